@@ -35,6 +35,7 @@ const FILES = [
   'apps/server/test/citus/worker-loss.test.ts',
   'apps/server/test/citus/distribute.test.ts',
   'apps/server/test/citus/near-nodes.test.ts',
+  'apps/server/test/citus/shard-moves.test.ts',
 ]
 
 if (!hasCitus()) {

@@ -1,6 +1,6 @@
 import { PostgresDriver } from 'kysely'
 import type { DatabaseConnection, TransactionSettings } from 'kysely'
-import { takeLast } from './last-statements.ts'
+import { dropLast, sendLast } from './last-statements.ts'
 
 /**
  * Waits for fewer answers of PostgreSQL. BEGIN is not waited for: `clientClass` decides which statement
@@ -17,14 +17,14 @@ export class EagerDriver extends PostgresDriver {
 
   /** Rejects with the error of the first statement that failed: COMMIT was a ROLLBACK then. */
   override async commitTransaction(connection: DatabaseConnection): Promise<void> {
-    const sent = takeLast(connection).map((query) => connection.executeQuery(query))
+    const sent = sendLast(connection)
     const answers = await Promise.allSettled([...sent, super.commitTransaction(connection)])
     const failed = answers.find(({ status }) => status === 'rejected')
     if (failed?.status === 'rejected') throw failed.reason
   }
 
   override rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    takeLast(connection)
+    dropLast(connection)
     return super.rollbackTransaction(connection)
   }
 }

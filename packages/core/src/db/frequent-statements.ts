@@ -13,7 +13,13 @@ const USES = 3
 export class FrequentStatements {
   readonly #uses = new LRUCache<string, number>({ max: MAX_COUNTED })
   readonly #names = new Map<string, string>()
+  readonly #mayStay: (text: string) => boolean
   #generation = 0
+
+  /** `mayStay` returns false for texts that must not stay prepared. */
+  constructor(mayStay: (text: string) => boolean = () => true) {
+    this.#mayStay = mayStay
+  }
 
   /** Returns the name of a statement, or undefined if it is not frequent. */
   nameOf(text: string): string | undefined {
@@ -21,7 +27,7 @@ export class FrequentStatements {
     if (known !== undefined || this.#names.size >= MAX_PREPARED) return known
     const uses = (this.#uses.get(text) ?? 0) + 1
     this.#uses.set(text, uses)
-    if (uses < USES) return undefined
+    if (uses < USES || !this.#mayStay(text)) return undefined
     const name = `remit_${this.#generation}_${this.#names.size}`
     this.#names.set(text, name)
     this.#uses.delete(text)

@@ -2,6 +2,8 @@ import { sql } from 'kysely'
 import { isDistributed } from './distributed.ts'
 import type { Database } from './open.ts'
 import type { CoreTables } from './schema.ts'
+import { findShard, mayUseShards } from './shard.ts'
+import type { Shard } from './shard.ts'
 
 type Db = Database<CoreTables>
 
@@ -13,13 +15,20 @@ export interface NodeAddress {
 
 export interface NearNodesOptions {
   /** Opens connections to a node, with the role and database of the cluster. */
-  readonly open: (address: NodeAddress) => Promise<Db>
+  readonly open: (address: NodeAddress, usesShards: boolean) => Promise<Db>
   /** Called when a node that has an organization cannot be used. */
   readonly onError: (error: unknown) => void
 }
 
+/** Where the rows of an organization are. */
+export interface NearNode {
+  readonly db: Db
+  /** Its tables there; null if only the distributed tables may be used. */
+  readonly shard: Shard | null
+}
+
 interface Place {
-  readonly db: Db | null
+  readonly node: NearNode | null
   /** Until then, nobody looks again. */
   readonly until: number
 }
@@ -49,13 +58,13 @@ export class NearNodes {
    * Returns connections to the node with the rows of an organization. Null while it is not known, or
    * does not answer; a call looks for it then, and does not wait.
    */
-  of(orgId: string): Db | null {
+  of(orgId: string): NearNode | null {
     const place = this.#places.get(orgId)
     if ((place?.until ?? 0) < performance.now() && !this.#looking.has(orgId)) {
       const looking = this.#look(orgId).finally(() => this.#looking.delete(orgId))
       this.#looking.set(orgId, looking)
     }
-    return place?.db ?? null
+    return place?.node ?? null
   }
 
   /** Uses the main connection for an organization until its node has answered again. */
@@ -69,27 +78,27 @@ export class NearNodes {
   }
 
   async #look(orgId: string): Promise<void> {
-    let db: Db | null = null
+    let node: NearNode | null = null
     try {
-      db = await this.#find(orgId)
+      node = await this.#find(orgId)
     } catch (error) {
       this.#options.onError(error)
     }
     // Far more than one process serves; forgotten places are found again.
     if (this.#places.size >= MAX_PLACES) this.#places.clear()
-    this.#places.set(orgId, { db, until: performance.now() + REFRESH_MS })
+    this.#places.set(orgId, { node, until: performance.now() + REFRESH_MS })
   }
 
-  #open(key: string, address: NodeAddress): Promise<Db> {
+  #open(key: string, address: NodeAddress, usesShards: boolean): Promise<Db> {
     const known = this.#nodes.get(key)
     if (known) return known
-    const opening = this.#options.open(address)
+    const opening = this.#options.open(address, usesShards)
     this.#nodes.set(key, opening)
     opening.catch(() => this.#nodes.delete(key))
     return opening
   }
 
-  async #find(orgId: string): Promise<Db | null> {
+  async #find(orgId: string): Promise<NearNode | null> {
     if (!(await isDistributed(this.#main))) return null
     const { rows } = await sql<NodeAddress>`select n.nodename as host, n.nodeport as port
       from pg_dist_placement p join pg_dist_node n using (groupid)
@@ -98,7 +107,8 @@ export class NearNodes {
     const [address] = rows
     if (!address) return null
     const key = `${address.host}:${address.port}`
-    const node = await this.#open(key, address)
+    const usesShards = await mayUseShards(this.#main)
+    const node = await this.#open(key, address, usesShards)
     // The name may lead to another server from here than from the coordinator.
     const head = await node
       .selectFrom('ledger_head')
@@ -107,6 +117,6 @@ export class NearNodes {
       .executeTakeFirst()
     if (!head || !(await isDistributed(node)))
       throw new Error(`${key} is not the node of the cluster that has organization ${orgId}`)
-    return node
+    return { db: node, shard: usesShards ? await findShard(node, orgId) : null }
   }
 }

@@ -4,6 +4,7 @@ import { isDistributed } from './distributed.ts'
 import { commitWith } from './last-statements.ts'
 import { dialectOf } from './portable.ts'
 import type { AnyDatabase, Cell } from './portable.ts'
+import { isOnShard } from './shard-transaction.ts'
 
 export type ColumnTypes = Readonly<Record<string, 'text' | 'bigint'>>
 
@@ -51,7 +52,7 @@ async function queriesFor(
   const waiting = inserts.filter(({ rows }) => rows.length > 0)
   if (dialectOf(db) === 'sqlite')
     return waiting.flatMap((insert) => valuesQueries(insert, SQLITE_VALUES))
-  if (await isDistributed(db))
+  if ((await isDistributed(db)) && !isOnShard(db))
     return waiting.flatMap((insert) => valuesQueries(insert, POSTGRES_VALUES))
   const queries: CompiledQuery[] = []
   while (waiting.length > 0) {

@@ -21,7 +21,9 @@ import type { Linked } from '../format/link.ts'
 import { forgedHead, withoutHead } from './head-guard.ts'
 import type { HeadGuard } from './head-guard.ts'
 import type { NoteSigner } from '../format/note.ts'
-import { linkedRows, lockHead } from '../store/store.ts'
+import { linkedRows } from '../store/store.ts'
+import { lockLedger } from './locked.ts'
+import type { Place } from './locked.ts'
 import type { WriteMetrics } from './write-metrics.ts'
 import { LATER } from './work.ts'
 import type {
@@ -49,8 +51,7 @@ export interface Pending {
   readonly requester: Requester
 }
 
-export interface TransactionDeps {
-  readonly db: Database<CoreTables>
+export interface TransactionDeps extends Place {
   readonly clock: Clock
   readonly heads: HeadGuard
   readonly observers: readonly EntryObserver[]
@@ -96,8 +97,8 @@ export async function runTransaction(
   onDone: (committed: Committed) => void,
 ): Promise<Committed> {
   const began = performance.now()
-  const committed = await deps.db.transaction().execute(async (tx) => {
-    const head = await lockHead(tx, orgId)
+  const committed = await deps.db.transaction().execute(async (opened) => {
+    const { tx, head } = await lockLedger(opened, orgId, deps)
     deps.metrics?.locked(performance.now() - began)
     if (!head) throw await withoutHead(tx, orgId)
     const signer = await deps.heads.signerFor(tx, head)

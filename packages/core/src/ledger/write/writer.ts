@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { Shares } from '../../computing/shares.ts'
-import { isConflict, isUnavailable, unavailable } from '../../db/failure.ts'
+import { isConflict, isDatabaseError, isUnavailable, unavailable } from '../../db/failure.ts'
 import type { NearNodes } from '../../db/near-nodes.ts'
 import type { Signals } from '../../db/signals.ts'
 import { Failure, fail } from '../../base/errors.ts'
@@ -209,7 +209,7 @@ export class Writer {
         const observers = this.#observers
         const deps = {
           ...this.#options,
-          db: near ?? this.#options.db,
+          ...near,
           heads: this.#heads,
           observers,
           allowances: this.allowances,
@@ -219,10 +219,10 @@ export class Writer {
         })
       } catch (error) {
         // The way through the cluster may still work.
-        const isNodeLost = near !== null && isUnavailable(error)
-        if (isNodeLost) this.#options.nodes?.forget(orgId)
+        const hasNodeFailed = near !== null && isDatabaseError(error)
+        if (hasNodeFailed) this.#options.nodes?.forget(orgId)
         if (error instanceof TryAgain && attempt < MAX_ATTEMPTS) continue
-        const mayRetry = (isConflict(error) || isNodeLost) && attempt < MAX_ATTEMPTS
+        const mayRetry = (isConflict(error) || hasNodeFailed) && attempt < MAX_ATTEMPTS
         const refused = error instanceof Failure
         if (!mayRetry && (!refused || error.code === 'ledger_unavailable'))
           this.#options.log.error({ err: error, orgId }, 'writing the ledger failed')
