@@ -100,6 +100,31 @@ describe.each(DIALECTS)('sinks on %s', (dialect) => {
     expect(seqsOf(receiver)).toEqual(upTo(await sizeOf(api)))
   })
 
+  it('send everything in order after ten minutes of load without a receiver', async () => {
+    const { id } = await create()
+    await caughtUp(api, id, clock)
+    const sent = receiver.accepted.length
+    receiver.answer = () => (receiver.requests % 2 === 0 ? null : { status: 503 })
+    const load = new AbortController()
+    const loaded = Array.from({ length: 4 }, async () => {
+      while (!load.signal.aborted) await append(api, 1)
+    })
+    for (let minute = 0; minute < 10; minute++) {
+      const { requests } = receiver
+      clock.advance(60_000)
+      await vi.waitUntil(() => receiver.requests > requests, PATIENCE)
+    }
+    expect(receiver.accepted).toHaveLength(sent)
+
+    receiver.answer = () => ({ status: 200 })
+    clock.advance(60_000)
+    await vi.waitUntil(() => receiver.accepted.length > sent, PATIENCE)
+    load.abort()
+    await Promise.all(loaded)
+    expect(await caughtUp(api, id, clock)).toMatchObject({ state: 'streaming', last_error: null })
+    expect(seqsOf(receiver)).toEqual(upTo(await sizeOf(api)))
+  })
+
   it('repeat a batch whose acceptance they did not see', async () => {
     receiver.answer = () => null
     const { id } = await create()
