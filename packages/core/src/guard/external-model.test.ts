@@ -113,6 +113,14 @@ describe('the second model', () => {
     },
   )
 
+  it('is never quoted in a failure, which is logged', async () => {
+    answer = { status: 200, body: 'swordfish' }
+    await check({ content: CALM })
+
+    expect(String(failures[0])).toContain('is not JSON')
+    expect(String(failures[0])).not.toContain('swordfish')
+  })
+
   it('fails closed for all or for none, as the operator says', async () => {
     answer = { status: 503, body: '' }
 

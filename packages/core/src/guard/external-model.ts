@@ -78,7 +78,7 @@ async function scoresOf(
     if (response.status !== 200)
       throw new Error(`the external guard model responded with status ${response.status}`)
     const body = await boundedText(response, MAX_ANSWER)
-    const { scores } = Answer.parse(JSON.parse(body))
+    const { scores } = Answer.parse(parse(body))
     if (scores.length !== wanted.length)
       throw new Error(
         `the external guard model returned ${scores.length} scores for ${wanted.length} texts`,
@@ -87,6 +87,15 @@ async function scoresOf(
   } catch (error) {
     onFailure(error)
     return null
+  }
+}
+
+/** The parser's own message quotes the text, which belongs in no log. */
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    throw new Error('the response of the external guard model is not JSON')
   }
 }
 

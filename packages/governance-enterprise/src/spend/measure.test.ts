@@ -39,9 +39,12 @@ describe('measureWith', () => {
     expect(usd).toEqual({ dayUsd: 1.5, monthUsd: 20 })
   })
 
-  it.each([Number.NaN, Infinity, -Infinity, -0.01])('takes %d for no answer', async (usd) => {
-    expect(await measured(() => Promise.resolve(usd))).toBeNull()
-  })
+  it.each([Number.NaN, Infinity, -Infinity, -0.01, 1e308, 1e10])(
+    'takes %d for no answer',
+    async (usd) => {
+      expect(await measured(() => Promise.resolve(usd))).toBeNull()
+    },
+  )
 
   it('takes no answer for one window for none at all', async () => {
     expect(

@@ -1,3 +1,4 @@
+import { toMicroUsd } from '@remit/contract'
 import type { Ask, SpendSource } from '@remit/core'
 import { windowsAt } from './windows.ts'
 
@@ -10,9 +11,9 @@ export type MeasuredSpend = ReadonlyMap<
 export type MeasureSpend = (asks: readonly Ask[]) => Promise<MeasuredSpend>
 
 /**
- * Queries a source for the agents of a batch concurrently. An error, a value other than a finite
- * number of at least 0, or more than `deadlineMs` leaves the agent without data, which denies, and
- * calls `onFailure`.
+ * Queries a source for the agents of a batch concurrently. An error, a value that is negative or not
+ * a safe integer in micro-USD, or more than `deadlineMs` leaves the agent without data, which denies,
+ * and calls `onFailure`.
  */
 export function measureWith(
   source: SpendSource,
@@ -47,7 +48,8 @@ function inTime(answer: Promise<number>, signal: AbortSignal): Promise<number> {
     signal.addEventListener('abort', late, { once: true })
     answer.then(
       (usd) =>
-        Number.isFinite(usd) && usd >= 0
+        // Larger sums cannot be recorded.
+        usd >= 0 && Number.isSafeInteger(toMicroUsd(usd))
           ? resolve(usd)
           : reject(new RangeError('the spend source returned an invalid amount')),
       reject,
