@@ -134,6 +134,7 @@ describe('readConfig', () => {
     ['REMIT_DATABASE_URL', 'postgres://u:sword%fish@h/d'],
     ['REMIT_DATABASE_URL', 'sqlite:'],
     ['REMIT_SPEND_URL', 'ftp://u:swordfish@h'],
+    ['REMIT_GUARD_MODEL_URL', 'https://u:swordfish@h'],
     ['REMIT_BOOTSTRAP_KEY', 'rmk_swordfish'],
     ['REMIT_BOOTSTRAP_KEY', `${generateKey().secret.slice(0, -6)}000000`],
   ])('refuses a bad %s without showing it', (name, value) => {

@@ -14,4 +14,10 @@ export const whole = (min: number, max: number) =>
     .transform(Number)
     .refine((n) => n >= min && n <= max, `must be a whole number from ${min} to ${max}`)
 
-export const HTTP_URL = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+/** Requests refuse a URL with a password and quote it in their error, which would be logged. */
+export const HTTP_URL = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https URL', abort: true })
+  .refine((text) => {
+    const { username, password } = new URL(text)
+    return username + password === ''
+  }, 'must be a URL without user name and password')

@@ -4,6 +4,7 @@ import { dialTls } from './dial.ts'
 import { exchange } from './exchange.ts'
 import type { Address, OutboundRequest, OutboundResponse, Reached } from './exchange.ts'
 import { isLoopbackAddress, isPrivateAddress, isPublicAddress } from './address.ts'
+import { askNameServers } from './name-servers.ts'
 import { OutboundDeadlines, OutboundError } from './outbound-deadlines.ts'
 import { checkTarget, hostOf, isLoopbackHost } from './target.ts'
 import type { TargetCheck } from './target.ts'
@@ -23,7 +24,7 @@ export interface OutboundOptions {
   readonly anyPort?: boolean
   /** The maximum duration of a request. Default: 5 s. */
   readonly totalMs?: number
-  /** The system's resolver unless given. */
+  /** The system's name servers unless given. */
   readonly resolve?: Resolve
   /** Returns the TXT records of a name; asks the system's name servers unless given. */
   readonly resolveText?: ResolveText
@@ -56,7 +57,7 @@ const TOTAL_MS = 5_000
 
 export function createOutbound(options: OutboundOptions): Outbound {
   const { allowLoopback, allowPrivate = false, anyPort = false, ca } = options
-  const { resolve = systemResolve, totalMs = TOTAL_MS } = options
+  const { resolve = resolverFor(allowPrivate), totalMs = TOTAL_MS } = options
   const check: Outbound['checkTarget'] = (url, { query } = { query: true }) =>
     checkTarget(url, { allowLoopback, allowPrivate, anyPort, allowQuery: query })
   const reach = async <T>(
@@ -82,6 +83,15 @@ export function createOutbound(options: OutboundOptions): Outbound {
 }
 
 const systemResolve: Resolve = (host) => lookup(host, { all: true, order: 'verbatim' })
+
+/** Only the system knows the names of its hosts file and of a private network. */
+const resolverFor =
+  (allowPrivate: boolean): Resolve =>
+  (host) => {
+    if (isLoopbackHost(host)) return systemResolve(host)
+    const addresses = askNameServers(host)
+    return allowPrivate ? addresses.catch(() => systemResolve(host)) : addresses
+  }
 
 async function systemTexts(name: string): Promise<readonly string[]> {
   const records = await new Resolver({ timeout: CONNECT_MS, tries: 1 }).resolveTxt(name)

@@ -10,6 +10,7 @@ import {
   pageOf,
   personOf,
   Reply,
+  Turns,
 } from '@remit/core'
 import type { Caller, Deps, EntryDraft, Outbound, Route } from '@remit/core'
 import { revokeCredentials } from '../base/revoke-credentials.ts'
@@ -23,6 +24,8 @@ import { countIssuers, deleteIssuer, insertIssuer, listIssuers } from './store.t
 const MAX_ISSUERS = 100
 // Entries have a maximum size.
 const IDS_AN_ENTRY = 500
+/** Concurrent first fetches of keys per organization: each may take some seconds and a connection. */
+const FETCHES = { size: Infinity, each: 4, waiting: { each: 16, total: 256 } }
 
 export const TOKEN_PATH = '/v1/identity/token'
 
@@ -33,8 +36,9 @@ export const tokenEndpoint = (baseUrl: string | undefined): string | null =>
 export const issuerRoutes = (
   { db, ids, clock, writer, outbound, settings }: Deps,
   keys: IssuerKeys,
-): Route[] =>
-  implement(issuers, {
+): Route[] => {
+  const fetches = new Turns(FETCHES)
+  return implement(issuers, {
     listIssuers: ({ query }, { orgId }) =>
       pageOf(query.limit, {
         read: (limit) => listIssuers(db, orgId, { limit, after: query.cursor }),
@@ -49,7 +53,8 @@ export const issuerRoutes = (
         return new Reply({ valid: true, errors: [], warnings: [] } as never, { status: 200 })
       const id = ids.next('idp_', clock.now())
       const { issuer } = terms
-      const found = await keys.look({ orgId: caller.orgId, id, issuer, terms })
+      const { orgId } = caller
+      const found = await fetches.run(orgId, () => keys.look({ orgId, id, issuer, terms }))
       const looked: Pick<TrustedIssuerRow, 'key_count' | 'fetched_at' | 'fetch_error'> = {
         key_count: found.keys.size,
         fetched_at: found.fetchedAt === null ? null : isoTime(found.fetchedAt),
@@ -115,6 +120,7 @@ export const issuerRoutes = (
         }
       }),
   })
+}
 
 /** Refuses addresses that are never fetched, and keys that cannot verify signatures. */
 function checkKeySource({ issuer, jwks }: IssuerTerms, outbound: Outbound): void {
