@@ -8,11 +8,12 @@ import { APPROVALS_TOPIC } from './topic.ts'
 
 /** Milliseconds between two polls without a signal. */
 const LOOK_MS = 5_000
-const PIECE = 100
+/** Few, because an entry has up to 64 KiB of context. */
+const PIECE = 20
 
 /** The organization's `approval.*` entries. */
 export function approvalEvents(
-  { db, signals }: Pick<Deps, 'db' | 'signals'>,
+  { db, ledger, signals }: Pick<Deps, 'db' | 'ledger' | 'signals'>,
   orgId: string,
 ): EventSource {
   const bell = new Bell()
@@ -20,11 +21,12 @@ export function approvalEvents(
     if (org === orgId) bell.ring()
   })
   return {
-    async read(after) {
-      const rows = await readEntries(db, orgId, after)
-      const events = rows.map((row) => eventOf(row, wireEntry(row)))
-      return { events, last: rows.at(-1)?.seq ?? after, hasMore: rows.length === PIECE }
-    },
+    read: (after) =>
+      ledger.paced(orgId, async () => {
+        const rows = await readEntries(db, orgId, after)
+        const events = rows.map((row) => eventOf(row, wireEntry(row)))
+        return { events, last: rows.at(-1)?.seq ?? after, hasMore: rows.length === PIECE }
+      }),
     wait: (over) => bell.wait(LOOK_MS, over),
     close: stop,
   }

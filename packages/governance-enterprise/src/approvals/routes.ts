@@ -55,7 +55,7 @@ export const approvalRoutes = (
     getApproval: async ({ params: { id }, query: { wait } }, caller, request) => {
       const row = await requestOf(caller, id)
       if (wait === 0 || statusAt(row, clock.now()) !== 'pending') return one(caller, row)
-      const leave = places.take(caller.principal.id)
+      const leave = places.take(caller)
       try {
         await waits.until(caller.orgId, id, wait * 1000, request.signal())
       } finally {
@@ -73,7 +73,7 @@ export const approvalRoutes = (
         after,
         over: request.signal(),
         recheck: () => request.recheck(),
-        onEnd: places.take(caller.principal.id),
+        onEnd: places.take(caller),
       })
       // Proxies that buffer responses would delay the events.
       return new Reply<string>(stream, { headers: { 'X-Accel-Buffering': 'no' } })

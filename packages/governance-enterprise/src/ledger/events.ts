@@ -20,7 +20,7 @@ export function ledgerEvents(
   return {
     async read(after) {
       const query = { ...filters, after_seq: after, order: 'asc', limit: PIECE } as const
-      const { data, next_cursor: next, head } = await ledger.list(orgId, query)
+      const { data, next_cursor: next, head } = await ledger.follow(orgId, query)
       const events = data.map((entry) => eventOf(entry, show(entry)))
       return { events, last: next === null ? head.seq : Number(next), hasMore: next !== null }
     },

@@ -43,7 +43,7 @@ export function ledgerRoutes({ ledger, log }: Deps, append: Append): Route[] {
       const { orgId } = caller
       const { size } = await ledger.head(orgId)
       const after = Math.min(lastEventId(request) ?? after_seq ?? size - 1, size - 1)
-      const onEnd = places.take(caller.principal.id)
+      const onEnd = places.take(caller)
       const show = fields === 'header' ? headerOf : (entry: Entry) => entry
       const source = ledgerEvents({ ledger }, heads, orgId, filters, show)
       const over = request.signal()

@@ -46,8 +46,10 @@ export function eventStream(
     async pull(controller) {
       try {
         const next = await events.next()
+        if (gone.signal.aborted) return
         if (next.done !== true) return controller.enqueue(encoder.encode(next.value))
       } catch (error) {
+        if (gone.signal.aborted) return
         // The client reconnects with its last event id.
         log.warn({ err: error }, 'reading an event stream failed')
       }

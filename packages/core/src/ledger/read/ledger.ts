@@ -3,31 +3,25 @@ import type { Database } from '../../db/open.ts'
 import type { CoreTables, LedgerHeadRow } from '../../db/schema.ts'
 import { fail, invalid } from '../../base/errors.ts'
 import { timeOfId } from '../../base/ids.ts'
-import { invalidCursor } from '../../base/page.ts'
 import { openCheckpoint } from '../format/checkpoint.ts'
 import { cutFrontier, findCut, namedKeys, recordedOrigin } from '../store/cut.ts'
 import type { StoredEntry } from '../format/entry.ts'
 import { openExport } from './export-entries.ts'
 import type { ExportPart } from './export-entries.ts'
 import { missingHead } from '../write/head-guard.ts'
-import { findFirst, looksIntoPayloads, planPage, readPiece, seqAtTime } from '../store/list.ts'
-import type { PagePlan } from '../store/list.ts'
+import { findFirst, seqAtTime } from '../store/list.ts'
 import { parseVerifierKey } from '../format/note.ts'
-import type { SeqRange } from '../store/read-slices.ts'
 import { consistencyProof, inclusionProof, treeRoot } from '../format/proof.ts'
-import { findCheckpoint, findHead, findLastEntry, readEntries, tilesOf } from '../store/store.ts'
+import { findCheckpoint, findHead, readEntries, tilesOf } from '../store/store.ts'
 import { formatTlogProof } from '../format/tlog-proof.ts'
+import { EntryPages, NEAR_MS } from './entry-pages.ts'
+import type { EntryPage } from './entry-pages.ts'
 import { noEntry, pruned } from './refusals.ts'
 import { signingKeys } from './signing-keys.ts'
-import { LARGE_READS, LINKS, PLANS } from './turn-limits.ts'
+import { LINKS } from './turn-limits.ts'
 import { wireEntry } from './wire.ts'
 import { Share } from '../../threads/share.ts'
 import { Turns } from '../../threads/turns.ts'
-
-const NO_ENTRIES: PagePlan = { pieces: [], rest: null, isSmall: true }
-
-/** Maximum milliseconds between the creation of an id and its entry. */
-const NEAR_MS = 60_000
 
 /** A recorded decision, by its id. */
 export interface FoundDecision {
@@ -38,8 +32,7 @@ export interface FoundDecision {
 /** Read access to the ledgers, always for one organization. */
 export class Ledger {
   readonly #db: Database<CoreTables>
-  readonly #reads = new Turns(LARGE_READS)
-  readonly #plans = new Turns(PLANS)
+  readonly #pages: EntryPages
   readonly #links = new Turns(LINKS)
   readonly #share: Share
 
@@ -47,6 +40,7 @@ export class Ledger {
   constructor(db: Database<CoreTables>, share = new Share()) {
     this.#db = db
     this.#share = share
+    this.#pages = new EntryPages(db, share)
   }
 
   /** Returns the end of the chain as of the last commit. */
@@ -74,33 +68,18 @@ export class Ledger {
    * Returns a page of entries, of at most about a million bytes. Large pages take turns within the
    * organization; throws `jobs_busy` if too many wait.
    */
-  async list(orgId: string, filters: LedgerFilters) {
-    this.#reads.admit(orgId)
-    // One more than requested, to detect further entries.
-    const query = { ...filters, limit: filters.limit + 1 }
-    // SQLite has one queue for all queries, so few of one organization may be in it.
-    const { head, range, small } = await this.#plans.run(orgId, () => this.#plan(orgId, query))
-    const { entries, rest } = small?.isSmall
-      ? await this.#page(orgId, query, small)
-      : await this.#reads.run(orgId, () => this.#largePage(orgId, range, query))
-    const data = entries.slice(0, filters.limit)
-    const next = entries.length > filters.limit ? (data.at(-1)?.seq ?? null) : rest
-    return {
-      data,
-      next_cursor: next === null ? null : String(next),
-      head: { seq: head.size - 1, hash: head.hash },
-    }
+  list(orgId: string, filters: LedgerFilters): Promise<EntryPage> {
+    return this.#pages.list(orgId, filters)
   }
 
-  async #plan(orgId: string, query: LedgerFilters) {
-    this.#reads.admit(orgId)
-    const head = await this.#end(orgId)
-    const range = await this.#range(orgId, head.size, query)
-    // Payloads are long, so searching them in one window is slow too.
-    const small = looksIntoPayloads(query)
-      ? null
-      : await planPage(this.#db, orgId, range, query, { once: true })
-    return { head, range, small }
+  /** Returns a page for an event stream, when it is the turn of that stream; never `jobs_busy`. */
+  follow(orgId: string, filters: LedgerFilters): Promise<EntryPage> {
+    return this.#pages.follow(orgId, filters)
+  }
+
+  /** Runs another short read for an event stream when it is its turn. */
+  paced<T>(orgId: string, read: () => Promise<T>): Promise<T> {
+    return this.#pages.paced(orgId, read)
   }
 
   /** Returns an entry with the text that its commitment covers. */
@@ -187,32 +166,6 @@ export class Ledger {
     )
   }
 
-  async #largePage(orgId: string, range: SeqRange, query: LedgerFilters) {
-    const plan = await planPage(this.#db, orgId, range, query)
-    return this.#page(orgId, query, plan ?? NO_ENTRIES)
-  }
-
-  async #page(orgId: string, query: LedgerFilters, { pieces, rest }: PagePlan) {
-    const entries: Entry[] = []
-    const read = async (piece: SeqRange) =>
-      (await readPiece(this.#db, orgId, piece, query)).map(wireEntry)
-    for (const piece of pieces) {
-      const isAlone = pieces.length === 1
-      const some = await (isAlone ? read(piece) : this.#share.run(orgId, () => read(piece)))
-      entries.push(...some)
-    }
-    return { entries, rest }
-  }
-
-  /** Returns the end of the entries; works without a head. */
-  async #end(orgId: string): Promise<Pick<LedgerHeadRow, 'size' | 'hash'>> {
-    const head = await findHead(this.#db, orgId)
-    if (head) return head
-    const last = await findLastEntry(this.#db, orgId)
-    if (!last) throw missingHead()
-    return { size: last.seq + 1, hash: last.hash }
-  }
-
   /** Runs several reads, and repeats them if a pruning removed rows in between. */
   async #read<T>(orgId: string, read: () => Promise<T>): Promise<T> {
     const before = await findCut(this.#db, orgId)
@@ -255,46 +208,7 @@ export class Ledger {
     }
     return note
   }
-
-  async #range(orgId: string, size: number, filters: LedgerFilters) {
-    const { after_seq, before_seq, order, cursor } = filters
-    const begin = (await findCut(this.#db, orgId))?.size ?? 0
-    let from = Math.max(begin, after_seq === undefined ? 0 : after_seq + 1)
-    let to = Math.min(size, before_seq ?? size)
-    if (filters.from !== undefined)
-      from = Math.max(
-        from,
-        await seqAtTime(this.#db, orgId, { from, to: size }, normal(filters.from)),
-      )
-    // Ids contain their time, and no entry names a decision before its creation.
-    const made = filters.decision_id === undefined ? undefined : timeOfId(filters.decision_id)
-    if (made === null) return { from: begin, to: begin }
-    if (made !== undefined)
-      from = Math.max(
-        from,
-        await seqAtTime(
-          this.#db,
-          orgId,
-          { from: begin, to: size },
-          new Date(Math.max(0, made - NEAR_MS)).toISOString(),
-        ),
-      )
-    if (filters.to !== undefined)
-      to = Math.min(
-        to,
-        await seqAtTime(this.#db, orgId, { from: begin, to: size }, normal(filters.to)),
-      )
-    if (cursor !== undefined) {
-      if (!/^\d{1,16}$/.test(cursor)) throw invalidCursor()
-      if (order === 'asc') from = Math.max(from, Number(cursor) + 1)
-      else to = Math.min(to, Number(cursor))
-    }
-    return { from, to }
-  }
 }
-
-/** Normalizes a time to the format of entries, so that texts can be compared. */
-const normal = (time: string): string => new Date(time).toISOString()
 
 const sizeOf = (note: string, head: LedgerHeadRow): number =>
   openCheckpoint(note, parseVerifierKey(head.vkey), head.origin).size
