@@ -1,9 +1,8 @@
 import type { Allow, Gate, Outcome } from '@remit/sdk'
-import { checkText, textsOf } from '../guard/results.ts'
+import { checkText, textsOf, textsOfError, textsOfOther } from '../guard/results.ts'
 import { SessionFindings } from '../guard/session-findings.ts'
 import { CODES, errorAnswer, toolError } from '../rpc/answers.ts'
 import { isMembers } from '../rpc/members.ts'
-import type { Members } from '../rpc/members.ts'
 import { readUpstream } from '../rpc/message.ts'
 import type { Response } from '../rpc/message.ts'
 import type { Exchange } from './exchange.ts'
@@ -11,6 +10,9 @@ import type { Governed } from './governed.ts'
 import type { Question } from './question.ts'
 import { taskIdOf, taskOutcome } from './running.ts'
 import type { Running } from './running.ts'
+
+/** Methods without a decision whose results have texts for a model. */
+const READ = new Set(['initialize', 'server/discover', 'tasks/get', 'tasks/result'])
 
 /** Outcomes that are reported behind responses; beyond them, a call waits. */
 const MAX_SETTLING = 64
@@ -58,10 +60,12 @@ export class Forwarder {
       await this.#settle(allow, { outcome: 'unknown' })
       throw error
     }
-    const { result } = response
+    const { result, error } = response
     if (result === null) {
       await this.#settle(allow, { outcome: 'failure' })
-      return response.bytes
+      return this.#checked(response, textsOfError(error ?? {}), (message) =>
+        errorAnswer(response.id, CODES.denied, message),
+      )
     }
     const taskId = taskIdOf(result)
     if (taskId !== null) this.#sender.running.keepTask(taskId, allow)
@@ -70,29 +74,36 @@ export class Forwarder {
       if (typeof state === 'string') this.#sender.running.keepInput(state, call, allow)
     } else
       await this.#settle(allow, { outcome: result['isError'] === true ? 'failure' : 'success' })
-    return this.#checked(response, result, question)
+    return this.#checked(response, textsOf(result), (message) =>
+      question.type === 'tool'
+        ? toolError(response.id, 'resultType' in result ? 'modern' : 'legacy', message)
+        : errorAnswer(response.id, CODES.denied, message),
+    )
   }
 
-  /** The result, after the guard has noted it or while it does. */
+  /** The response to a request that was not decided, after the guard has read what a model may read of it. */
+  async read(method: string, bytes: Buffer): Promise<Buffer | string> {
+    if (!READ.has(method)) return bytes
+    const response = readResponse(bytes)
+    return this.#checked(response, textsOfOther(method, response.result ?? {}), (message) =>
+      errorAnswer(response.id, CODES.denied, message),
+    )
+  }
+
+  /** The response, after the guard has noted its text or while it does. */
   async #checked(
     response: Response,
-    result: Members,
-    question: Question,
+    text: string,
+    withheld: (message: string) => string,
   ): Promise<Buffer | string> {
     const { governed, sessionId } = this.#sender
     const { settings, client, agentId } = governed
-    if (settings.results === 'off') return response.bytes
-    const text = textsOf(result)
-    if (text.trim() === '') return response.bytes
+    if (settings.results === 'off' || text.trim() === '') return response.bytes
     const found = this.findings.add(checkText(text, { client, agentId, sessionId }))
     if (settings.results === 'note') return response.bytes
     const finding = await found
     if (finding?.action !== 'block') return response.bytes
-    const message = `Withheld by the guard of Remit (${finding.reasons.join(', ')}).`
-    const era = 'resultType' in result ? 'modern' : 'legacy'
-    return question.type === 'tool'
-      ? toolError(response.id, era, message)
-      : errorAnswer(response.id, CODES.denied, message)
+    return withheld(`Withheld by the guard of Remit (${finding.reasons.join(', ')}).`)
   }
 
   /** Reports the outcome of a call that the upstream made a task of. */

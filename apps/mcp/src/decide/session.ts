@@ -121,7 +121,7 @@ export class Session {
     }
     const response = await exchange.call(bytes)
     if (method.startsWith('tasks/')) this.#forwarder.settleTask(method, params['taskId'], response)
-    return response
+    return this.#forwarder.read(method, response)
   }
 
   async #decided(

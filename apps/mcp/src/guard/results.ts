@@ -2,9 +2,9 @@ import type { Client } from '@remit/contract/client'
 import { isMembers } from '../rpc/members.ts'
 import type { Members } from '../rpc/members.ts'
 
-/** Characters of one check, and checks of one result: the rest of a longer text is not checked. */
+/** Characters of one check, and of all checks of one result. */
 const CHUNK = 200_000
-const MAX_CHUNKS = 5
+const MAX_CHECKED = 1_000_000
 const TIMEOUT_MS = 10_000
 
 export interface Finding {
@@ -12,41 +12,78 @@ export interface Finding {
   readonly reasons: readonly string[]
 }
 
+const UNCHECKED: Finding = { action: 'block', reasons: ['unchecked'] }
+
 interface Checked {
   readonly client: Client
   readonly agentId: string | undefined
   readonly sessionId: string
 }
 
-/** All texts of a result in which an instruction could be hidden. */
+/** All texts of a result in which an instruction could be hidden. Pure. */
 export function textsOf({ content, contents, messages, structuredContent }: Members): string {
-  const texts: string[] = []
-  const visit = (value: unknown): void => {
-    if (typeof value === 'string') texts.push(value)
-    else if (Array.isArray(value)) value.forEach(visit)
-    else if (isMembers(value))
-      for (const [name, member] of Object.entries(value))
-        // Images and sounds are in base64.
-        if (name !== 'data' && name !== 'blob' && name !== 'mimeType' && name !== 'type')
-          visit(member)
-  }
-  for (const part of [content, contents, messages]) visit(part)
+  const texts = [content, contents, messages].flatMap((part) => textsIn(part, isSeen))
   // Servers repeat the structured result as text; what they repeat is checked once.
-  const said = texts.join('\n')
-  if (isMembers(structuredContent) && !said.includes(JSON.stringify(structuredContent)))
-    visit(structuredContent)
-  return texts.join('\n')
+  const isRepeated = () => texts.join('\n').includes(JSON.stringify(structuredContent))
+  if (!isMembers(structuredContent) || isRepeated()) return texts.join('\n')
+  return [...texts, ...textsIn(structuredContent), ...namesIn(structuredContent)].join('\n')
+}
+
+/** All texts of an error. Pure. */
+export const textsOfError = ({ message, data }: Members): string =>
+  [...textsIn(message), ...textsIn(data), ...namesIn(data)].join('\n')
+
+/** Instructions of a server, which hosts give to the model, and the results of its tasks. Pure. */
+export function textsOfOther(method: string, result: Members): string {
+  const { instructions, result: inner, error, statusMessage } = result
+  switch (method) {
+    case 'initialize':
+    case 'server/discover':
+      return textsIn(instructions).join('')
+    case 'tasks/result':
+      return textsOf(result)
+    case 'tasks/get':
+      if (isMembers(inner)) return [textsOf(inner), ...textsIn(statusMessage)].join('\n')
+      return isMembers(error) ? textsOfError(error) : ''
+    default:
+      return ''
+  }
+}
+
+type Filter = (name: string, outer: Members) => boolean
+
+/** Images and sounds are in base64. */
+const isSeen: Filter = (name, { type }) =>
+  name === 'data'
+    ? type !== 'image' && type !== 'audio'
+    : !['blob', 'mimeType', 'type'].includes(name)
+
+function textsIn(value: unknown, isWanted: Filter = () => true): string[] {
+  if (typeof value === 'string') return [value]
+  if (Array.isArray(value)) return value.flatMap((one) => textsIn(one, isWanted))
+  if (!isMembers(value)) return []
+  return Object.entries(value).flatMap(([name, member]) =>
+    isWanted(name, value) ? textsIn(member, isWanted) : [],
+  )
+}
+
+/** A name of a member can be a sentence too. */
+function namesIn(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(namesIn)
+  if (!isMembers(value)) return []
+  return Object.entries(value).flatMap(([name, member]) => [name, ...namesIn(member)])
 }
 
 /** Checks a text of a tool; the worst finding, or null. A text that cannot be checked is a finding. */
 export async function checkText(text: string, checked: Checked): Promise<Finding | null> {
+  const read = text.slice(0, MAX_CHECKED)
   let worst: Finding | null = null
-  for (let at = 0; at < text.length && at < MAX_CHUNKS * CHUNK; at += CHUNK) {
-    const found = await checkChunk(text.slice(at, at + CHUNK).toWellFormed(), checked)
+  for (let at = 0; at < read.length; at += CHUNK) {
+    const found = await checkChunk(read.slice(at, at + CHUNK).toWellFormed(), checked)
     if (found?.action === 'block') return found
     worst = found ?? worst
   }
-  return worst
+  return text.length > read.length ? UNCHECKED : worst
 }
 
 async function checkChunk(
@@ -65,6 +102,6 @@ async function checkChunk(
     })
     return action === 'allow' ? null : { action, reasons }
   } catch {
-    return { action: 'block', reasons: ['unchecked'] }
+    return UNCHECKED
   }
 }

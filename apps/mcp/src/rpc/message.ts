@@ -2,6 +2,7 @@ import { parseStrictJson, StrictJsonError } from '@remit/contract/json'
 import { CODES, errorAnswer } from './answers.ts'
 import { isId, isMembers } from './members.ts'
 import type { Id, Members } from './members.ts'
+import { misspelledMember, misspelledParameter } from './misspelled.ts'
 
 /** A JSON-RPC request, with the bytes that it was read from. */
 export interface Request {
@@ -40,8 +41,8 @@ export class NotAMessage extends Error {
 }
 
 /**
- * Reads a message of a client so that every other reader sees the same: no duplicate names, no inexact
- * numbers, no batches. Throws `NotAMessage`.
+ * Reads a message of a client so that every other reader sees the same: no duplicate names, none in another
+ * case, no inexact numbers, no batches, no request without an id. Throws `NotAMessage`.
  */
 export function readMessage(bytes: Buffer): Message {
   let value: unknown
@@ -51,7 +52,28 @@ export function readMessage(bytes: Buffer): Message {
     if (!(error instanceof StrictJsonError)) throw error
     throw new NotAMessage(CODES.parseError, error.reason)
   }
-  return messageOf(value, bytes)
+  const message = messageOf(value, bytes)
+  const refusal = ambiguity(value as Members, message)
+  if (refusal === null) return message
+  throw new NotAMessage(
+    CODES.invalidRequest,
+    refusal,
+    message.kind === 'request' ? message.id : null,
+  )
+}
+
+/** The reason for which servers may read a message of a client in different ways; null for none. */
+function ambiguity(value: Members, message: Message): string | null {
+  const member = misspelledMember(value)
+  if (member !== null) return `${member}: must be spelled in the case of the specification.`
+  if (message.kind === 'response') return null
+  const parameter = misspelledParameter(message.params)
+  if (parameter !== null)
+    return `params.${parameter}: must be spelled in the case of the specification.`
+  // A server that needs no id would run it, and nobody would have decided.
+  return message.kind === 'request' || message.method.startsWith('notifications/')
+    ? null
+    : `id: is required, because ${message.method} is no notification.`
 }
 
 /**

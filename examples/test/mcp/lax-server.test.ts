@@ -1,0 +1,91 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { hasModules, startRemit } from '../support/server.ts'
+import type { RemitServer } from '../support/server.ts'
+import { CallFile } from './support/call-file.ts'
+import { connect, startGateway } from './support/http.ts'
+import { call } from './support/messages.ts'
+import { RawGateway } from './support/raw.ts'
+
+const SERVER = [join(import.meta.dirname, 'support/lax-server.ts')]
+const PARAMS = JSON.stringify(call('pay'))
+const READ = '"params":{"name":"read","arguments":{}}'
+
+/** Messages that this server reads as a call of `pay`, and that do not say so to others. */
+const DISGUISED = [
+  ['without an id', `{"jsonrpc":"2.0","method":"tools/call","params":${PARAMS}}`],
+  [
+    'with a second method in another case',
+    `{"jsonrpc":"2.0","id":5,"method":"ping","Method":"tools/call","params":${PARAMS}}`,
+  ],
+  [
+    'with a second name in another case',
+    '{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"read","Name":"pay"}}',
+  ],
+  [
+    'with second parameters, whose name has a letter that folds to another',
+    `{"jsonrpc":"2.0","id":5,"method":"tools/call",${READ},"param\u017f":${PARAMS}}`,
+  ],
+  [
+    'within a response',
+    `{"jsonrpc":"2.0","id":5,"result":{},"METHOD":"tools/call","params":${PARAMS}}`,
+  ],
+] as const
+
+describe.skipIf(!hasModules())('a call that a lax server would take from a message', () => {
+  const file = new CallFile()
+  const env = { CALLS: file.path }
+  let remit: RemitServer
+  let gateway: Awaited<ReturnType<typeof startGateway>>
+  beforeAll(async () => {
+    remit = await startRemit()
+    await remit.client.createPolicy({
+      body: { effect: 'deny', actions: ['tools/call'], resources: ['tool:pay'] },
+    })
+    gateway = await startGateway(remit, {
+      agent: 'tester',
+      upstreams: { lax: { command: process.execPath, args: SERVER, env } },
+    })
+  })
+  afterAll(async () => {
+    await gateway?.stop()
+    await remit.stop()
+    file.remove()
+  })
+  beforeEach(() => file.clear())
+
+  it.each(DISGUISED)('%s is refused on stdio', async (_, message) => {
+    const raw = new RawGateway(remit, SERVER, {
+      flags: ['--agent', 'tester', '--env', 'CALLS'],
+      env,
+    })
+    await raw.open()
+    raw.write(message)
+
+    expect(await raw.message()).toMatchObject({ error: { code: -32600 } })
+    // The server reads in order: what it got before this answer, it has carried out.
+    expect(await raw.ask('last', 'ping')).toMatchObject({ id: 'last', result: {} })
+    expect(file.calls).toEqual([])
+    raw.kill()
+  })
+
+  it.each(DISGUISED)('%s is refused on HTTP', async (_, message) => {
+    const url = `${gateway.url}/mcp/lax`
+    const { client, transport } = await connect(url, remit.org.key)
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${remit.org.key}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-session-id': transport.sessionId ?? '',
+      },
+      body: message,
+    })
+
+    expect(response.status).toBe(400)
+    await client.ping()
+    expect(file.calls).toEqual([])
+    await client.close()
+  })
+})
