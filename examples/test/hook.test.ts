@@ -107,6 +107,20 @@ describe.skipIf(!hasModules())('remit hook codex', () => {
     expect(stderr).toMatch(/^remit: ./)
   })
 
+  it.each(['{}', '{"hookSpecificOutput":null}', '{"hookSpecificOutput":{}}', 'ok'])(
+    'denies where another server answers %s',
+    async (text) => {
+      const other = createServer((_, response) => void response.end(text)).listen(0, '127.0.0.1')
+      await once(other, 'listening')
+      const { port } = other.address() as AddressInfo
+      const elsewhere = { ...env, REMIT_URL: `http://127.0.0.1:${port}` }
+      const { code, stdout } = await run(input('PreToolUse'), elsewhere)
+      other.close()
+
+      expect({ code, answer: JSON.parse(stdout) as unknown }).toEqual({ code: 0, answer: DENIED })
+    },
+  )
+
   it('denies before the time-out of Codex if the server does not answer', async () => {
     const args = ['--timeout', '3', '--url', silentUrl()]
     const { code, stdout } = await run(input('PreToolUse'), env, args)

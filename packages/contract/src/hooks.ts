@@ -92,6 +92,7 @@ const deciding = {
 const query = {
   agent_id: AgentId.optional(),
   timeout: wholeNumber(3, MAX_HOOK_SECONDS).default(55),
+  allow: z.enum(['true', 'false']).default('false'),
 }
 
 export const hooks = {
@@ -99,7 +100,7 @@ export const hooks = {
     ...deciding,
     path: '/v1/hooks/claude-code',
     summary: 'Answer a hook of Claude Code',
-    query: z.strictObject({ ...query, allow: z.enum(['true', 'false']).default('false') }),
+    query: z.strictObject(query),
   }),
   codexHook: endpoint({
     ...deciding,

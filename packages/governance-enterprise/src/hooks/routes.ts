@@ -12,7 +12,7 @@ const MARGIN_MS = 2_000
 interface HookQuery {
   readonly agent_id?: string | undefined
   readonly timeout: number
-  readonly allow?: 'true' | 'false'
+  readonly allow: 'true' | 'false'
 }
 
 /** Hooks of agent hosts, over the same decisions and the same ledger. */

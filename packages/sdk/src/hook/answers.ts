@@ -38,12 +38,17 @@ const said = (hookSpecificOutput: object): Failure => ({
   exitCode: 0,
 })
 
+interface HookOutput {
+  readonly permissionDecision?: unknown
+  readonly decision?: { readonly behavior?: unknown } | null
+}
+
 /**
  * The answer of the server for the host: null for silence, which leaves the decision to the rules of the
- * host. Throws for anything but an answer.
+ * host. A call needs an explicit allow for it. Throws for anything but an answer. Pure.
  */
-export function checkedAnswer(text: string): string | null {
-  let answer: { hookSpecificOutput?: unknown }
+export function checkedAnswer(event: string, text: string): string | null {
+  let answer: { hookSpecificOutput?: HookOutput | null } | null
   try {
     answer = JSON.parse(text) as typeof answer
   } catch {
@@ -51,9 +56,12 @@ export function checkedAnswer(text: string): string | null {
   }
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer))
     throw new Error('the answer of the server is no object')
-  const members = Object.keys(answer)
-  if (members.length === 0) return null
-  if (members.length > 1 || typeof answer.hookSpecificOutput !== 'object')
+  const { hookSpecificOutput: output = {}, ...others } = answer
+  if (Object.keys(others).length > 0 || typeof output !== 'object' || output === null)
     throw new Error('the answer of the server is unknown to this version')
-  return JSON.stringify(answer)
+  const decision = event === 'PreToolUse' ? output.permissionDecision : output.decision?.behavior
+  if (decision === 'deny') return JSON.stringify(answer)
+  if (event === 'PreToolUse' && decision !== 'allow')
+    throw new Error('the answer of the server has no decision')
+  return null
 }

@@ -4,11 +4,13 @@ import type { HookOptions } from './run.ts'
 /** The answer of the server to a hook, as the host reads it; null for silence. Throws the reason of a failure. */
 export async function askServer(
   { url, key, agentId, seconds }: HookOptions,
-  input: string,
+  { event, input }: { readonly event: string; readonly input: string },
   signal: AbortSignal,
 ): Promise<string | null> {
   const target = new URL('/v1/hooks/codex', url)
   target.searchParams.set('timeout', String(seconds))
+  // The silence of another server must not pass for an allow.
+  target.searchParams.set('allow', 'true')
   if (agentId !== undefined) target.searchParams.set('agent_id', agentId)
   const response = await fetch(target, {
     method: 'POST',
@@ -22,7 +24,7 @@ export async function askServer(
   const text = await response.text()
   if (response.status !== 200)
     throw new Error(`the server at ${url} answers ${response.status}${detailOf(text)}`)
-  return checkedAnswer(text)
+  return checkedAnswer(event, text)
 }
 
 function reasonOf(error: unknown, url: string, signal: AbortSignal): string {

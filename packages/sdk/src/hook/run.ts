@@ -48,7 +48,7 @@ export async function runHook(
     const input = await readInput(io.stdin, signal)
     event = eventOf(input)
     if (event === null) throw new Error('the input is no hook: it has no hook_event_name')
-    const answer = await askServer(options, input, signal)
+    const answer = await askServer(options, { event, input }, signal)
     if (answer !== null) io.stdout.write(`${answer}\n`)
     return EXIT.ok
   } catch (error) {
