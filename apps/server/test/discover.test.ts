@@ -48,6 +48,38 @@ describe('remit discover', () => {
     return inRepository(gateways).items.filter(({ kind }) => kind === 'mcp_server')
   }
 
+  test('names a server beside a governed one of the same name in the same file', () => {
+    write('.cursor/mcp.json', {
+      mcpServers: { files: { command: 'npx', args: ['-y', 'other-server'] } },
+      servers: { files: { command: 'remit-mcp' } },
+    })
+    const found = inRepository().items.filter(({ kind }) => kind === 'mcp_server')
+
+    expect(found.map(({ name, governed }) => [name, governed])).toEqual([
+      ['files', false],
+      ['files', true],
+    ])
+  })
+
+  test('takes an address for governed as it is requested, and shows none of another scheme', () => {
+    const gateway = 'https://gateway.example/mcp'
+    const found = only(
+      {
+        above: { url: `${gateway}/../other` },
+        below: { url: `${gateway}/./files` },
+        odd: { url: `${SECRET}:x` },
+      },
+      [gateway],
+    )
+
+    expect(found.map(({ name, governed }) => [name, governed])).toEqual([
+      ['above', false],
+      ['below', true],
+      ['odd', false],
+    ])
+    expect(JSON.stringify(found)).not.toContain(SECRET)
+  })
+
   test('reads every host of a machine, and shows the home folder as ~', () => {
     const server = { command: 'npx', args: ['-y', 'some-server'] }
     write('.claude.json', {

@@ -49,7 +49,7 @@ function folderAt(given: string): string {
 }
 
 function readGateway(text: string): string {
-  if (/^https?:/.test(text) && URL.canParse(text)) return text.replace(/\/+$/, '')
+  if (/^https?:/.test(text) && URL.canParse(text)) return new URL(text).href.replace(/\/+$/, '')
   throw new CliError(`--gateway: ${text} is not an http or https URL`)
 }
 

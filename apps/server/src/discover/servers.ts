@@ -4,23 +4,22 @@ import { isMembers, membersIn } from './finding.ts'
 import type { ConfigFile, Members } from './finding.ts'
 import { shownName } from './shown-name.ts'
 
-/** Members that have servers by name; `mcp.servers` is that of settings of VS Code. */
-function serversIn(content: Members): Members {
-  return {
-    ...membersIn(content, 'mcpServers'),
-    ...membersIn(content, 'mcp_servers'),
-    ...membersIn(content, 'servers'),
-    ...membersIn(membersIn(content, 'mcp'), 'servers'),
-    ...membersIn(content, 'mcp.servers'),
-  }
-}
+/** Servers by name; two members of one file may have the same name. `mcp.servers` is that of settings of VS Code. */
+const serversIn = (content: Members): [string, unknown][] =>
+  [
+    membersIn(content, 'mcpServers'),
+    membersIn(content, 'mcp_servers'),
+    membersIn(content, 'servers'),
+    membersIn(membersIn(content, 'mcp'), 'servers'),
+    membersIn(content, 'mcp.servers'),
+  ].flatMap((servers) => Object.entries(servers))
 
 /** The MCP servers of a file. `gateways` are the addresses of gateways of Remit. Pure. */
 export const serverItems = (
   { path, content }: ConfigFile,
   gateways: readonly string[],
 ): InventoryItem[] =>
-  Object.entries(serversIn(content)).map(([name, server]) => ({
+  serversIn(content).map(([name, server]) => ({
     kind: 'mcp_server',
     name: shownName(name),
     path,
@@ -42,8 +41,11 @@ const GATEWAY = /^(?:@remit\/mcp|remit-mcp)(?:@[\w.^~-]+)?$/
 function isGoverned(server: unknown, gateways: readonly string[]): boolean {
   if (!isMembers(server)) return false
   const url = urlOf(server)
-  if (url !== null)
-    return gateways.some((gateway) => url === gateway || url.startsWith(`${gateway}/`))
+  if (url !== null) {
+    // As it is requested: `https://gateway/mcp/../other` is not below `https://gateway/mcp`.
+    const href = URL.parse(url)?.href ?? ''
+    return gateways.some((gateway) => href === gateway || href.startsWith(`${gateway}/`))
+  }
   const [program = '', ...args] = commandOf(server)
   if (GATEWAY.test(nameOf(program))) return true
   // The first word that is no option is what a runner starts; a later one may be an argument of it.
@@ -72,11 +74,12 @@ function urlOf(server: Members): string | null {
   return null
 }
 
+const SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:', 'ws:', 'wss:'])
+
 /** Credentials can be in the user, the path and the query of an address. */
 function originOf(url: string): string {
-  if (!URL.canParse(url)) return 'not readable'
-  const { protocol, host } = new URL(url)
-  return `${protocol}//${host}`
+  const { protocol, host } = URL.parse(url) ?? { protocol: '', host: '' }
+  return SCHEMES.has(protocol) ? `${protocol}//${host}` : 'not readable'
 }
 
 function commandOf({ command, args }: Members): string[] {
