@@ -2,8 +2,7 @@
  * Control, format, private and unassigned characters, blanks other than U+0020, and line breaks: text
  * from an agent must not hide or reorder what a person reads.
  */
-const INVISIBLE =
-  /[\p{C}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|[^\P{Zs} ]|\u034f|\u17b4|\u17b5|[\ufe00-\ufe0f]/gu
+const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|[^\P{Zs} ]/gu
 
 const spelled = (character: string): string =>
   `\\u{${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}}`
