@@ -11,13 +11,19 @@ export function at(value: Json, pointer: string): Json | undefined {
   return found
 }
 
-/** The value without the member that a JSON Pointer names. */
+/** The value without the member that a JSON Pointer names; an item of an array becomes null. */
 export function without(value: Json, pointer: string): Json {
   const [step, ...rest] = stepsOf(pointer)
-  if (step === undefined || !isObject(value) || !Object.hasOwn(value, step)) return value
+  if (step === undefined) return value
+  const inner = (member: Json) => without(member, `/${rest.map(escaped).join('/')}`)
+  if (Array.isArray(value))
+    return (value as Json[]).map((item, index) => {
+      if (String(index) !== step) return item
+      return rest.length === 0 ? null : inner(item)
+    })
+  if (!isObject(value) || !Object.hasOwn(value, step)) return value
   const { [step]: member = null, ...others } = value
-  if (rest.length === 0) return others
-  return { ...others, [step]: without(member, `/${rest.map(escaped).join('/')}`) }
+  return rest.length === 0 ? others : { ...others, [step]: inner(member) }
 }
 
 const escaped = (step: string): string => step.replaceAll('~', '~0').replaceAll('/', '~1')

@@ -95,12 +95,20 @@ def at(value: Any, pointer: str) -> Any:
 
 
 def without(value: Any, pointer: str) -> Any:
-    """The value without the member that a pointer names."""
+    """The value without the member that a pointer names; an item of a list becomes null."""
     return _without(value, _steps(pointer))
 
 
 def _without(value: Any, steps: list[str]) -> Any:
-    if not steps or not isinstance(value, dict) or steps[0] not in value:
+    if not steps:
         return value
-    others = {name: member for name, member in value.items() if name != steps[0]}
-    return others if len(steps) == 1 else {**others, steps[0]: _without(value[steps[0]], steps[1:])}
+    step, *rest = steps
+    if isinstance(value, list):
+        return [
+            item if str(index) != step else _without(item, rest) if rest else None
+            for index, item in enumerate(value)
+        ]
+    if not isinstance(value, dict) or step not in value:
+        return value
+    others = {name: member for name, member in value.items() if name != step}
+    return {**others, step: _without(value[step], rest)} if rest else others
