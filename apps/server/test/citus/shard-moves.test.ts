@@ -11,7 +11,7 @@ import { request } from '../support/process.ts'
 import { distributed, runsOnCitus } from './cluster.ts'
 import type { Distributed } from './cluster.ts'
 
-const ORGANIZATIONS = 6
+const ORGANIZATIONS = 4
 
 interface Organization {
   readonly id: string
@@ -83,7 +83,7 @@ describe.skipIf(!runsOnCitus)('a move of an organization under load', () => {
       )
       try {
         for (let round = 0; round < 2; round++)
-          for (const organization of organizations.slice(0, 3)) await move(organization, mode)
+          for (const organization of organizations.slice(0, 2)) await move(organization, mode)
       } finally {
         load.abort()
       }
