@@ -27,7 +27,7 @@ describe.skipIf(!runsOnCitus)('the node of an organization', () => {
     installation = await distributed()
     plain = await createDatabase('postgres')
     orgId = (await createOrg(installation.env)).organization.id
-  }, 300_000)
+  })
   afterAll(async () => {
     await plain.drop()
     await installation.remove()
@@ -152,7 +152,6 @@ describe.skipIf(!runsOnCitus)('the node of an organization', () => {
         )
         await node.destroy()
       },
-      60_000,
     )
   })
 

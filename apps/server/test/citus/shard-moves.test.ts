@@ -37,7 +37,7 @@ describe.skipIf(!runsOnCitus)('a move of an organization under load', () => {
       })
       organizations.push({ id: organization.id, key: key.secret, answered: [] })
     }
-  }, 300_000)
+  })
   afterAll(async () => {
     for (const server of servers) await server.stop()
     await installation.remove()
@@ -104,6 +104,5 @@ describe.skipIf(!runsOnCitus)('a move of an organization under load', () => {
         expect(answered.filter(({ seq, hash }) => hashes.get(seq) !== hash)).toEqual([])
       }
     },
-    300_000,
   )
 })
