@@ -114,9 +114,7 @@ describe.skipIf(!runsOnCitus)('the node of an organization', () => {
       })
       await node.destroy()
       expect(sizes).toEqual([77, 77])
-      expect(await installation.db.selectFrom('ledger_head').select('decided').execute()).toEqual([
-        { decided: 0 },
-      ])
+      expect(await findHead(installation.db, orgId)).toMatchObject({ decided: 0 })
     })
 
     test.each([
