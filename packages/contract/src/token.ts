@@ -25,7 +25,9 @@ export const TokenRequest = z
     resource: Text.optional(),
     agent_id: Text.optional().describe('Must be the agent of the subject token'),
     actor_token: z.string().optional().describe('Not supported'),
-    client_id: Text.optional().describe('With `client_secret`: the id of an ingest key'),
+    client_id: Text.optional().describe(
+      'With `client_secret`: the id of an ingest key; without a key: the id of the organization',
+    ),
     client_secret: Text.optional().describe('The key, if no header has one'),
   })
   // The required fields of another grant type are unknown, so it is rejected first.

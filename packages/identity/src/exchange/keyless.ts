@@ -1,3 +1,4 @@
+import type { TokenRequest } from '@remit/contract'
 import { eachPart, settingsOf } from '@remit/core'
 import type { Deps } from '@remit/core'
 import { findOrganizations } from '../issuers/store.ts'
@@ -7,13 +8,18 @@ import { readSubjectToken } from './subject-token.ts'
 
 const MAX_AUDIENCES = 10
 
+/** A client that names its organization, which is a public client of it (RFC 6749 §2.1). */
+const isOrganization = (clientId: string | undefined): clientId is string =>
+  clientId?.startsWith('org_') === true
+
 /**
  * The organization of a token without an ingest key: the only one that trusts the issuer for one of
- * its audiences and allows keyless exchange. Null if there is none or several.
+ * its audiences and allows keyless exchange, or the one of those that `client_id` names. Null if there
+ * is none or several.
  */
 export async function organizationOf(
   { db, log }: Pick<Deps, 'db' | 'log'>,
-  subjectToken: string,
+  { subject_token: subjectToken, client_id: clientId }: TokenRequest,
 ): Promise<string | null> {
   try {
     const { claims } = readSubjectToken(subjectToken)
@@ -29,6 +35,8 @@ export async function organizationOf(
     const [found, ...others] = parts
       .flat()
       .filter((row) => row.plan === 'enterprise' && settingsOf(row).keyless_exchange)
+      // Any organization can trust the issuer of another one for the same audience.
+      .filter((row) => !isOrganization(clientId) || row.id === clientId)
     if (!found || others.length > 0) throw new TokenRefusal('iss')
     return found.id
   } catch (error) {

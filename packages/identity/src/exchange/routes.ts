@@ -81,7 +81,7 @@ export function exchangeRoutes(
 
     exchangeToken: async ({ body }, caller) => {
       checkRequest(body)
-      const orgId = caller?.orgId ?? (await organizationOf(deps, body.subject_token))
+      const orgId = caller?.orgId ?? (await organizationOf(deps, body))
       if (orgId === null) throw notAccepted()
       return exchange(orgId, caller, body)
     },

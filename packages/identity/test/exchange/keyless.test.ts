@@ -12,9 +12,14 @@ describe('an exchange without an ingest key', () => {
   })
   afterAll(() => f.remit.close())
 
-  const keyless = (token: string) =>
+  const keyless = (token: string, client?: { readonly client_id: string }) =>
     f.remit.call('POST', '/v1/identity/token', {
-      body: { grant_type: TOKEN_EXCHANGE, subject_token: token, subject_token_type: JWT },
+      body: {
+        grant_type: TOKEN_EXCHANGE,
+        subject_token: token,
+        subject_token_type: JWT,
+        ...client,
+      },
     })
 
   it('is refused unless the organization wants it', async () => {
@@ -46,6 +51,14 @@ describe('an exchange without an ingest key', () => {
     expect((await keyless(f.token())).status).toBe(200)
     await setSettings(f.remit.writer, other.id, { keyless_exchange: true })
     expect((await keyless(f.token())).status).toBe(400)
+  })
+
+  it('is not stopped by an organization that registers the same issuer, where client_id names its own', async () => {
+    const granted = await keyless(f.token(), { client_id: f.org.id })
+    expect(granted.status).toBe(200)
+    expect(await granted.json()).toMatchObject({ agent_id: 'agent-a' })
+    const unknown = await f.remit.organization()
+    expect((await keyless(f.token(), { client_id: unknown.id })).status).toBe(400)
   })
 
   it('does not stand in for a key that is wrong', async () => {
