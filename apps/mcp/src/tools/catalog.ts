@@ -45,6 +45,8 @@ export class Catalog {
   readonly #options: CatalogOptions
   #known = new Map<string, Known>()
   #definitions = new Map<string, Members>()
+  /** Names that are offered twice, on whatever pages: neither of their tools can be told from the other. */
+  #shadowed: ReadonlySet<unknown> = new Set()
   #reading: Promise<void> | null = null
   #readAt = 0
   #isRead = false
@@ -117,13 +119,17 @@ export class Catalog {
   }
 
   async #readAll(request: Request, call: Call): Promise<void> {
-    const tools = this.#isRead ? [...this.#definitions.values()] : await listAll(request, call)
+    const isListed = this.#isRead
+    // A change that the server announces from now on is read at the next call.
     this.#isRead = true
+    this.#readAt = -Infinity
     const known = this.#known
     const definitions = this.#definitions
-    this.#known = new Map()
-    this.#definitions = new Map()
     try {
+      const tools = isListed ? [...definitions.values()] : await listAll(request, call)
+      if (!isListed) this.#shadowed = repeatedIn(tools)
+      this.#known = new Map()
+      this.#definitions = new Map()
       await this.#report(tools)
       this.#readAt = Date.now()
     } catch (error) {
@@ -148,10 +154,11 @@ export class Catalog {
   }
 
   async #report(tools: readonly Members[]): Promise<void> {
-    const usable = tools.filter(({ name }) => typeof name === 'string' && name !== '')
-    // A name that is offered twice is shadowed: neither of its tools can be told from the other.
-    const names = usable.map(({ name }) => name)
-    const single = usable.filter(({ name }) => names.indexOf(name) === names.lastIndexOf(name))
+    const repeated = repeatedIn(tools)
+    const single = tools.filter(
+      ({ name }) =>
+        typeof name === 'string' && name !== '' && !repeated.has(name) && !this.#shadowed.has(name),
+    )
     for (let at = 0; at < single.length; at += BATCH) await this.#send(single.slice(at, at + BATCH))
   }
 
@@ -200,6 +207,18 @@ function declaredBy(tool: Members): Coaz {
 }
 
 const ttlOf = ({ ttlMs }: Members): number => (typeof ttlMs === 'number' ? ttlMs : 0)
+
+/** The names that more than one tool has. */
+function repeatedIn(tools: readonly Members[]): Set<unknown> {
+  const seen = new Set<unknown>()
+  return new Set(
+    tools.flatMap(({ name }) => {
+      if (seen.has(name)) return [name]
+      seen.add(name)
+      return []
+    }),
+  )
+}
 
 const toolsIn = ({ tools }: Members): Members[] =>
   Array.isArray(tools) ? (tools as unknown[]).filter(isMembers) : []

@@ -1,7 +1,8 @@
 /**
  * A server of 2025-11-25 on stdio, written by hand: it ignores the case of names, and runs requests without an
  * id. Each call writes a line to the file in `CALLS`. Its answer is `result` or `error` of the arguments, and
- * that of `tasks/get` and `tasks/result` is `result` of the last call's `later`.
+ * that of `tasks/get` and `tasks/result` is `later` of the last call. `LISTS` has several lists of tools: each
+ * question gets the next one, after a notification that the list has changed; with `PAGED`, they are pages.
  */
 import { appendFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -10,6 +11,9 @@ type Members = Record<string, unknown>
 
 const inputSchema = { type: 'object' }
 const tools = ['pay', 'read'].map((name) => ({ name, inputSchema }))
+const { LISTS, PAGED } = process.env
+const lists = LISTS === undefined ? null : (JSON.parse(LISTS) as object[][])
+let asked = 0
 let later: unknown = {}
 
 const folded = (value: unknown): unknown => {
@@ -19,6 +23,19 @@ const folded = (value: unknown): unknown => {
   return Object.fromEntries(members.map(([name, one]) => [fold(name), folded(one)]))
 }
 const fold = (name: string) => name.toUpperCase().toLowerCase()
+
+function listed(cursor: unknown): Members {
+  if (lists === null) return { tools }
+  if (PAGED !== undefined) {
+    const at = Number(cursor ?? 0)
+    return { tools: lists[at], ...(at + 1 < lists.length && { nextCursor: String(at + 1) }) }
+  }
+  send({ method: 'notifications/tools/list_changed' })
+  return { tools: lists[Math.min(asked++, lists.length - 1)] }
+}
+
+const send = (message: Members) =>
+  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
 
 function answerOf(method: unknown, params: Members, sent: Members): Members {
   switch (method) {
@@ -31,7 +48,7 @@ function answerOf(method: unknown, params: Members, sent: Members): Members {
       }
     }
     case 'tools/list':
-      return { result: { tools } }
+      return { result: listed(params['cursor']) }
     case 'tools/call': {
       appendFileSync(process.env['CALLS'] ?? '', `${String(params['name'])}\n`)
       const { arguments: args = {} } = (sent['params'] ?? {}) as { arguments?: Members }
@@ -51,6 +68,5 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   const sent = JSON.parse(line) as Members
   const { id, method, params = {} } = folded(sent) as Members
   if (method === undefined) return
-  const answer = answerOf(method, params as Members, sent)
-  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, ...answer })}\n`)
+  send({ id, ...answerOf(method, params as Members, sent) })
 })
