@@ -29,7 +29,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     return EXIT.done
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    io.stderr.write(`remit-mcp: ${message}\n`)
+    io.stderr.write(`remit-mcp: ${printable(message)}\n`)
     return isUsage(error) ? EXIT.usage : EXIT.failed
   }
 }
@@ -62,7 +62,14 @@ const urlOf = (env: Io['env']): string => env['REMIT_URL'] ?? 'http://localhost:
 const warnTo =
   (stderr: Writable) =>
   (message: string): void =>
-    void stderr.write(`remit-mcp: ${message}\n`)
+    void stderr.write(`remit-mcp: ${printable(message)}\n`)
+
+/** Texts of servers must not steer the terminal, or look like lines of the gateway in a log. */
+const printable = (text: string): string =>
+  text.replaceAll(
+    /[\p{C}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
+  )
 
 function keyOf(env: Io['env']): string {
   const key = env['REMIT_API_KEY']
