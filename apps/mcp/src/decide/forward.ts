@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Allow, Gate, Outcome } from '@remit/sdk'
 import { checkText, textsOf, textsOfError, textsOfOther } from '../guard/results.ts'
 import { SessionFindings } from '../guard/session-findings.ts'
@@ -63,8 +64,10 @@ export class Forwarder {
     const { result, error } = response
     if (result === null) {
       await this.#settle(allow, { outcome: 'failure' })
-      return this.#checked(response, textsOfError(error ?? {}), (message) =>
-        errorAnswer(response.id, CODES.denied, message),
+      return this.#checked(
+        response,
+        () => textsOfError(error ?? {}),
+        (message) => errorAnswer(response.id, CODES.denied, message),
       )
     }
     const taskId = taskIdOf(result)
@@ -74,10 +77,13 @@ export class Forwarder {
       if (typeof state === 'string') this.#sender.running.keepInput(state, call, allow)
     } else
       await this.#settle(allow, { outcome: result['isError'] === true ? 'failure' : 'success' })
-    return this.#checked(response, textsOf(result), (message) =>
-      question.type === 'tool'
-        ? toolError(response.id, 'resultType' in result ? 'modern' : 'legacy', message)
-        : errorAnswer(response.id, CODES.denied, message),
+    return this.#checked(
+      response,
+      () => textsOf(result),
+      (message) =>
+        question.type === 'tool'
+          ? toolError(response.id, 'resultType' in result ? 'modern' : 'legacy', message)
+          : errorAnswer(response.id, CODES.denied, message),
     )
   }
 
@@ -85,23 +91,28 @@ export class Forwarder {
   async read(method: string, bytes: Buffer): Promise<Buffer | string> {
     if (!READ.has(method)) return bytes
     const response = readResponse(bytes)
-    return this.#checked(response, textsOfOther(method, response.result ?? {}), (message) =>
-      errorAnswer(response.id, CODES.denied, message),
+    return this.#checked(
+      response,
+      () => textsOfOther(method, response.result ?? {}),
+      (message) => errorAnswer(response.id, CODES.denied, message),
     )
   }
 
   /** The response, after the guard has noted its text or while it does. */
   async #checked(
     response: Response,
-    text: string,
+    textOf: () => string,
     withheld: (message: string) => string,
   ): Promise<Buffer | string> {
     const { governed, sessionId } = this.#sender
     const { settings, client, agentId } = governed
-    if (settings.results === 'off' || text.trim() === '') return response.bytes
-    const found = this.findings.add(checkText(text, { client, agentId, sessionId }))
-    if (settings.results === 'note') return response.bytes
-    const finding = await found
+    if (settings.results === 'off') return response.bytes
+    const check = () => checkText(textOf, { client, agentId, sessionId })
+    if (settings.results === 'note') {
+      void this.findings.add(afterResponse(check))
+      return response.bytes
+    }
+    const finding = await this.findings.add(check())
     if (finding?.action !== 'block') return response.bytes
     return withheld(`Withheld by the guard of Remit (${finding.reasons.join(', ')}).`)
   }
@@ -116,12 +127,18 @@ export class Forwarder {
 
   /** Reports an outcome behind the response. Waits only where reports pile up. */
   async #settle(allow: Allow, outcome: Outcome): Promise<void> {
-    const report = this.#sender.gate
-      .settle(allow, outcome)
-      .finally(() => this.#settling.delete(report))
+    const report = afterResponse(() => this.#sender.gate.settle(allow, outcome)).finally(() =>
+      this.#settling.delete(report),
+    )
     this.#settling.add(report)
     if (this.#settling.size > MAX_SETTLING) await Promise.race(this.#settling)
   }
+}
+
+/** Starts work once the response is written, which happens in this turn of the event loop. */
+async function afterResponse<T>(work: () => Promise<T>): Promise<T> {
+  await setImmediate()
+  return work()
 }
 
 export function readResponse(bytes: Buffer): Response {

@@ -74,8 +74,20 @@ function namesIn(value: unknown): string[] {
   return Object.entries(value).flatMap(([name, member]) => [name, ...namesIn(member)])
 }
 
-/** Checks a text of a tool; the worst finding, or null. A text that cannot be checked is a finding. */
-export async function checkText(text: string, checked: Checked): Promise<Finding | null> {
+/**
+ * Checks a text of a tool; the worst finding, or null. A text that cannot be read or checked is a
+ * finding.
+ */
+export async function checkText(textOf: () => string, checked: Checked): Promise<Finding | null> {
+  try {
+    const text = textOf()
+    return text.trim() === '' ? null : await checkChunks(text, checked)
+  } catch {
+    return UNCHECKED
+  }
+}
+
+async function checkChunks(text: string, checked: Checked): Promise<Finding | null> {
   const read = text.slice(0, MAX_CHECKED)
   let worst: Finding | null = null
   for (let at = 0; at < read.length; at += CHUNK) {
@@ -90,18 +102,14 @@ async function checkChunk(
   content: string,
   { client, agentId, sessionId }: Checked,
 ): Promise<Finding | null> {
-  try {
-    const { action, reasons } = await client.checkContent({
-      body: {
-        content,
-        source: 'tool',
-        session_id: sessionId,
-        ...(agentId !== undefined && { agent_id: agentId }),
-      },
-      timeoutMs: TIMEOUT_MS,
-    })
-    return action === 'allow' ? null : { action, reasons }
-  } catch {
-    return UNCHECKED
-  }
+  const { action, reasons } = await client.checkContent({
+    body: {
+      content,
+      source: 'tool',
+      session_id: sessionId,
+      ...(agentId !== undefined && { agent_id: agentId }),
+    },
+    timeoutMs: TIMEOUT_MS,
+  })
+  return action === 'allow' ? null : { action, reasons }
 }
