@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Client } from '@remit/contract/client'
 import { LRUCache } from 'lru-cache'
 import { Busy, Unauthorized, Unavailable } from './caller.ts'
@@ -43,7 +43,7 @@ export class Callers {
     if (authorization === undefined) throw new Unauthorized('A credential is required.')
     if (secret === undefined)
       throw new Unauthorized('Authorization: must be "Bearer" and a credential.', 'invalid_token')
-    const id = createHash('sha256').update(`${resource} ${secret}`).digest('base64')
+    const id = hash('sha256', `${resource} ${secret}`, 'base64')
     const known = this.#known.get(id)
     if (known && known.until > Date.now()) return known.caller
     const asking = this.#asking.get(id) ?? this.#ask(id, secret, resource)

@@ -1,5 +1,6 @@
-import type { IncomingMessage } from 'node:http'
+import type { ClientRequestArgs, IncomingMessage } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
+import { urlToHttpOptions } from 'node:url'
 import { keyOf } from '../rpc/members.ts'
 import { NotAMessage, readUpstream } from '../rpc/message.ts'
 import type { Message, Notification, Request, Response } from '../rpc/message.ts'
@@ -26,11 +27,13 @@ const END_MS = 5_000
 /** A server on streamable HTTP, in one session where it is of 2025-11-25 or before. */
 export class Remote implements Connection {
   readonly #options: RemoteOptions
+  readonly #address: ClientRequestArgs
   #sessionId: string | undefined
   #version: string | undefined
 
   constructor(options: RemoteOptions) {
     this.#options = options
+    this.#address = urlToHttpOptions(options.url)
   }
 
   async call({ request, signal, mirrored, message, answered }: Outgoing): Promise<Buffer> {
@@ -62,11 +65,11 @@ export class Remote implements Connection {
 
   async stop(): Promise<void> {
     if (this.#sessionId === undefined) return
-    const { url, headers } = this.#options
+    const { headers } = this.#options
     const signal = AbortSignal.timeout(STOP_MS)
     const own = { ...headers, ...this.#own() }
     // The server may not know how, or may be gone.
-    await send(url, { method: 'DELETE', headers: own, signal }).then(
+    await send(this.#address, { method: 'DELETE', headers: own, signal }).then(
       (response) => response.resume(),
       () => undefined,
     )
@@ -92,8 +95,8 @@ export class Remote implements Connection {
     signal: AbortSignal,
     mirrored: Readonly<Record<string, string>> = {},
   ): Promise<IncomingMessage> {
-    const { url, headers } = this.#options
-    return send(url, {
+    const { headers } = this.#options
+    return send(this.#address, {
       method: 'POST',
       headers: {
         ...headers,
@@ -109,8 +112,8 @@ export class Remote implements Connection {
   }
 
   #get(signal: AbortSignal, lastEventId?: string): Promise<IncomingMessage> {
-    const { url, headers } = this.#options
-    return send(url, {
+    const { headers } = this.#options
+    return send(this.#address, {
       method: 'GET',
       headers: {
         ...headers,
