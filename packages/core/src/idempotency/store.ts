@@ -1,7 +1,8 @@
 import type { Database } from '../db/open.ts'
 import { inPart } from '../db/parts.ts'
 import type { Part } from '../db/parts.ts'
-import type { CoreTables } from '../db/schema.ts'
+import { statement } from '../db/portable.ts'
+import type { CoreTables, IdempotencyRow } from '../db/schema.ts'
 import { fail } from '../base/errors.ts'
 import type { IdempotencyClaim, StoredAnswer } from './claim.ts'
 
@@ -10,6 +11,14 @@ export const KEPT_MS = 24 * 60 * 60 * 1000
 
 /** Status of an erased response; no other stored response has it. */
 const ERASED = 410
+
+const selectAnswer = statement<IdempotencyRow>(
+  'select * from idempotency_key where org_id = ? and key = ? and created_at > ?',
+)
+const putAnswer = statement<never>(`insert into idempotency_key
+  (org_id, key, request_hash, status, headers, body, created_at) values (?, ?, ?, ?, ?, ?, ?)
+  on conflict (org_id, key) do update set request_hash = excluded.request_hash, status = excluded.status,
+  headers = excluded.headers, body = excluded.body, created_at = excluded.created_at`)
 
 /**
  * Returns the stored response for a key, or null if the key is unused or older than 24 hours.
@@ -21,13 +30,8 @@ export async function findAnswer(
   claim: IdempotencyClaim,
   nowMs: number,
 ): Promise<StoredAnswer | null> {
-  const row = await db
-    .selectFrom('idempotency_key')
-    .selectAll()
-    .where('org_id', '=', orgId)
-    .where('key', '=', claim.key)
-    .where('created_at', '>', new Date(nowMs - KEPT_MS).toISOString())
-    .executeTakeFirst()
+  const since = new Date(nowMs - KEPT_MS).toISOString()
+  const [row] = await selectAnswer(db, [orgId, claim.key, since])
   if (!row) return null
   if (row.request_hash !== claim.requestHash) throw fail('idempotency_mismatch')
   if (row.status === ERASED) throw fail('answer_erased')
@@ -46,18 +50,10 @@ export async function keepAnswer(
   answer: StoredAnswer,
   nowMs: number,
 ): Promise<void> {
-  const kept = {
-    request_hash: claim.requestHash,
-    status: answer.status,
-    headers: JSON.stringify(answer.headers),
-    body: answer.body,
-    created_at: new Date(nowMs).toISOString(),
-  }
-  await db
-    .insertInto('idempotency_key')
-    .values({ org_id: orgId, key: claim.key, ...kept })
-    .onConflict((conflict) => conflict.columns(['org_id', 'key']).doUpdateSet(kept))
-    .execute()
+  const { status, headers, body } = answer
+  const at = new Date(nowMs).toISOString()
+  const { key, requestHash } = claim
+  await putAnswer(db, [orgId, key, requestHash, status, JSON.stringify(headers), body, at])
 }
 
 /**
