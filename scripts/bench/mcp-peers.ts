@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess, ChildProcessWithoutNullStreams } from 'node:child_process'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { createInterface } from 'node:readline'
@@ -70,32 +72,68 @@ export async function onHttp(url: string, key?: string): Promise<Peer> {
   const agent = new Agent({ keepAlive: true })
   let session: string | undefined
   let count = 0
-  const post = (message: object): Promise<string> =>
-    new Promise((resolve, reject) => {
-      const body = Buffer.from(JSON.stringify(message))
-      const headers = {
-        'content-type': 'application/json',
-        'content-length': body.length,
-        accept: 'application/json, text/event-stream',
-        ...(key !== undefined && { authorization: `Bearer ${key}` }),
-        ...(session !== undefined && { 'mcp-session-id': session }),
-      }
-      const sent = request(url, { method: 'POST', agent, headers }, (response) => {
-        const parts: Buffer[] = []
-        const id = response.headers['mcp-session-id']
-        if (typeof id === 'string') session = id
-        response.on('data', (part: Buffer) => parts.push(part))
-        response.on('end', () => resolve(Buffer.concat(parts).toString()))
-      })
-      sent.on('error', reject)
-      sent.end(body)
+  const post = async (message: object): Promise<string> => {
+    const { text, headers } = await send(url, message, agent, {
+      accept: 'application/json, text/event-stream',
+      ...(key !== undefined && { authorization: `Bearer ${key}` }),
+      ...(session !== undefined && { 'mcp-session-id': session }),
     })
+    const id = headers['mcp-session-id']
+    if (typeof id === 'string') session = id
+    return text
+  }
   const ask = async (method: string, params: object): Promise<void> =>
     check(await post({ jsonrpc: '2.0', id: ++count, method, params }))
   await ask('initialize', CLIENT)
   await post(INITIALIZED)
   return { echo: () => ask('tools/call', ECHO), close: () => agent.destroy() }
 }
+
+/** Asks Remit about such a call, with the members that the gateway sends, and calls nothing. */
+export function deciding(url: string, key: string): Peer {
+  const agent = new Agent({ keepAlive: true })
+  const { name, arguments: args } = ECHO
+  const guard = { flagged: false, reasons: [] }
+  const context = { args, tool: name, upstream: 'server', session_id: randomUUID(), guard }
+  const resource = { type: 'tool', id: name }
+  const request = { agent_id: 'bench', action: 'tools/call', resource, context }
+  return {
+    async echo() {
+      const { text } = await send(`${url}/v1/authorize`, request, agent, {
+        authorization: `Bearer ${key}`,
+        'idempotency-key': randomBytes(32).toString('base64url'),
+      })
+      if (!text.includes('"decision":"allow"')) throw new Error(`Remit answered ${text}`)
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+interface Answered {
+  readonly text: string
+  readonly headers: IncomingHttpHeaders
+}
+
+const send = (
+  url: string,
+  message: object,
+  agent: Agent,
+  headers: Readonly<Record<string, string>>,
+): Promise<Answered> =>
+  new Promise((resolve, reject) => {
+    const body = Buffer.from(JSON.stringify(message))
+    const json = { 'content-type': 'application/json', 'content-length': body.length }
+    const options = { method: 'POST', agent, headers: { ...json, ...headers } }
+    const sent = request(url, options, (response) => {
+      const parts: Buffer[] = []
+      response.on('data', (part: Buffer) => parts.push(part))
+      response.on('end', () =>
+        resolve({ text: Buffer.concat(parts).toString(), headers: response.headers }),
+      )
+    })
+    sent.on('error', reject)
+    sent.end(body)
+  })
 
 function check(answer: string): void {
   if (!answer.includes('"result"') || answer.includes('"isError":true'))

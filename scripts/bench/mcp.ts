@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { ROOT } from '../staging.ts'
 import { createInstallation } from './installation.ts'
-import { freePort, isUp, onHttp, onPipes, startNode } from './mcp-peers.ts'
+import { deciding, freePort, isUp, onHttp, onPipes, startNode } from './mcp-peers.ts'
 import type { Peer } from './mcp-peers.ts'
 import { quantile } from './report.ts'
 import type { Result } from './report.ts'
@@ -28,6 +28,8 @@ type Transport = 'stdio' | 'HTTP'
 export interface Setting {
   readonly plain: Peer
   readonly governed: Peer
+  /** A decision as the gateway asks for it, and nothing else. */
+  readonly decision: Peer
   readonly gateway: ReturnType<typeof startNode>
   readonly stop: () => Promise<void>
 }
@@ -42,11 +44,12 @@ export async function setUp(transport: Transport, { probed = false } = {}): Prom
   const started = await (transport === 'stdio'
     ? startOnPipes(startGateway)
     : startOnHttp(startGateway, server.organization.key))
+  const decision = deciding(server.url, server.organization.key)
   return {
     ...started,
+    decision,
     async stop() {
-      started.plain.close()
-      started.governed.close()
+      for (const peer of [started.plain, started.governed, decision]) peer.close()
       started.gateway.kill()
       await server.stop()
       await installation.remove()
@@ -55,7 +58,7 @@ export async function setUp(transport: Transport, { probed = false } = {}): Prom
   }
 }
 
-type Started = Omit<Setting, 'stop'> & { readonly end?: () => void }
+type Started = Omit<Setting, 'stop' | 'decision'> & { readonly end?: () => void }
 
 type StartGateway = (...command: string[]) => Setting['gateway']
 
@@ -100,15 +103,30 @@ async function startOnHttp(startGateway: StartGateway, key: string): Promise<Sta
  */
 export async function* mcpSuite(rounds: number): AsyncIterable<Result> {
   for (const transport of ['stdio', 'HTTP'] as const) {
-    const { plain, governed, stop } = await setUp(transport)
+    const { plain, governed, decision, stop } = await setUp(transport)
+    const calls = CALLS * rounds
     await inTurns(plain, governed, { calls: WARM_CALLS, pauseMs: 0 })
-    const thinking = await inTurns(plain, governed, { calls: CALLS * rounds, pauseMs: PAUSE_MS })
-    const atOnce = await inTurns(plain, governed, { calls: CALLS * rounds, pauseMs: 0 })
+    const thinking = await inTurns(plain, governed, { calls, pauseMs: PAUSE_MS })
+    const atOnce = await inTurns(plain, governed, { calls, pauseMs: 0 })
+    // As seldom as the calls through the gateway: what rests is slow at first.
+    const decided: number[] = []
+    for (let call = 0; call < calls; call++) {
+      await setTimeout(2 * PAUSE_MS)
+      decided.push(await timed(decision.echo))
+    }
     await stop()
     const name = `added by the MCP gateway on ${transport}`
     yield added(`${name}, p50`, thinking, 0.5, { goal: { below: 3 } })
     yield added(`${name}, p99`, thinking, 0.99, { goal: { below: 10 } })
     yield added(`${name}, p50 without a pause`, atOnce, 0.5)
+    const decidedMs = quantile(decided, 0.5)
+    yield {
+      name: `${name}, p50 beyond a decision`,
+      value: quantile(thinking.governed, 0.5) - quantile(thinking.plain, 0.5) - decidedMs,
+      unit: ' ms',
+      goal: null,
+      detail: `a decision alone takes ${decidedMs.toFixed(3)} ms, ${calls} calls`,
+    }
   }
 }
 
