@@ -1,9 +1,16 @@
 import { Command, MemorySaver } from '@langchain/langgraph'
+import { Mastra } from '@mastra/core'
+import { Agent as MastraAgent } from '@mastra/core/agent'
+import type { AgentConfig } from '@mastra/core/agent'
+import { InMemoryStore } from '@mastra/core/storage'
+import { MastraLanguageModelV2Mock } from '@mastra/core/test-utils/llm-mock'
+import { createTool } from '@mastra/core/tools'
 import { Agent, Runner, RunState, tool, Usage } from '@openai/agents'
 import type { Model } from '@openai/agents'
 import { createGate } from '@remit/sdk'
 import type { Gate } from '@remit/sdk'
 import { remitMiddleware } from '@remit/sdk/langchain'
+import * as mastra from '@remit/sdk/mastra'
 import * as openaiAgents from '@remit/sdk/openai-agents'
 import * as vercel from '@remit/sdk/vercel'
 import { generateText, jsonSchema, tool as aiTool } from 'ai'
@@ -154,6 +161,7 @@ describe.skipIf(!hasModules())('a run that is resumed again and again', () => {
 
     expect(ran).toBe(1)
   })
+
   it('runs once in LangGraph, and not before Remit says so', async () => {
     const gate = gateOf('langgraph')
     let ran = 0
@@ -182,6 +190,61 @@ describe.skipIf(!hasModules())('a run that is resumed again and again', () => {
     await resume()
     expect(ran).toBe(0)
     await approveAll('langgraph')
+    for (let resumes = 0; resumes < RESUMES; resumes++) await resume()
+
+    expect(ran).toBe(1)
+  })
+
+  it('runs once in Mastra, and not before Remit says so', async () => {
+    const gate = gateOf('mastra')
+    let ran = 0
+    const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 }
+    const call = { toolCallId: 'call-1', toolName: 'transfer', input: '{}' }
+    const store = new InMemoryStore()
+    const agentOf = (isFirst: boolean) => {
+      const agent = new MastraAgent({
+        id: 'payer',
+        name: 'payer',
+        instructions: 'Pay.',
+        model: new MastraLanguageModelV2Mock({
+          doGenerate: () =>
+            Promise.resolve({
+              content: isFirst
+                ? [{ type: 'tool-call', ...call }]
+                : [{ type: 'text', text: 'done' }],
+              finishReason: isFirst ? 'tool-calls' : 'stop',
+              usage,
+              warnings: [],
+            }),
+        }) as unknown as AgentConfig['model'],
+        tools: mastra.governed(gate.with({}), {
+          transfer: createTool({
+            id: 'transfer',
+            description: 'Transfers',
+            execute: () => Promise.resolve(++ran),
+          }),
+        }),
+      })
+      return new Mastra({ agents: { payer: agent }, storage: store, logger: false }).getAgent(
+        'payer',
+      )
+    }
+    const { runId = '', finishReason } = await agentOf(true).generate('Pay.', { maxSteps: 2 })
+    const { workflows } = store.stores
+    if (!workflows) throw new Error('the store keeps no runs')
+    const saved = await workflows.listWorkflowRuns({})
+    expect(finishReason).toBe('suspended')
+    const resume = async () => {
+      // As after a crash before the framework recorded the end.
+      for (const { workflowName, runId: id, snapshot } of saved.runs)
+        if (typeof snapshot === 'object')
+          await workflows.persistWorkflowSnapshot({ workflowName, runId: id, snapshot })
+      return agentOf(false).resumeGenerate({}, { runId, toolCallId: call.toolCallId })
+    }
+
+    expect(await resume()).toMatchObject({ finishReason: 'suspended' })
+    expect(ran).toBe(0)
+    await approveAll('mastra')
     for (let resumes = 0; resumes < RESUMES; resumes++) await resume()
 
     expect(ran).toBe(1)

@@ -2,15 +2,20 @@
 import type { AgentConfig } from '@mastra/core/agent'
 import type { Gate } from '../gate.ts'
 import type { Canary, Drive, SelfTestReport } from '../self-test.ts'
-import { resultOf, withSignal } from './execute.ts'
+import { toolMessage } from '../verdict.ts'
+import { withSignal } from './execute.ts'
 
 interface Context {
-  readonly agent?: { readonly toolCallId?: string }
+  readonly agent?: {
+    readonly toolCallId?: string
+    readonly suspend?: (payload: unknown) => Promise<unknown>
+  }
   readonly abortSignal?: AbortSignal
 }
 
 /**
- * Tools of an agent, by name, that ask first.
+ * Tools of an agent, by name, that ask first. With the approval mode `return`, a pending call suspends the
+ * run with `{ approval_id, until, message }`; resumed, it asks again, and suspends while it is pending.
  *
  * @example
  * const agent = new Agent({ id, name, instructions, model, tools: governed(gate, { transfer }) })
@@ -21,12 +26,16 @@ export function governed<Tools extends object>(gate: Gate, tools: Tools): Tools 
       const { execute } = tool
       if (!execute)
         throw new TypeError(`the tool ${name} runs elsewhere and cannot be governed here`)
-      const asking = (input: unknown, context: Context = {}) => {
-        const callId = context.agent?.toolCallId
+      const asking = async (input: unknown, context: Context = {}): Promise<unknown> => {
+        const { toolCallId: callId, suspend } = context.agent ?? {}
         const call = { tool: name, input, ...(callId !== undefined && { callId }) }
-        return resultOf(gate, { ...call, ...withSignal(context.abortSignal) }, () =>
+        const done = await gate.run({ ...call, ...withSignal(context.abortSignal) }, () =>
           execute.call(tool, input as never, context as never),
         )
+        if (done.kind === 'ran') return done.result
+        if (done.kind === 'pending' && gate.options.approval?.mode === 'return' && suspend)
+          return suspend({ approval_id: done.approvalId, until: done.until, message: done.message })
+        return toolMessage(done)
       }
       // The framework looks at the class of a tool.
       const copy = Object.assign(
@@ -44,7 +53,9 @@ type MastraModel = Extract<AgentConfig['model'], { readonly specificationVersion
 
 /** Drives the canary through an agent with a scripted model. */
 const drive: Drive = async (gate: Gate, canary: Canary) => {
+  const { Mastra } = await import('@mastra/core')
   const { Agent } = await import('@mastra/core/agent')
+  const { InMemoryStore } = await import('@mastra/core/storage')
   const { createTool } = await import('@mastra/core/tools')
   const { MastraLanguageModelV2Mock } = await import('@mastra/core/test-utils/llm-mock')
   const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 }
@@ -81,8 +92,15 @@ const drive: Drive = async (gate: Gate, canary: Canary) => {
     model: model as unknown as MastraModel,
     tools: governed(gate, { [canary.name]: tool }),
   })
-  const { toolResults } = await agent.generate('Call the canary.', { maxSteps: 2 })
-  return JSON.stringify(toolResults)
+  // A suspended run is resumed from a storage.
+  new Mastra({ agents: { selftest: agent }, storage: new InMemoryStore(), logger: false })
+  const first = await agent.generate('Call the canary.', { maxSteps: 2 })
+  const { runId } = first
+  const isHeld = first.finishReason === 'suspended' && runId !== undefined
+  const { suspendPayload, toolResults } = isHeld
+    ? await agent.resumeGenerate({}, { runId, toolCallId: canary.callId })
+    : first
+  return JSON.stringify(suspendPayload ?? toolResults)
 }
 
 export const selfTest = (gate: Gate): Promise<SelfTestReport> => gate.selfTest(drive)
