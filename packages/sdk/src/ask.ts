@@ -6,6 +6,8 @@ import type { AuthorizeRequest } from './mapping.ts'
 /** One question to Remit; the same key is the same question. */
 export interface Question {
   readonly request: AuthorizeRequest
+  /** The request as JSON. */
+  readonly text: string
   readonly key: string
   readonly traceparent?: string
 }
@@ -69,13 +71,14 @@ export async function ask(client: Client, question: Question, limits: Limits): P
 
 const send = (
   client: Client,
-  { request, key, traceparent }: Question,
+  { request, text, key, traceparent }: Question,
   requestId: string,
   timeoutMs: number,
   signal: AbortSignal | undefined,
 ) =>
   client.authorize.withResponse({
     body: request,
+    json: text,
     idempotencyKey: key,
     headers: { 'x-request-id': requestId, ...(traceparent !== undefined && { traceparent }) },
     retries: 0,

@@ -1,7 +1,7 @@
 import type { Allow, Verdict } from './verdict.ts'
 
-/** Decisions of this process that are kept; an older one is known to the server. */
-const MAX_KEPT = 1_000
+/** Decisions of this process that are kept at least; an older one is known to the server. */
+const KEPT = 1_000
 
 interface Call {
   readonly verdict: Promise<Verdict>
@@ -16,7 +16,9 @@ interface Call {
  * twice. Who asks while a question is open shares it; an allow is given out until it is taken, once.
  */
 export class Calls {
-  readonly #calls = new Map<string, Call>()
+  #calls = new Map<string, Call>()
+  /** The calls before those; a map that loses its oldest member at each call becomes slow. */
+  #earlier = new Map<string, Call>()
   readonly #allowed = new WeakMap<Allow, Call>()
 
   /** The verdict for a key; null where its allow has been taken. */
@@ -26,7 +28,7 @@ export class Calls {
     decide: (signal: AbortSignal | undefined) => Promise<Verdict>,
   ): Promise<Verdict | null> {
     signal?.throwIfAborted()
-    const known = this.#calls.get(key)
+    const known = this.#calls.get(key) ?? this.#earlier.get(key)
     if (known?.isTaken === true) return null
     const call = known ?? this.#begin(key, signal ? new AbortController() : null, decide)
     call.waiting++
@@ -36,7 +38,7 @@ export class Calls {
       // The question ends when nobody waits for it any more.
       if (--call.waiting === 0 && signal?.aborted === true) {
         call.controller?.abort(signal.reason)
-        if (this.#calls.get(key) === call) this.#calls.delete(key)
+        this.#forget(key, call)
       }
     }
   }
@@ -57,21 +59,22 @@ export class Calls {
     const verdict = decide(controller?.signal).then(
       (decided) => {
         if (decided.kind === 'allow') this.#allowed.set(decided, call)
-        else this.#calls.delete(key)
+        else this.#forget(key, call)
         return decided
       },
       (error: unknown) => {
-        this.#calls.delete(key)
+        this.#forget(key, call)
         throw error
       },
     )
     const call: Call = { verdict, controller, waiting: 0, isTaken: false }
+    if (this.#calls.size === KEPT) [this.#earlier, this.#calls] = [this.#calls, new Map()]
     this.#calls.set(key, call)
-    if (this.#calls.size > MAX_KEPT) {
-      const [oldest = key] = this.#calls.keys()
-      this.#calls.delete(oldest)
-    }
     return call
+  }
+
+  #forget(key: string, call: Call): void {
+    for (const calls of [this.#calls, this.#earlier]) if (calls.get(key) === call) calls.delete(key)
   }
 }
 

@@ -27,11 +27,18 @@ export interface DecideOptions extends Limits {
 
 type Asked = Extract<Answer, { kind: 'pending' }>
 
+/** One step of a run, ready to be asked about. */
+export interface Prepared {
+  readonly request: AuthorizeRequest
+  /** The request as JSON (RFC 8785). */
+  readonly text: string
+  readonly step: Step
+}
+
 /** The verdict on one step: asks, follows an approval, and asks again with the identical request. */
 export async function decide(
   client: Client,
-  step: Step,
-  request: AuthorizeRequest,
+  { request, text, step }: Prepared,
   options: DecideOptions,
 ): Promise<Verdict> {
   const { approval, signal, traceparent } = options
@@ -39,7 +46,7 @@ export async function decide(
   const followed = new Set<string>()
   for (let approvalId: string | null = null; ;) {
     const key = approvalId === null ? options.key : await decisionKey(step, approvalId)
-    const question = { request, key, ...(traceparent !== undefined && { traceparent }) }
+    const question = { request, text, key, ...(traceparent !== undefined && { traceparent }) }
     const answer = await ask(client, question, options)
     if (answer.kind !== 'pending') return verdictOf(answer, step.call, request.action, approvalId)
     const pending = pendingOf(answer, step.call)

@@ -1,13 +1,13 @@
 import type { Client } from '@remit/contract/client'
+import { canonical, digestOf } from '@remit/contract/fit'
 import { Calls } from './calls.ts'
 import { alreadyDecided, decide } from './decide.ts'
-import type { ApprovalMode } from './decide.ts'
+import type { ApprovalMode, Prepared } from './decide.ts'
 import { randomId } from './ids.ts'
 import { NotExecuted, RemitDenied, RemitPending } from './errors.ts'
-import { decisionKey, requestHash } from './key.ts'
-import type { Step } from './key.ts'
+import { decisionKey } from './key.ts'
 import { requestFor } from './mapping.ts'
-import type { AuthorizeRequest, ToolMap } from './mapping.ts'
+import type { ToolMap } from './mapping.ts'
 import { driveWrapped, runSelfTest } from './self-test.ts'
 import type { Drive, SelfTestReport } from './self-test.ts'
 import { reportGap, settle } from './settle.ts'
@@ -65,11 +65,6 @@ export interface WrapOptions<Input, Result> extends RunOptions<Input, Result> {
 }
 
 type CallOptions = Pick<ToolCall, 'callId' | 'signal' | 'traceparent'>
-
-interface Prepared {
-  readonly request: AuthorizeRequest
-  readonly step: Step
-}
 
 const WAIT: ApprovalMode = { mode: 'wait', maxMs: 240_000 }
 const TIMEOUT_MS = 10_000
@@ -197,8 +192,7 @@ export class Gate {
     const prepared = await this.#prepare(call, callId)
     if (prepared instanceof Error)
       return { verdict: deny(callId, 'unmappable', prepared.message), prepared: null }
-    const { step, request } = prepared
-    const key = await decisionKey(step, null)
+    const key = await decisionKey(prepared.step, null)
     const limits = {
       key,
       approval,
@@ -207,7 +201,7 @@ export class Gate {
       ...(traceparent !== undefined && { traceparent }),
     }
     const verdict = await this.#calls.verdict(key, signal, (ended) =>
-      decide(client, step, request, { ...limits, signal: ended }),
+      decide(client, prepared, { ...limits, signal: ended }),
     )
     return { verdict: verdict ?? alreadyDecided(callId, null), prepared }
   }
@@ -216,8 +210,10 @@ export class Gate {
     const { agentId, map } = this.options
     try {
       const request = await requestFor(agentId, map, tool, input)
-      const hash = await requestHash(request)
-      return { request, step: { agent: agentId ?? null, run: this.runId, call, request: hash } }
+      const text = canonical(request)
+      const hash = await digestOf(text)
+      const step = { agent: agentId ?? null, run: this.runId, call, request: hash }
+      return { request, text, step }
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error))
     }

@@ -1,7 +1,9 @@
 import { canonical, digestOf } from '@remit/contract/fit'
 import type { Json } from '@remit/contract/fit'
 
-const hashOf = (value: Json): Promise<string> => digestOf(canonical(value))
+type Digest = string | Promise<string>
+
+const hashOf = (value: Json): Digest => digestOf(canonical(value))
 
 /** One step of a run: the call, and what Remit is asked about it. */
 export interface Step {
@@ -12,14 +14,12 @@ export interface Step {
   readonly request: string
 }
 
-export const requestHash = (request: Json): Promise<string> => hashOf(request)
-
 /**
  * The `Idempotency-Key` of a step. Remit keeps `needs_approval` too, so the question after an approval
  * has another key.
  */
-export const decisionKey = ({ agent, run, call, request }: Step, approval: string | null) =>
+export const decisionKey = ({ agent, run, call, request }: Step, approval: string | null): Digest =>
   hashOf({ agent, approval, call, request, run })
 
 /** The `Idempotency-Key` of the entry that ends a decision. */
-export const settlementKey = (body: Json): Promise<string> => hashOf({ settlement: body })
+export const settlementKey = (body: Json): Digest => hashOf({ settlement: body })

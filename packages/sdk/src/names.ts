@@ -14,8 +14,10 @@ const PLAIN = /^[\w.:/-]{1,256}$/
  * or `*`. A text that had to be changed ends in `~` and 8 hex digits of its SHA-256, so that different
  * texts stay different.
  */
-export async function toName(text: string): Promise<string> {
-  if (PLAIN.test(text)) return text
+export const toName = (text: string): string | Promise<string> =>
+  PLAIN.test(text) ? text : cleaned(text)
+
+async function cleaned(text: string): Promise<string> {
   const clean = text
     .normalize('NFC')
     .replace(UNUSABLE, '_')

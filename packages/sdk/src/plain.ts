@@ -4,69 +4,105 @@ import { Unmappable } from './errors.ts'
 
 const MAX_DEPTH = 500
 
-/** Parts of a value that are written when their digests are known. */
-type Jobs = (() => Promise<void>)[]
+/** The place of the value that is read, and parts that are written when their digests are known. */
+interface Walk {
+  readonly objects: object[]
+  readonly steps: (string | number)[]
+  readonly jobs: (() => Promise<void>)[]
+}
 
 /**
  * A value as plain JSON, names in order. As `JSON.stringify`, but nothing is lost in silence: BigInt
  * becomes text, bytes become `{ sha256, length }`, a text with U+0000 or half a surrogate pair becomes
- * `{ sha256, length, start }`. Throws `Unmappable` for cycles, functions, maps and the like.
+ * `{ sha256, length, start }`. Throws `Unmappable` for cycles, functions, maps and the like. A promise
+ * only where a digest is needed.
  */
-export async function toPlain(value: unknown): Promise<Json> {
+export function toPlain(value: unknown): Json | Promise<Json> {
   // One pass without pauses: what a caller changes meanwhile is not read in halves.
-  const jobs: Jobs = []
-  const plain = plainValue(value, '', [], jobs)
+  const walk: Walk = { objects: [], steps: [], jobs: [] }
+  const plain = plainValue(value, walk)
+  return walk.jobs.length === 0 ? plain : finished(plain, walk)
+}
+
+async function finished(plain: Json, { jobs }: Walk): Promise<Json> {
   for (const job of jobs) await job()
   return plain
 }
 
+const unmappable = ({ steps }: Walk, problem: string): Unmappable =>
+  new Unmappable(steps.map((step) => `/${step}`).join(''), problem)
+
 const isSendable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
 
-function plainValue(value: unknown, path: string, outer: unknown[], jobs: Jobs): Json {
+function plainValue(value: unknown, walk: Walk): Json {
   switch (typeof value) {
     case 'string':
-      return isSendable(value) ? value : shortenedLater(value, jobs)
+      return isSendable(value) ? value : shortenedLater(value, walk)
     case 'boolean':
       return value
     case 'number':
-      if (!Number.isFinite(value)) throw new Unmappable(path, `is ${value}`)
+      if (!Number.isFinite(value)) throw unmappable(walk, `is ${value}`)
       return value === 0 ? 0 : value
     case 'bigint':
       return value.toString()
     case 'object':
-      return value === null ? null : plainObject(value, path, outer, jobs)
+      return value === null ? null : plainObject(value, walk)
     default:
-      throw new Unmappable(path, `is of type ${typeof value}`)
+      throw unmappable(walk, `is of type ${typeof value}`)
   }
 }
 
-function plainObject(value: object, path: string, outer: unknown[], jobs: Jobs): Json {
-  if (outer.length === MAX_DEPTH || outer.includes(value))
-    throw new Unmappable(path, 'is nested too deeply or contains a cycle')
-  const inner = [...outer, value]
-  if (value instanceof ArrayBuffer) return digestLater(new Uint8Array(value), jobs)
+function plainObject(value: object, walk: Walk): Json {
+  const { objects } = walk
+  if (objects.length === MAX_DEPTH || objects.includes(value))
+    throw unmappable(walk, 'is nested too deeply or contains a cycle')
+  if (value instanceof ArrayBuffer) return digestLater(new Uint8Array(value), walk)
   if (ArrayBuffer.isView(value)) {
     const { buffer, byteOffset, byteLength } = value
-    return digestLater(new Uint8Array(buffer, byteOffset, byteLength), jobs)
+    return digestLater(new Uint8Array(buffer, byteOffset, byteLength), walk)
   }
+  objects.push(value)
+  const plain = plainParts(value, walk)
+  objects.pop()
+  return plain
+}
+
+function plainParts(value: object, walk: Walk): Json {
   if ('toJSON' in value && typeof value.toJSON === 'function')
-    return plainValue((value as { toJSON(): unknown }).toJSON(), path, inner, jobs)
+    return plainValue((value as { toJSON(): unknown }).toJSON(), walk)
   if (Array.isArray(value))
     // Unlike `map`, it does not skip holes.
     return Array.from(value as unknown[], (item, index) =>
-      item === undefined ? null : plainValue(item, `${path}/${index}`, inner, jobs),
+      item === undefined ? null : plainPart(item, index, walk),
     )
-  const tag = Object.prototype.toString.call(value).slice(8, -1)
-  if (tag !== 'Object') throw new Unmappable(path, `is a ${tag}`)
+  const tag = Object.prototype.toString.call(value)
+  if (tag !== '[object Object]') throw unmappable(walk, `is a ${tag.slice(8, -1)}`)
   const plain: Record<string, Json> = {}
-  for (const name of Object.keys(value).toSorted()) {
+  for (const name of inOrder(Object.keys(value))) {
     const found = (value as Record<string, unknown>)[name]
     if (found === undefined) continue
-    const member = plainValue(found, `${path}/${name}`, inner, jobs)
+    const member = plainPart(found, name, walk)
     if (isSendable(name)) setOwn(plain, name, member)
-    else jobs.push(async () => setOwn(plain, await cleanName(name), member))
+    else walk.jobs.push(async () => setOwn(plain, await cleanName(name), member))
   }
   return plain
+}
+
+function plainPart(value: unknown, step: string | number, walk: Walk): Json {
+  walk.steps.push(step)
+  const plain = plainValue(value, walk)
+  walk.steps.pop()
+  return plain
+}
+
+/** Most are in order already. */
+function inOrder(names: readonly string[]): readonly string[] {
+  let last = ''
+  for (const name of names) {
+    if (name < last) return names.toSorted()
+    last = name
+  }
+  return names
 }
 
 /** An assignment to `__proto__` would be lost. */
@@ -76,7 +112,7 @@ function setOwn(target: Record<string, Json>, name: string, value: Json): void {
   else target[name] = value
 }
 
-function digestLater(view: Uint8Array, jobs: Jobs): Json {
+function digestLater(view: Uint8Array, { jobs }: Walk): Json {
   const bytes = Uint8Array.from(view)
   const made = { length: bytes.length, sha256: '' }
   jobs.push(async () => {
@@ -85,7 +121,7 @@ function digestLater(view: Uint8Array, jobs: Jobs): Json {
   return made
 }
 
-function shortenedLater(text: string, jobs: Jobs): Json {
+function shortenedLater(text: string, { jobs }: Walk): Json {
   const { made, finish } = shortening(text)
   jobs.push(finish)
   return made

@@ -77,6 +77,7 @@ function operationOf(name: EndpointName, route: string, base: string, options: C
 
   const repeated = <T>(call: LooseCall, work: () => Promise<T>): Promise<T> => {
     const retries = call.retries ?? options.retries ?? RETRIES
+    if (retries === 0) return work()
     const repeatable = isRepeatable(method, call)
     return withRetries({ retries, repeatable, ...(call.signal && { signal: call.signal }) }, work)
   }

@@ -3,6 +3,8 @@ export interface LooseCall {
   readonly params?: Readonly<Record<string, string | number | undefined>>
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
   readonly body?: unknown
+  /** The body as JSON, if it is written already. */
+  readonly json?: string
   readonly headers?: Readonly<Record<string, string>>
   /** Sent as `Idempotency-Key`; makes a POST safe to retry. */
   readonly idempotencyKey?: string
@@ -60,7 +62,7 @@ export function initOf(
     signal,
     // A redirect is nobody's answer. `error` is unknown to some edge runtimes.
     redirect: 'manual',
-    ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
+    ...(call.body !== undefined && { body: call.json ?? JSON.stringify(call.body) }),
   }
 }
 

@@ -26,7 +26,16 @@ export function withTimeLimit<T>(
       clearTimeout(timer)
       signal?.removeEventListener('abort', onAbort)
     }
-    work(controller.signal).then(resolve, reject).finally(release)
+    work(controller.signal).then(
+      (result) => {
+        release()
+        resolve(result)
+      },
+      (error: Error) => {
+        release()
+        reject(error)
+      },
+    )
   })
 }
 

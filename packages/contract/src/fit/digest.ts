@@ -46,8 +46,8 @@ export function base64url(bytes: Uint8Array): string {
   return text.slice(0, Math.ceil((bytes.length * 4) / 3))
 }
 
-/** The SHA-256 of a text as base64url. */
-export async function digestOf(text: string): Promise<string> {
-  if (nodeCrypto?.hash && text.isWellFormed()) return nodeCrypto.hash('sha256', text, 'base64url')
-  return base64url(await sha256(text))
-}
+/** The SHA-256 of a text as base64url; a promise where Web Crypto has to be asked. */
+export const digestOf = (text: string): string | Promise<string> =>
+  nodeCrypto?.hash && text.isWellFormed()
+    ? nodeCrypto.hash('sha256', text, 'base64url')
+    : sha256(text).then(base64url)

@@ -12,8 +12,10 @@ const MAX_DEPTH = 32
  * long texts as `{ sha256, length, start }`; if that is not enough, its members as `{ sha256, length }`.
  * Null if it has more members than a context can hold.
  */
-export async function fitted(context: JsonObject): Promise<JsonObject | null> {
-  if (fits(context)) return context
+export const fitted = (context: JsonObject): JsonObject | Promise<JsonObject | null> =>
+  fits(context) ? context : shrunk(context)
+
+async function shrunk(context: JsonObject): Promise<JsonObject | null> {
   const short = (await shortTexts(context)) as JsonObject
   if (fits(short)) return short
   const hashed: [string, Json][] = []
