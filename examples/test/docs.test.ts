@@ -7,15 +7,20 @@ const folder = join(root, 'docs/sdk')
 const pages = readdirSync(folder).map((name) => name.replace(/\.md$/, ''))
 const MAX_LINES = 5
 
-/** The lines of code in the TypeScript blocks of a page. */
-const blocksOf = (page: string): string[][] =>
-  [...readFileSync(join(folder, `${page}.md`), 'utf8').matchAll(/^```ts\n(.*?)^```/gms)].map(
-    ([, block = '']) =>
+/** The lines of code in the blocks of a file. */
+const linesOf = (path: string, language: 'python' | 'ts'): string[][] =>
+  readFileSync(path, 'utf8')
+    .split(/^```/m)
+    .filter((part) => part.startsWith(`${language}\n`))
+    .map((block) =>
       block
         .split('\n')
+        .slice(1)
         .map((line) => line.trim())
         .filter((line) => line !== '' && !line.startsWith('//')),
-  )
+    )
+
+const blocksOf = (page: string) => linesOf(join(folder, `${page}.md`), 'ts')
 
 const readImport = (line: string) => {
   const [, names = '', module = ''] = /^import \{ (.+) \} from '(.+)'$/.exec(line) ?? []
@@ -40,6 +45,18 @@ describe('the pages of the adapters', () => {
   it.each(pages)('%s shows at most five lines to write', (page) => {
     expect(blocksOf(page)[0]?.length).toBeGreaterThan(0)
     expect(blocksOf(page)[0]?.length).toBeLessThanOrEqual(MAX_LINES)
+  })
+
+  it.each([
+    ['docs/sdk.md', 'ts', 2],
+    ['docs/sdk.md', 'python', 1],
+    ['packages/sdk/README.md', 'ts', 1],
+    ['sdks/python/README.md', 'python', 3],
+  ] as const)('%s shows at most five lines of %s to write', (path, language, count) => {
+    const blocks = linesOf(join(root, path), language)
+
+    expect(blocks).toHaveLength(count)
+    expect(Math.max(...blocks.map((lines) => lines.length))).toBeLessThanOrEqual(MAX_LINES)
   })
 
   it.each(pages)('%s shows lines of the example that is run', (page) => {

@@ -1,7 +1,9 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { runs } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { FAULTS, startFaultyProxy } from './support/faults.ts'
 import { hasModules, startRemit } from './support/server.ts'
 import type { RemitServer } from './support/server.ts'
 
@@ -40,6 +42,42 @@ describe.skipIf(!hasPython)('the gate in Python', () => {
       // Those of a framework are skipped where it is not installed.
       expect(stderr).toMatch(/^OK(?: \(skipped=[12]\))?$/m)
       expect(stderr).toMatch(/Ran 15 tests/)
+    })
+
+    it('blocks in the hooks of its adapters', async () => {
+      const env = { REMIT_URL: server.url, REMIT_KEY: server.org.key }
+      const { stderr } = await python(['tests/live_adapters.py'], env)
+
+      expect(stderr).toMatch(/^OK$/m)
+      expect(stderr).toMatch(/Ran 3 tests/)
+    })
+
+    it('runs nothing without an allow behind a faulty proxy, and holds once for a call', async () => {
+      const calls = runs(1_000)
+      await server.client.setSpendLimit({
+        params: { id: 'py-faults' },
+        body: { daily_usd: 1_000_000 },
+      })
+      const proxy = await startFaultyProxy(server.url)
+      const quick = FAULTS.filter((fault) => fault !== 'hang' && fault !== 'drip')
+      proxy.next = () =>
+        (Math.random() < 0.4 && quick[Math.floor(Math.random() * quick.length)]) || 'pass'
+
+      const env = { REMIT_URL: proxy.url, REMIT_KEY: server.org.key }
+      const { stdout } = await python(['tests/faulty.py', String(calls)], env)
+      await proxy.stop()
+      const { used, wrongly } = JSON.parse(stdout) as { used: string[]; wrongly: number[] }
+      const { data } = await server.client.listEntries({
+        query: { agent_id: 'py-faults', decision: 'allow', limit: 1000 },
+      })
+      const allowed = new Set(data.map((entry) => entry.data?.['decision_id']))
+
+      expect(wrongly).toEqual([])
+      expect(new Set(used).size).toBe(used.length)
+      expect(used.filter((id) => !allowed.has(id))).toEqual([])
+      // One decision for a call, however often it was asked for.
+      expect(allowed.size).toBeLessThanOrEqual((calls * 3) / 4)
+      expect(used.length).toBeGreaterThan(calls / 4)
     })
   })
 })
