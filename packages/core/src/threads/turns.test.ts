@@ -105,4 +105,37 @@ describe('turns', () => {
     work.end('a1')
     expect(await waiting[0]).toBe('a1')
   })
+
+  it('remove work whose signal aborts, and start the next', async () => {
+    const turns = new Turns({ size: 1, each: 1 })
+    const work = workIn(turns)
+    const first = work.start('a', 'a1')
+    const gone = new AbortController()
+    const waiting = turns.run('b', () => Promise.resolve('b1'), gone.signal)
+    void work.start('c', 'c1')
+
+    gone.abort(new Error('gone'))
+    await expect(waiting).rejects.toThrow('gone')
+    await expect(turns.run('b', () => Promise.resolve(), gone.signal)).rejects.toThrow('gone')
+    work.end('a1')
+    await first
+
+    expect(work.running).toEqual(['c1'])
+  })
+
+  it('keep to a smaller size when running work ends, and fill a larger one', async () => {
+    const turns = new Turns({ size: 2, each: 2 })
+    const work = workIn(turns)
+    const names = ['a1', 'a2', 'a3', 'a4', 'a5']
+    const all = names.map((name) => work.start('a', name))
+
+    turns.size = 1
+    work.end('a1')
+    await all[0]
+    expect(work.running).toEqual(['a2'])
+    turns.size = 2
+    work.end('a2')
+    await all[1]
+    expect(work.running).toEqual(['a3', 'a4'])
+  })
 })

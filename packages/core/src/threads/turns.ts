@@ -3,45 +3,50 @@ import { fail } from '../base/errors.ts'
 export interface TurnLimits {
   /** Maximum concurrent work. */
   readonly size: number
-  /** Maximum concurrent work of one organization. Default: `size` - 1. */
+  /** Maximum concurrent work of one owner. Default: `size` - 1. */
   readonly each?: number
-  /** Maximum waiting work of one organization, and of all. Default: unlimited. */
+  /** Maximum waiting work of one owner, and of all. Default: unlimited. */
   readonly waiting?: { readonly each: number; readonly total: number }
   /** Milliseconds after which waiting work is rejected. Default: never. */
   readonly patienceMs?: number
 }
 
-interface Waiting {
-  readonly owner: string
+interface Waiting<Owner> {
+  readonly owner: Owner
   readonly start: () => void
   readonly reject: (error: Error) => void
-  readonly timer: NodeJS.Timeout | undefined
+  /** Ends the timer and the listener of the wait. */
+  readonly clear: () => void
 }
 
 const RETRY_AFTER_SECONDS = '5'
 
 /**
- * Queues heavy work: a limited number runs concurrently, and no organization can occupy all places.
- * Work starts in order of arrival, except that an organization at its limit waits for itself, and
- * that no organization starts twice in a row while another one waits.
+ * Queues heavy work: a limited number runs concurrently, and no owner, usually an organization, can
+ * occupy all places. Work starts in order of arrival, except that an owner at its limit waits for
+ * itself, and that no owner starts twice in a row while another one waits.
  */
-export class Turns {
+export class Turns<Owner = string> {
+  /** Maximum concurrent work; a change takes effect when running work ends. */
+  size: number
   readonly #limits: TurnLimits
-  readonly #running = new Map<string, number>()
-  readonly #waiting: Waiting[] = []
+  readonly #running = new Map<Owner, number>()
+  readonly #waiting: Waiting<Owner>[] = []
   #total = 0
   /** Owner of the work that started last. */
-  #latest: string | null = null
+  #latest: Owner | null = null
 
   constructor(limits: TurnLimits) {
+    this.size = limits.size
     this.#limits = limits
   }
 
   /**
    * Runs `work` when it is its turn, or immediately if a place is free. Rejects with `jobs_busy`
-   * (429, `Retry-After`) if too much is waiting.
+   * (429, `Retry-After`) if too much is waiting, and with the reason of `signal` if that aborts
+   * before the start.
    */
-  run<T>(owner: string, work: () => Promise<T>): Promise<T> {
+  run<T>(owner: Owner, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const attempt = async () => {
       this.#count(owner, 1)
       try {
@@ -51,18 +56,22 @@ export class Turns {
         this.#next()
       }
     }
-    if (this.#hasPlace(owner)) return attempt()
-    if (this.#isFull(owner)) return Promise.reject(busy())
-    return new Promise((resolve, reject) => this.#wait(owner, () => resolve(attempt()), reject))
+    return new Promise((resolve, reject) => {
+      signal?.throwIfAborted()
+      const start = () => resolve(attempt())
+      if (this.#hasPlace(owner)) start()
+      else if (this.#isFull(owner)) reject(busy())
+      else this.#wait(owner, start, reject, signal)
+    })
   }
 
   /** Throws `jobs_busy` if `run` would reject now, before any preparation. */
-  admit(owner: string): void {
+  admit(owner: Owner): void {
     if (!this.#hasPlace(owner) && this.#isFull(owner)) throw busy()
   }
 
   /** Like `run` for work that ends elsewhere: resolves with a function that ends it. */
-  begin(owner: string): Promise<() => void> {
+  begin(owner: Owner): Promise<() => void> {
     return new Promise((resolve, reject) => {
       this.run(owner, () => new Promise<void>((end) => resolve(end))).catch(reject)
     })
@@ -70,45 +79,64 @@ export class Turns {
 
   /** Rejects the waiting work. */
   close(error: Error): void {
-    for (const { reject, timer } of this.#waiting.splice(0)) {
-      clearTimeout(timer)
+    for (const { reject, clear } of this.#waiting.splice(0)) {
+      clear()
       reject(error)
     }
   }
 
-  #wait(owner: string, start: () => void, reject: (error: Error) => void): void {
-    const { patienceMs } = this.#limits
-    const giveUp = () => {
-      this.#waiting.splice(this.#waiting.indexOf(waiting), 1)
-      reject(busy())
+  #wait(
+    owner: Owner,
+    start: () => void,
+    reject: (error: Error) => void,
+    signal: AbortSignal | undefined,
+  ): void {
+    const giveUp = (reason: Error) => {
+      this.#leave(waiting)
+      reject(reason)
     }
-    const timer = patienceMs === undefined ? undefined : setTimeout(giveUp, patienceMs).unref()
-    const waiting = { owner, start, reject, timer }
+    const { patienceMs } = this.#limits
+    const timer =
+      patienceMs === undefined ? undefined : setTimeout(() => giveUp(busy()), patienceMs).unref()
+    const onAbort = () => giveUp(signal?.reason as Error)
+    signal?.addEventListener('abort', onAbort)
+    const clear = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+    }
+    const waiting = { owner, start, reject, clear }
     this.#waiting.push(waiting)
   }
 
+  #leave(waiting: Waiting<Owner>): void {
+    this.#waiting.splice(this.#waiting.indexOf(waiting), 1)
+    waiting.clear()
+  }
+
+  /** Starts what has a place: more than one after `size` has grown. */
   #next(): void {
-    const ready = this.#waiting.filter(({ owner }) => this.#hasPlace(owner))
-    const next = ready.find(({ owner }) => owner !== this.#latest) ?? ready[0]
-    if (!next) return
-    this.#waiting.splice(this.#waiting.indexOf(next), 1)
-    clearTimeout(next.timer)
-    next.start()
+    for (;;) {
+      const ready = this.#waiting.filter(({ owner }) => this.#hasPlace(owner))
+      const next = ready.find(({ owner }) => owner !== this.#latest) ?? ready[0]
+      if (!next) return
+      this.#leave(next)
+      next.start()
+    }
   }
 
-  #hasPlace(owner: string): boolean {
-    const { size, each = Math.max(1, size - 1) } = this.#limits
-    return this.#total < size && (this.#running.get(owner) ?? 0) < each
+  #hasPlace(owner: Owner): boolean {
+    const { each = Math.max(1, this.size - 1) } = this.#limits
+    return this.#total < this.size && (this.#running.get(owner) ?? 0) < each
   }
 
-  #isFull(owner: string): boolean {
+  #isFull(owner: Owner): boolean {
     const { waiting } = this.#limits
     if (!waiting) return false
     const own = this.#waiting.filter((one) => one.owner === owner).length
     return own >= waiting.each || this.#waiting.length >= waiting.total
   }
 
-  #count(owner: string, step: 1 | -1): void {
+  #count(owner: Owner, step: 1 | -1): void {
     if (step > 0) this.#latest = owner
     this.#total += step
     const now = (this.#running.get(owner) ?? 0) + step
