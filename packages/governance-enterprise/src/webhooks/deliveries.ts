@@ -1,4 +1,4 @@
-import { eachPart, isoTime, Periodic } from '@remit/core'
+import { Cleanup, eachPart, isoTime } from '@remit/core'
 import type { Deps, Part } from '@remit/core'
 import { deliver } from './deliver.ts'
 import { claimDue, forgetFinished } from './deliveries-store.ts'
@@ -9,7 +9,6 @@ import { AttemptLimits } from './attempt-limits.ts'
 const POLL_MS = 2_000
 /** Longer than any attempt: afterwards the claiming process is considered dead. */
 const LEASE_MS = 60_000
-const PRUNE_MS = 60 * 60 * 1000
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000
 const CANDIDATES = 200
 
@@ -19,7 +18,7 @@ export class Deliveries {
   readonly #turns = new AttemptLimits({ total: 64, each: 8 })
   readonly #running = new Set<Promise<void>>()
   readonly #closing = new AbortController()
-  readonly #pruning: Periodic
+  readonly #cleanup: Cleanup
   #timer: NodeJS.Timeout | undefined
   #unsubscribe = (): void => undefined
   #looking: Promise<void> | null = null
@@ -27,10 +26,8 @@ export class Deliveries {
 
   constructor(deps: Deps) {
     this.#deps = deps
-    this.#pruning = new Periodic(
-      PRUNE_MS,
-      () => this.#prune(),
-      (error) => deps.log.error({ err: error }, 'deleting old webhook deliveries failed'),
+    this.#cleanup = new Cleanup(deps, 'webhook deliveries', (part, signal) =>
+      forgetFinished(deps.db, part, isoTime(deps.clock.now() - KEPT_MS), signal),
     )
   }
 
@@ -38,8 +35,7 @@ export class Deliveries {
     this.#unsubscribe = this.#deps.signals.subscribe(WEBHOOKS_TOPIC, () => this.#wake())
     // Retries become due, and other processes abandon messages.
     this.#timer = setInterval(() => this.#wake(), POLL_MS).unref()
-    this.#pruning.start()
-    void this.#pruning.run()
+    this.#cleanup.start()
   }
 
   /**
@@ -50,7 +46,7 @@ export class Deliveries {
     this.#closing.abort()
     this.#unsubscribe()
     clearInterval(this.#timer)
-    await this.#pruning.close()
+    await this.#cleanup.close()
     await this.#looking
     await Promise.all(this.#running)
   }
@@ -100,17 +96,6 @@ export class Deliveries {
         this.#turns.end(row.org_id)
         this.#wake()
       }),
-    )
-  }
-
-  async #prune(): Promise<void> {
-    const { db, clock, log } = this.#deps
-    const before = isoTime(clock.now() - KEPT_MS)
-    await eachPart(
-      db,
-      (part) => forgetFinished(db, part, before, this.#closing.signal),
-      (error, organizations) =>
-        log.error({ err: error, organizations }, 'deleting old webhook deliveries failed'),
     )
   }
 
