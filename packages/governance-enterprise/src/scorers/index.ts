@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Contribution, Deps } from '@remit/core'
-import { VerdictCache } from './judge/cache.ts'
-import { JudgeClient } from './judge/client.ts'
+import { judgeCleanup } from './judge/cache.ts'
 import { NO_JUDGES, readJudges } from './judge/judges.ts'
 import { llmAsJudge } from './judge/scorer.ts'
 import { scorerRuns } from './runs.ts'
@@ -11,19 +10,15 @@ export function scorersOf(
   deps: Deps,
 ): Required<Pick<Contribution, 'scorers' | 'scorerRuns' | 'start' | 'close'>> {
   const { judges } = deps.settings
-  const cache = new VerdictCache(deps)
+  const cleanup = judgeCleanup(deps)
   const judge = llmAsJudge(judges ? readJudges(judges) : NO_JUDGES, {
-    cache,
-    client: new JudgeClient(deps.log),
-    db: deps.db,
-    clock: deps.clock,
-    log: deps.log,
+    ...deps,
     secret: randomBytes(32),
   })
   return {
     scorers: [judge],
     scorerRuns: scorerRuns(deps),
-    start: () => cache.start(),
-    close: () => cache.close(),
+    start: () => cleanup.start(),
+    close: () => cleanup.close(),
   }
 }

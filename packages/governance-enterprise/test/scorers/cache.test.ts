@@ -3,7 +3,7 @@ import type { TestClock } from '@remit/core/testing'
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { VerdictCache } from '../../src/scorers/judge/cache.ts'
+import { judgeCleanup } from '../../src/scorers/judge/cache.ts'
 import { judgeBody, SECRET, startJudging } from '../support/judging.ts'
 import { dump } from '../support/dump.ts'
 import type { Judging } from '../support/judging.ts'
@@ -111,6 +111,15 @@ describe.each(DIALECTS)('verdicts that are kept, on %s', (dialect) => {
     expect([kept, fresh, again].map(({ scores }) => scores[0]?.score)).toEqual([0, 1, 1])
   })
 
+  it('are stored once for equal results of one request', async () => {
+    await judging.judge('good', {}, [RESULTS[0]!, RESULTS[0]!])
+    expect(calls()).toBe(2)
+
+    await judging.judge('good', {}, RESULTS.slice(0, 1))
+
+    expect(calls()).toBe(0)
+  })
+
   it('are those of one organization only', async () => {
     await judging.judge('good', {}, RESULTS)
     expect(calls()).toBe(2)
@@ -123,7 +132,7 @@ describe.each(DIALECTS)('verdicts that are kept, on %s', (dialect) => {
 
   it('end after seven days, and are removed', async () => {
     const { db } = judging.api.remit
-    const cache = new VerdictCache({ db, clock, log: pino({ level: 'silent' }) })
+    const cleanup = judgeCleanup({ db, clock, log: pino({ level: 'silent' }) })
     const count = async () =>
       Number(
         (await sql<{ n: number }>`select count(*) as n from judge_verdict`.execute(db)).rows[0]?.n,
@@ -138,7 +147,7 @@ describe.each(DIALECTS)('verdicts that are kept, on %s', (dialect) => {
     await judging.judge('good', {}, RESULTS.slice(0, 1))
 
     expect(calls()).toBe(1)
-    await cache.prune()
+    await cleanup.run()
     expect(await count()).toBe(1)
   })
 

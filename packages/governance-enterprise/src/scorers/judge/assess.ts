@@ -1,26 +1,19 @@
 import { Unscorable } from '@remit/core'
-import type { ScoreOutcome } from '@remit/core'
+import type { BatchOutcome, ScoreOutcome } from '@remit/core'
 import { JudgeFailure } from './failure.ts'
 import type { JudgeTask } from './params.ts'
+import type { JudgeCall, JudgePlan } from './plan.ts'
+import { PROMPT_VERSION } from './prompt.ts'
 import type { AnswerOrder } from './prompt.ts'
-import type { UsageMeter } from './usage.ts'
-import type { JudgeVerdict } from './verdict.ts'
+import { UsageMeter } from './usage.ts'
 import { bothOrders, combine, isQuorum, standing, weightedMean } from './vote.ts'
 import type { SampleVote, VoteResult } from './vote.ts'
 
-/** The result of one call of a sample. */
-export type CallOutcome = {
-  readonly order: AnswerOrder
-  readonly meter: UsageMeter
-} & (
-  | { readonly verdict: JudgeVerdict; readonly latencyMs: number }
-  | { readonly failure: JudgeFailure }
-)
-
 /** A stored verdict needs no call. */
-export const isCached = (call: CallOutcome): boolean => 'verdict' in call && call.meter.calls === 0
+const isCached = ({ verdict, meter }: JudgeCall): boolean =>
+  verdict !== undefined && meter.calls === 0
 
-/** The votes of one sample, one per question; null unless both orders were compared. */
+/** The votes of one sample, one per label; null unless both orders were compared. */
 interface Sample {
   readonly votes: readonly SampleVote[]
   readonly isConsistent: boolean | null
@@ -28,57 +21,81 @@ interface Sample {
 
 type Metadata = Readonly<Record<string, unknown>>
 
-/** Combines all samples of a result. Pure; `facts` are added to the metadata. */
-export function assess(
-  task: JudgeTask,
-  samples: readonly (readonly CallOutcome[])[],
-  facts: Metadata,
-): ScoreOutcome | Unscorable {
+/** Combines all samples of a result. Pure. */
+export function assess(task: JudgeTask, plan: JudgePlan): ScoreOutcome | Unscorable {
+  const { samples, isInjectionSuspected } = plan
   const results = samples.map((calls) => sampleOf(task, calls))
-  const valid = results.flatMap((sample) => (sample instanceof JudgeFailure ? [] : [sample]))
-  const metadata = { ...facts, samples: samples.flat().map((call) => shown(task, call)) }
-  if (!isQuorum(valid.length, samples.length)) return noQuorum(results, metadata)
-  const questions = task.questions.map(({ name, weight }, i) => {
-    const votes = valid.flatMap(({ votes: all }) => all[i] ?? [])
-    const result = combine(votes, task.aggregation)
-    return { name, weight, score: result.score, result }
-  })
+  const valid = results.flatMap((sample) => (sample instanceof JudgeFailure ? [] : sample))
+  const calls = samples.flat()
+  const facts = {
+    ...factsOf(task, calls),
+    injection_suspected: isInjectionSuspected,
+    cached: calls.every(isCached),
+    samples: calls.map((call) => shown(task, call)),
+  }
+  if (!isQuorum(valid.length, samples.length)) return noQuorum(results, facts)
   const consistent = valid.flatMap(({ isConsistent }) => isConsistent ?? [])
-  const [only] = questions
-  const single = questions.length === 1 && only?.name === null ? only.result : null
-  const votes = single
-    ? votesOf(single)
-    : { criteria: byName(questions, ({ score, result }) => ({ score, ...votesOf(result) })) }
+  const metadata = {
+    ...(consistent.length > 0 && { position_consistent: consistent.every(Boolean) }),
+    ...facts,
+  }
+  const voteOn = (i: number) => {
+    const votes = valid.flatMap((sample) => sample.votes[i] ?? [])
+    return combine(votes, task.aggregation)
+  }
+  if (task.names.length === 0) {
+    const result = voteOn(0)
+    const reason = reasonOf(task, result, valid.length)
+    return { score: result.score, reason, metadata: { ...votesOf(result), ...metadata } }
+  }
+  const parts = task.criteria.map(({ weight }, i) => ({ weight, ...voteOn(i) }))
+  const criteria = byName(task, (i) => parts[i] && { score: parts[i].score, ...votesOf(parts[i]) })
+  const reason = `the weighted mean of ${parts.length} criteria`
+  return { score: weightedMean(parts), reason, metadata: { criteria, ...metadata } }
+}
+
+/** The summary of a batch, including failed calls. It contains no judged text. */
+export function summarize(
+  task: JudgeTask,
+  outcomes: BatchOutcome['outcomes'],
+  calls: readonly JudgeCall[],
+): Metadata {
+  const count = (name: string, value: boolean) =>
+    outcomes.filter(({ metadata }) => metadata?.[name] === value).length
+  const inconsistent = count('position_consistent', false)
+  const compared = inconsistent + count('position_consistent', true)
   return {
-    score: weightedMean(questions),
-    reason: single
-      ? reasonOf(task, single, valid.length)
-      : `the weighted mean of ${questions.length} criteria`,
-    metadata: {
-      ...votes,
-      ...(consistent.length > 0 && { position_consistent: consistent.every(Boolean) }),
-      ...metadata,
-    },
+    ...factsOf(task, calls),
+    model: task.judge.model,
+    mode: task.mode,
+    cached_calls: calls.filter(isCached).length,
+    injection_suspected: count('injection_suspected', true),
+    ...(task.position_swap && {
+      position_inconsistency_rate: compared === 0 ? null : inconsistent / compared,
+    }),
   }
 }
 
-function sampleOf(task: JudgeTask, calls: readonly CallOutcome[]): Sample | JudgeFailure {
+function factsOf({ judge }: JudgeTask, calls: readonly JudgeCall[]) {
+  const total = new UsageMeter()
+  for (const { meter } of calls) total.add(meter)
+  return { judge: judge.alias, prompt_version: PROMPT_VERSION, ...total.report(judge.prices) }
+}
+
+function sampleOf(task: JudgeTask, calls: readonly JudgeCall[]): Sample | JudgeFailure {
   const votes: (readonly SampleVote[])[] = []
   for (const call of calls) {
-    if ('failure' in call) return call.failure
-    votes.push(
-      call.verdict.map(({ choice: label }) =>
-        task.mode === 'pairwise'
-          ? standing(label, call.order)
-          : { label, score: task.choices.get(label) ?? 0 },
-      ),
-    )
+    if (call.failure) return call.failure
+    votes.push((call.verdict ?? []).map(({ choice }) => voteOf(task, choice, call.order)))
   }
-  const [[first] = [], [second] = []] = votes
-  if (!first || !second) return { votes: votes[0] ?? [], isConsistent: null }
-  const { vote, isConsistent } = bothOrders(first, second)
+  const [first = [], second] = votes
+  if (!first[0] || !second?.[0]) return { votes: first, isConsistent: null }
+  const { vote, isConsistent } = bothOrders(first[0], second[0])
   return { votes: [vote], isConsistent }
 }
+
+const voteOf = ({ mode, choices }: JudgeTask, label: string, order: AnswerOrder): SampleVote =>
+  mode === 'pairwise' ? standing(label, order) : { label, score: choices.get(label) ?? 0 }
 
 /** Reports the most frequent failure. */
 function noQuorum(results: readonly (Sample | JudgeFailure)[], metadata: Metadata): Unscorable {
@@ -113,18 +130,14 @@ function reasonOf({ mode }: JudgeTask, { choice, votes }: VoteResult, count: num
 }
 
 /** A call in the metadata. */
-function shown({ questions }: JudgeTask, call: CallOutcome): Metadata {
+function shown(task: JudgeTask, call: JudgeCall): Metadata {
   const order = call.order === null ? {} : { order: call.order }
-  if ('failure' in call) return { ...order, error: call.failure.code }
-  const { verdict, latencyMs, meter } = call
-  const picks =
-    questions[0]?.name === null ? verdict[0] : { criteria: byName(questions, (_, i) => verdict[i]) }
+  if (call.failure) return { ...order, error: call.failure.code }
+  const { verdict = [], latencyMs, meter } = call
+  const picks = task.names.length === 0 ? verdict[0] : { criteria: byName(task, (i) => verdict[i]) }
   return { ...order, ...picks, latency_ms: latencyMs, attempt: meter.calls, cached: isCached(call) }
 }
 
-/** Values of the named questions, by name. */
-const byName = <Q extends { readonly name: string | null }>(
-  questions: readonly Q[],
-  valueOf: (question: Q, i: number) => unknown,
-): Metadata =>
-  Object.fromEntries(questions.map((question, i) => [question.name ?? '', valueOf(question, i)]))
+/** Values of the named criteria, by name. */
+const byName = ({ names }: JudgeTask, valueOf: (i: number) => unknown): Metadata =>
+  Object.fromEntries(names.map((name, i) => [name, valueOf(i)]))

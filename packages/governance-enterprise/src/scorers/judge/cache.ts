@@ -1,89 +1,68 @@
-import { bulkInsert, deleteInBatches, eachPart, isoTime, on, Periodic } from '@remit/core'
-import type { Deps, Part } from '@remit/core'
+import { bulkInsert, Cleanup, deleteInBatches, isoTime, orgTable } from '@remit/core'
+import type { Deps } from '@remit/core'
 import { sql } from 'kysely'
 import type { Tables } from '../../tables/schema.ts'
-import { forgetDays } from './day-limit.ts'
-import type { JudgeVerdict } from './verdict.ts'
+import type { JudgeCall } from './plan.ts'
+import type { VerdictShape } from './verdict.ts'
 
-const KEPT_MS = 7 * 24 * 60 * 60 * 1000
-const PRUNE_MS = 60 * 60 * 1000
-const ROWS_AT_ONCE = 500
+export type CacheDeps = Pick<Deps, 'db' | 'clock' | 'log'>
+
+const DAY_MS = 24 * 60 * 60 * 1000
+const VERDICT_DAYS = 7
+const COUNT_DAYS = 35
 const COLUMNS = { org_id: 'text', cache_key: 'text', verdict: 'text', created_at: 'text' } as const
 
-/** Verdicts of the last seven days, separate per organization. Failures are never stored. */
-export class VerdictCache {
-  readonly #deps: Pick<Deps, 'db' | 'clock' | 'log'>
-  readonly #pruning: Periodic
-  readonly #closing = new AbortController()
+const { list } = orgTable<Tables, 'judge_verdict'>('judge_verdict', 'cache_key')
 
-  constructor(deps: Pick<Deps, 'db' | 'clock' | 'log'>) {
-    this.#deps = deps
-    this.#pruning = new Periodic(
-      PRUNE_MS,
-      () => this.prune(),
-      (error) => deps.log.error({ err: error }, 'deleting old judge verdicts failed'),
-    )
-  }
+const daysAgo = ({ clock }: CacheDeps, days: number): string => isoTime(clock.now() - days * DAY_MS)
 
-  start(): void {
-    this.#pruning.start()
-    void this.#pruning.run()
-  }
-
-  async close(): Promise<void> {
-    this.#closing.abort()
-    await this.#pruning.close()
-  }
-
-  /** Stored verdicts by key, as JSON text. */
-  async read(orgId: string, keys: readonly string[]): Promise<Map<string, string>> {
-    const found = new Map<string, string>()
-    for (let start = 0; start < keys.length; start += ROWS_AT_ONCE) {
-      const rows = await on<Tables>(this.#deps.db)
-        .selectFrom('judge_verdict')
-        .select(['cache_key', 'verdict'])
-        .where('org_id', '=', orgId)
-        .where('cache_key', 'in', keys.slice(start, start + ROWS_AT_ONCE))
-        .where('created_at', '>', this.#oldest())
-        .execute()
-      for (const row of rows) found.set(row.cache_key, row.verdict)
-    }
-    return found
-  }
-
-  /** Stores new verdicts. A failure is logged, and the verdict is requested again next time. */
-  async keep(orgId: string, verdicts: ReadonlyMap<string, JudgeVerdict>): Promise<void> {
-    const { db, clock, log } = this.#deps
-    const created_at = isoTime(clock.now())
-    const rows = [...verdicts].map(([cache_key, verdict]) => ({
-      org_id: orgId,
-      cache_key,
-      verdict: JSON.stringify(verdict),
-      created_at,
-    }))
-    const replacing = `on conflict (org_id, cache_key) do update
-      set verdict = excluded.verdict, created_at = excluded.created_at`
-    await bulkInsert(db, 'judge_verdict', COLUMNS, rows, replacing).catch((error: unknown) =>
-      log.error({ err: error }, 'storing judge verdicts failed'),
-    )
-  }
-
-  async prune(): Promise<void> {
-    const { db, clock, log } = this.#deps
-    const pruneOne = async (part: Part) => {
-      await forgetDays(db, part, clock.now())
-      await deleteInBatches(db, part, this.#closing.signal, {
-        table: 'judge_verdict',
-        key: ['org_id', 'cache_key'],
-        where: sql`created_at <= ${this.#oldest()}`,
-      })
-    }
-    await eachPart(db, pruneOne, (error, organizations) =>
-      log.error({ err: error, organizations }, 'deleting old judge verdicts failed'),
-    )
-  }
-
-  #oldest(): string {
-    return isoTime(this.#deps.clock.now() - KEPT_MS)
+/** Gives calls their stored verdicts of the last seven days, if they still fit. */
+export async function readCached(
+  deps: CacheDeps,
+  orgId: string,
+  calls: readonly JudgeCall[],
+  shape: VerdictShape,
+): Promise<void> {
+  const rows = await list(deps.db, orgId, { where: { cache_key: calls.map(({ key }) => key) } })
+  const oldest = daysAgo(deps, VERDICT_DAYS)
+  const recent = rows.filter(({ created_at }) => created_at > oldest)
+  const texts = new Map(recent.map(({ cache_key, verdict }) => [cache_key, verdict]))
+  for (const call of calls) {
+    const verdict = shape.readCached(texts.get(call.key))
+    if (verdict) call.verdict = verdict
   }
 }
+
+/** Stores new verdicts. A failure is logged, and the verdict is requested again next time. */
+export async function storeVerdicts(
+  { db, clock, log }: CacheDeps,
+  org_id: string,
+  calls: readonly JudgeCall[],
+): Promise<void> {
+  const created_at = isoTime(clock.now())
+  // By key: equal results of a request have equal keys, and a statement writes a row only once.
+  const rows = new Map<string, Record<keyof typeof COLUMNS, string>>()
+  for (const { key: cache_key, verdict } of calls)
+    if (verdict)
+      rows.set(cache_key, { org_id, cache_key, verdict: JSON.stringify(verdict), created_at })
+  const replacing = `on conflict (org_id, cache_key) do update
+    set verdict = excluded.verdict, created_at = excluded.created_at`
+  await bulkInsert(db, 'judge_verdict', COLUMNS, [...rows.values()], replacing).catch(
+    (error: unknown) => log.error({ err: error }, 'storing judge verdicts failed'),
+  )
+}
+
+/** Deletes old verdicts, and old counts of the daily limit. */
+export const judgeCleanup = (deps: CacheDeps): Cleanup =>
+  new Cleanup(deps, 'judge verdicts', async (part, signal) => {
+    await deleteInBatches(deps.db, part, signal, {
+      table: 'judge_day',
+      key: ['org_id', 'day'],
+      where: sql`day < ${daysAgo(deps, COUNT_DAYS).slice(0, 10)}`,
+    })
+    await deleteInBatches(deps.db, part, signal, {
+      table: 'judge_verdict',
+      key: ['org_id', 'cache_key'],
+      where: sql`created_at <= ${daysAgo(deps, VERDICT_DAYS)}`,
+    })
+  })

@@ -1,171 +1,149 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Deps } from '@remit/core'
-import type { CostBudget } from './budget.ts'
-import type { CountedCall, DayLimit } from './day-limit.ts'
-import { JudgeFailure, pauseBefore } from './failure.ts'
-import { CallGate } from './gate.ts'
-import type { JsonForm, Judge } from './judges.ts'
+import { JudgeFailure } from './failure.ts'
+import type { JsonForm } from './judges.ts'
+import type { CallLimit, Settle } from './limits.ts'
 import type { JudgeTask } from './params.ts'
+import type { JudgeCall } from './plan.ts'
 import { post } from './post.ts'
 import { repaired } from './prompt.ts'
 import type { Prompt } from './prompt.ts'
-import { providerOf } from './providers.ts'
-import type { ProviderReply, ProviderRequest } from './providers.ts'
+import { PROVIDERS } from './providers.ts'
+import type { ProviderReply } from './providers.ts'
 import { mostUsage, priceOf } from './usage.ts'
-import type { TokenUsage, UsageMeter } from './usage.ts'
+import type { UsageMeter } from './usage.ts'
 import type { JudgeVerdict, VerdictShape } from './verdict.ts'
 
-/** The shared state of the calls of one request. */
+/** The state that the calls of one request share. */
 export interface JudgeRun {
+  readonly task: JudgeTask
+  readonly shape: VerdictShape
   /** Aborts at the deadline, when the client disconnects, or when further calls are pointless. */
   readonly signal: AbortSignal
-  /** Milliseconds until the deadline. */
-  left(): number
+  /** The deadline, on the clock of `performance.now()`. */
+  readonly until: number
   /** Ends the run: no further call could succeed. */
-  stop(failure: JudgeFailure): void
-  readonly budget: CostBudget | null
-  /** The limit of the organization; null for a run without one. */
-  readonly day: DayLimit | null
+  readonly stop: (failure: JudgeFailure) => void
+  readonly limits: readonly CallLimit[]
+  readonly log: Deps['log']
 }
 
-/** A question to a judge. */
-export interface JudgeQuery {
-  readonly task: JudgeTask
-  readonly prompt: Prompt
-  readonly shape: VerdictShape
+/**
+ * Returns the verdict of a call. Throws `JudgeFailure`, or the reason of the run's signal. An unusable
+ * answer is requested once more.
+ */
+export async function ask(run: JudgeRun, { prompt, meter }: JudgeCall): Promise<JudgeVerdict> {
+  const original = prompt()
+  let asked = original
+  for (let attempt = 1; attempt <= 2; attempt++) {
+    const { ending, answer } = await replyTo(run, asked, meter)
+    if (ending === 'truncated')
+      throw new JudgeFailure('judge_truncated', 'the judge ran out of output tokens')
+    if (ending === 'refused') throw new JudgeFailure('judge_refused', 'the judge refused to answer')
+    const verdict = answer === null ? 'there was none' : run.shape.read(answer)
+    if (typeof verdict !== 'string') return verdict
+    asked = repaired(original, verdict)
+  }
+  const reason = 'the judge returned no usable verdict in two attempts'
+  throw new JudgeFailure('judge_invalid_output', reason)
 }
 
-const requestOf = ({ task, prompt, shape }: JudgeQuery, form: JsonForm): ProviderRequest =>
-  providerOf(task.judge).request(task, prompt, shape.schema, form)
-
-const mostOf = ({ body }: ProviderRequest, { max_output_tokens: most }: JudgeTask): TokenUsage =>
-  mostUsage(Buffer.byteLength(JSON.stringify(body)), most)
-
-/** The maximum usage of one call, without retries. */
-export const estimate = (query: JudgeQuery): TokenUsage =>
-  mostOf(requestOf(query, query.task.judge.structured_output[0] ?? 'json_schema'), query.task)
-
-/** Calls judges within their concurrency, with retries, until the run ends. */
-export class JudgeClient {
-  readonly #log: Deps['log']
-  readonly #gates = new Map<string, CallGate>()
-  /** The accepted JSON form of each judge. */
-  readonly #forms = new Map<string, JsonForm>()
-
-  constructor(log: Deps['log']) {
-    this.#log = log
-  }
-
-  /**
-   * Returns one verdict and adds its usage to `meter`. Throws `JudgeFailure`, or the reason of the
-   * run's signal. An unusable answer is requested once more.
-   */
-  async ask(query: JudgeQuery, run: JudgeRun, meter: UsageMeter): Promise<JudgeVerdict> {
-    let { prompt } = query
-    for (let isLast = false; ; isLast = true) {
-      const { ending, answer } = await this.#reply({ ...query, prompt }, run, meter)
-      if (ending === 'truncated')
-        throw new JudgeFailure('judge_truncated', 'the judge ran out of output tokens')
-      if (ending === 'refused')
-        throw new JudgeFailure('judge_refused', 'the judge refused to answer')
-      const verdict = answer === null ? 'there was none' : query.shape.read(answer)
-      if (typeof verdict !== 'string') return verdict
-      if (isLast)
-        throw new JudgeFailure(
-          'judge_invalid_output',
-          'the judge returned no usable verdict in two attempts',
-        )
-      prompt = repaired(query.prompt, verdict)
-    }
-  }
-
-  /** A response with status 200, with the retries that the task allows. */
-  async #reply(query: JudgeQuery, run: JudgeRun, meter: UsageMeter): Promise<ProviderReply> {
-    const { max_retries: maxRetries, judge } = query.task
-    const { structured_output: forms, alias } = judge
-    let form = this.#forms.get(alias) ?? forms[0] ?? 'json_schema'
-    for (let retry = 0; ;) {
-      try {
-        const reply = await this.#call(query, form, run, meter)
-        this.#forms.set(alias, form)
-        return reply
-      } catch (error) {
-        if (!(error instanceof JudgeFailure)) throw error
-        const { status, isPassing = false, retryAfterMs = null } = error.exchange
-        // Many servers lack some JSON modes of the protocol, and report it with these statuses.
-        const other = this.#forms.get(alias) ?? forms[forms.indexOf(form) + 1]
-        if ((status === 400 || status === 422) && other !== undefined && other !== form) {
-          form = other
-          continue
-        }
-        if (error.code === 'judge_unauthorized') run.stop(error)
-        const pause = pauseBefore(retry, retryAfterMs, run.left(), Math.random())
-        if (!isPassing || retry >= maxRetries || pause === null) throw error
-        retry++
-        await setTimeout(pause, undefined, { signal: run.signal }).catch(() =>
-          run.signal.throwIfAborted(),
-        )
-      }
-    }
-  }
-
-  /** One HTTP exchange, within the concurrency and the limits. */
-  async #call(
-    query: JudgeQuery,
-    form: JsonForm,
-    run: JudgeRun,
-    meter: UsageMeter,
-  ): Promise<ProviderReply> {
-    const { task } = query
-    run.signal.throwIfAborted()
-    const request = requestOf(query, form)
-    const reserved = priceOf(mostOf(request, task), task.judge.prices)
-    await run.budget?.reserve(reserved)
-    let counted: CountedCall | undefined
-    let spent = 0
-    let isSent = false
+/** A response with status 200, with the retries that the task allows. */
+async function replyTo(run: JudgeRun, prompt: Prompt, meter: UsageMeter): Promise<ProviderReply> {
+  const { task, until, signal, stop } = run
+  const { judge } = task
+  const forms = judge.structured_output
+  let form = judge.acceptedForm ?? forms[0]
+  for (let retry = 0; ;) {
     try {
-      counted = await run.day?.take(reserved)
-      const gate = this.#gateOf(task.judge)
-      await gate.enter(run, run.signal)
-      isSent = true
-      try {
-        // Until known: a broken exchange may be charged.
-        spent = reserved
-        meter.calls++
-        const reply = providerOf(task.judge).read(await post(request, task.timeout_ms, run.signal))
-        gate.grow()
-        if (!reply.usage) meter.unmetered++
-        else spent = meter.add(reply.usage, task.judge.prices)
-        return reply
-      } catch (error) {
-        const { status = null, isUnsent } = error instanceof JudgeFailure ? error.exchange : {}
-        if (status === 429) gate.shrink()
-        if (status !== null) this.#report(task.judge, status)
-        if (status !== null || isUnsent) spent = 0
-        else meter.unmetered++
-        throw error
-      } finally {
-        gate.leave()
+      const reply = await exchange(run, prompt, form, meter)
+      judge.acceptedForm = form
+      return reply
+    } catch (error) {
+      if (!(error instanceof JudgeFailure)) throw error
+      const { status, isPassing, retryAfterMs = null } = error.exchange
+      // Many servers lack some JSON modes of the protocol, and report it with these statuses.
+      const other = judge.acceptedForm ?? forms[forms.indexOf(form) + 1]
+      if ((status === 400 || status === 422) && other !== undefined && other !== form) {
+        form = other
+        continue
       }
-    } finally {
-      run.budget?.settle(reserved, spent)
-      if (counted) await run.day?.settle(counted, spent, isSent)
+      if (error.code === 'judge_unauthorized') stop(error)
+      const pause = pauseBefore(retry, retryAfterMs, until - performance.now(), Math.random())
+      if (!isPassing || retry >= task.max_retries || pause === null) throw error
+      retry++
+      await setTimeout(pause, undefined, { signal }).catch(() => signal.throwIfAborted())
     }
   }
+}
 
-  #gateOf({ alias, concurrency }: Judge): CallGate {
-    const gate = this.#gates.get(alias) ?? new CallGate(concurrency)
-    this.#gates.set(alias, gate)
-    return gate
+/** One exchange within the limits and the concurrency of the judge. */
+async function exchange(run: JudgeRun, prompt: Prompt, form: JsonForm, meter: UsageMeter) {
+  const { task, signal, log } = run
+  const { prices, provider, alias, concurrency, turns } = task.judge
+  const { request, most } = requestOf(run, prompt, form)
+  const reserved = priceOf(most, prices)
+  const settles: Settle[] = []
+  let spent = 0
+  let isSent = false
+  const send = async (): Promise<ProviderReply> => {
+    // Until known: a broken exchange may be charged.
+    spent = reserved
+    isSent = true
+    meter.calls++
+    try {
+      const reply = PROVIDERS[provider].read(await post(request, task.timeout_ms, signal))
+      turns.size = Math.min(concurrency, turns.size + 1)
+      if (reply.usage) {
+        meter.add(reply.usage)
+        spent = priceOf(reply.usage, prices)
+      } else meter.unmetered++
+      return reply
+    } catch (error) {
+      const { status = 0, isFree } = error instanceof JudgeFailure ? error.exchange : {}
+      if (status === 429) turns.size = Math.max(1, turns.size >> 1)
+      // Probably an error in the configuration. The response is omitted: it may quote the key.
+      else if (status >= 300 && status < 500)
+        log.warn({ judge: alias, status }, 'a judge request was refused')
+      if (isFree) spent = 0
+      else meter.unmetered++
+      throw error
+    }
   }
+  try {
+    signal.throwIfAborted()
+    for (const reserve of run.limits) settles.push(await reserve(reserved))
+    return await turns.run(run, send, signal)
+  } finally {
+    for (const settle of settles) await settle(spent, isSent)
+  }
+}
 
-  /**
-   * Logs a probable configuration error for the operator. The response is omitted, since it may
-   * quote the key.
-   */
-  #report({ alias: judge }: Judge, status: number): void {
-    if (status >= 300 && status < 500 && status !== 429)
-      this.#log.warn({ judge, status }, 'a judge request was refused')
-  }
+/** The request of a call, with the maximum usage of one attempt. */
+export function requestOf(
+  { task, shape }: JudgeRun,
+  prompt: Prompt,
+  form = task.judge.structured_output[0],
+) {
+  const request = PROVIDERS[task.judge.provider].request(task, prompt, shape.schema, form)
+  const bytes = Buffer.byteLength(JSON.stringify(request.body))
+  return { request, most: mostUsage(bytes, task.max_output_tokens) }
+}
+
+const BASE_MS = 500
+const CAP_MS = 8_000
+const MOST_ASKED_MS = 30_000
+
+/**
+ * Milliseconds to wait before retry number `retry` (from 0): the requested delay, or a part `random`
+ * (0 to 1) of an exponential backoff. Null to give up: more than 30 s, or past the deadline.
+ */
+export function pauseBefore(
+  retry: number,
+  retryAfterMs: number | null,
+  leftMs: number,
+  random: number,
+): number | null {
+  const pause = retryAfterMs ?? Math.min(CAP_MS, BASE_MS * 2 ** retry) * random
+  return pause > MOST_ASKED_MS || pause >= leftMs ? null : pause
 }

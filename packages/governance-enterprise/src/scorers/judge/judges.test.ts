@@ -1,4 +1,4 @@
-import { SettingError } from '@remit/core'
+import { SettingError, Turns } from '@remit/core'
 import { describe, expect, it } from 'vitest'
 import { readJudges } from './judges.ts'
 
@@ -70,6 +70,7 @@ describe('the file of judges', () => {
       model: 'm',
       structured_output: ['json_schema', 'tool', 'json_object'],
       concurrency: 8,
+      turns: expect.any(Turns),
     })
     expect(byDefault).toBe(byAlias.get('main'))
   })

@@ -1,4 +1,4 @@
-import { fieldErrors, FOR_FIELD_ERRORS, SettingError } from '@remit/core'
+import { fieldErrors, FOR_FIELD_ERRORS, SettingError, Turns } from '@remit/core'
 import type { JudgesSource } from '@remit/core'
 import { z } from 'zod'
 
@@ -40,7 +40,7 @@ export const JudgeSettings = z.strictObject({
   structured_output: z
     .enum(['auto', ...FORMS])
     .default('auto')
-    .transform((form) => (form === 'auto' ? FORMS : [form])),
+    .transform((form): readonly [JsonForm, ...JsonForm[]] => (form === 'auto' ? FORMS : [form])),
   max_tokens_field: z.enum(['max_completion_tokens', 'max_tokens']).optional(),
   concurrency: z.int().min(1).max(256).default(8),
   max_cost_usd: z.number().positive().max(1e6).optional(),
@@ -66,6 +66,13 @@ export interface Judge extends Readonly<z.output<typeof JudgeSettings>> {
   readonly alias: string
   /** Null if the server requires none. Never in logs, responses or the ledger. */
   readonly key: string | null
+  /**
+   * Queues the calls of this process, whose runs take turns. The size is halved when the server
+   * reports too many calls, and grows by one after each success.
+   */
+  readonly turns: Turns<object>
+  /** The JSON form that the server accepted. */
+  acceptedForm?: JsonForm
 }
 
 /** The judges of an installation. */
@@ -83,7 +90,7 @@ export const NO_JUDGES: Judges = {
 }
 
 function isBaseUrl(text: string): boolean {
-  const url = URL.canParse(text) ? new URL(text) : null
+  const url = URL.parse(text)
   return (
     url !== null &&
     /^https?:$/.test(url.protocol) &&
@@ -99,8 +106,9 @@ export function readJudges(source: JudgesSource): Judges {
     : [...faultsOf(data, source)]
   if (!data || faults.length > 0) throw faulty(faults)
   const judges = Object.entries(data.judges).map(([alias, settings]): Judge => {
-    const key = settings.key_env === undefined ? null : (source.variable(settings.key_env) ?? null)
-    return { ...settings, alias, key }
+    const { key_env: name, concurrency: size } = settings
+    const key = name === undefined ? null : (source.variable(name) ?? null)
+    return { ...settings, alias, key, turns: new Turns({ size, each: size }) }
   })
   const name = data.default ?? (judges.length === 1 ? judges[0]?.alias : undefined)
   return {

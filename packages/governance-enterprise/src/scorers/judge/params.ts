@@ -21,7 +21,18 @@ const Weighted = z.strictObject({
   description: Text,
   weight: z.number().positive().max(1000).default(1),
 })
-const Criteria = z.union([Text, z.array(Weighted).min(1).max(10)])
+
+interface Criterion {
+  /** Null for criteria that are one text. */
+  readonly name: string | null
+  readonly description: string
+  readonly weight: number
+}
+
+const Criteria = z.union([
+  Text.transform((description): readonly Criterion[] => [{ name: null, description, weight: 1 }]),
+  z.array(Weighted).min(1).max(10),
+])
 
 const shapeOf = (aliases: readonly string[]) => ({
   judge: (aliases.length > 0 ? z.enum(aliases) : z.string())
@@ -65,83 +76,69 @@ const shapeOf = (aliases: readonly string[]) => ({
 
 type Given = z.output<z.ZodObject<ReturnType<typeof shapeOf>>>
 
-/** One label to choose. `name` is null for a single question. */
-export interface JudgeQuestion {
-  readonly name: string | null
-  readonly weight: number
-}
-
-export interface Criterion extends JudgeQuestion {
-  readonly description: string
-}
-
-type Derived = 'judge' | 'criteria' | 'choices'
-
 /** The task of a judge: the validated parameters of a request. */
-export interface JudgeTask extends Readonly<Omit<Given, Derived>> {
+export interface JudgeTask extends Readonly<Omit<Given, 'judge' | 'choices'>> {
   readonly judge: Judge
-  readonly criteria: readonly Criterion[]
-  /** The subjects of a choice: each criterion, or the whole. */
-  readonly questions: readonly JudgeQuestion[]
+  /** The criteria that get a label each; empty if the whole gets one. */
+  readonly names: readonly string[]
   /** Labels with their scores, from best to worst. */
   readonly choices: ReadonlyMap<string, number>
 }
 
+const NO_JUDGE = 'this server has no judges; configure them in REMIT_JUDGES_FILE'
+
 /** Validates the parameters of `llm_as_judge` into a `JudgeTask`. */
 export const judgeParams = ({ byAlias, byDefault }: Judges) =>
   z.strictObject(shapeOf([...byAlias.keys()])).transform((given, context): JudgeTask => {
-    const judge = given.judge === undefined ? byDefault : byAlias.get(given.judge)
-    const faults = judge ? [...faultsOf(given, judge)] : [noJudge(byAlias.size)]
-    for (const [name, message] of faults)
+    const refuse: Refuse = (name, message) =>
       context.addIssue({ code: 'custom', path: [name], message })
-    return judge && faults.length === 0 ? toTask(given, judge) : z.NEVER
+    const judge = given.judge === undefined ? byDefault : byAlias.get(given.judge)
+    if (judge) {
+      check(given, judge, refuse)
+      return toTask(given, judge)
+    }
+    refuse('judge', byAlias.size === 0 ? NO_JUDGE : 'is needed')
+    return z.NEVER
   })
 
-type Fault = readonly [name: keyof Given, message: string]
+type Refuse = (name: keyof Given, message: string) => void
 
-const noJudge = (count: number): Fault => [
-  'judge',
-  count === 0 ? 'this server has no judges; configure them in REMIT_JUDGES_FILE' : 'is needed',
-]
-
-function* faultsOf(
+function check(
   { mode, choices, criteria, effort, ...given }: Given,
   judge: Judge,
-): Generator<Fault> {
+  refuse: Refuse,
+): void {
   const isPair = mode === 'pairwise'
-  if (isPair && choices) yield ['choices', 'are not allowed in pairwise mode']
+  if (isPair && choices) refuse('choices', 'are not allowed in pairwise mode')
   if (isPair && given.reference_free)
-    yield ['reference_free', 'is not allowed in pairwise mode: expected is the other answer']
+    refuse('reference_free', 'is not allowed in pairwise mode: expected is the other answer')
   if (!isPair && given.position_swap !== undefined)
-    yield ['position_swap', 'is only allowed in pairwise mode']
+    refuse('position_swap', 'is only allowed in pairwise mode')
   const labels = choices ? Object.keys(choices).length : 2
-  if (labels < 2 || labels > 20) yield ['choices', 'must be 2 to 20 labels']
-  const names = typeof criteria === 'string' ? [] : criteria.map(({ name }) => name)
-  if (new Set(names).size < names.length) yield ['criteria', 'must have unique names']
+  if (labels < 2 || labels > 20) refuse('choices', 'must be 2 to 20 labels')
+  const names = criteria.map(({ name }) => name)
+  if (new Set(names).size < names.length) refuse('criteria', 'must have unique names')
   if (given.max_cost_usd !== undefined && !judge.prices)
-    yield ['max_cost_usd', `requires prices, and the judge ${judge.alias} has none`]
+    refuse('max_cost_usd', `requires prices, and the judge ${judge.alias} has none`)
   const isAnthropic = judge.provider === 'anthropic'
   if (isAnthropic && given.temperature !== undefined)
-    yield ['temperature', 'is not supported for Anthropic judges']
+    refuse('temperature', 'is not supported for Anthropic judges')
   if (isAnthropic && (effort === 'none' || effort === 'minimal'))
-    yield ['effort', 'must be low, medium, high, xhigh or max for Anthropic judges']
+    refuse('effort', 'must be low, medium, high, xhigh or max for Anthropic judges')
 }
 
-const PAIR: Readonly<Record<string, number>> = { A: 1, tie: 0.5, B: 0 }
-const PASS_OR_FAIL: Readonly<Record<string, number>> = { pass: 1, fail: 0 }
+const PAIR = { A: 1, tie: 0.5, B: 0 }
+const PASS_OR_FAIL = { pass: 1, fail: 0 }
 
 function toTask(given: Given, judge: Judge): JudgeTask {
-  const { mode, criteria: text } = given
-  const criteria = typeof text === 'string' ? [{ name: null, description: text, weight: 1 }] : text
-  const scores = mode === 'pairwise' ? PAIR : (given.choices ?? PASS_OR_FAIL)
-  const most = Math.min(given.max_cost_usd ?? Infinity, judge.max_cost_usd ?? Infinity)
+  const { mode, criteria, choices = PASS_OR_FAIL, max_cost_usd: most = Infinity } = given
+  const scores: Readonly<Record<string, number>> = mode === 'pairwise' ? PAIR : choices
   return {
     ...given,
     judge,
-    criteria,
-    questions: mode === 'rubric' ? criteria : [{ name: null, weight: 1 }],
+    names: mode === 'rubric' ? criteria.flatMap(({ name }) => name ?? []) : [],
     choices: new Map(Object.entries(scores).toSorted(([, a], [, b]) => b - a)),
     position_swap: mode === 'pairwise' && given.position_swap !== false,
-    max_cost_usd: most === Infinity ? undefined : most,
+    max_cost_usd: Math.min(most, judge.max_cost_usd ?? Infinity),
   }
 }

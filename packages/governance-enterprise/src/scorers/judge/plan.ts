@@ -1,43 +1,64 @@
-import { createHash } from 'node:crypto'
+import { createHmac, hash } from 'node:crypto'
 import type { ResultToScore } from '@remit/contract'
 import { canonicalJson, checkContent, Unscorable } from '@remit/core'
+import type { JudgeFailure } from './failure.ts'
 import type { JudgeTask } from './params.ts'
-import { PROMPT_VERSION } from './prompt.ts'
-import type { AnswerOrder, JudgedFields } from './prompt.ts'
+import { PROMPT_VERSION, promptOf } from './prompt.ts'
+import type { AnswerOrder, JudgedFields, Prompt } from './prompt.ts'
+import { UsageMeter } from './usage.ts'
+import type { JudgeVerdict } from './verdict.ts'
 
 /** The calls for one result. */
 export interface JudgePlan {
-  readonly fields: JudgedFields
   readonly isInjectionSuspected: boolean
   /** The calls of each sample: one, or one per order. */
-  readonly samples: readonly (readonly PlannedCall[])[]
+  readonly samples: readonly (readonly JudgeCall[])[]
 }
 
-export interface PlannedCall {
+/** A question to the judge, and its verdict or failure once there is one. */
+export interface JudgeCall {
   readonly order: AnswerOrder
   /** The cache key of its verdict. */
   readonly key: string
+  /** Not a value: the prompts of all calls would use too much memory. */
+  readonly prompt: () => Prompt
+  /** The usage of all attempts. */
+  readonly meter: UsageMeter
+  verdict?: JudgeVerdict
+  failure?: JudgeFailure
+  latencyMs: number
 }
 
-/** A plan, or the reason why there is none: nothing to compare with, or too much text. */
-export function planOf(task: JudgeTask, result: ResultToScore): JudgePlan | Unscorable {
+/**
+ * A plan, or the reason why there is none: nothing to compare with, or too much text. `secret`
+ * belongs to this process, and makes the ids of blocks unpredictable.
+ */
+export function planOf(
+  task: JudgeTask,
+  result: ResultToScore,
+  secret: Uint8Array,
+): JudgePlan | Unscorable {
   const fields = judgedFields(result, task)
   if (task.mode === 'pairwise' && !fields.some(([name]) => name === 'expected'))
     return new Unscorable('missing_field', 'expected is missing', 'expected')
-  const length = fields.reduce((sum, [, value]) => sum + textOf(value, JSON.stringify).length, 0)
+  const length = fields.reduce((sum, [, value]) => sum + textOf(value).length, 0)
   if (length > MAX_CHARACTERS) {
     const reason = `the fields are longer than ${MAX_CHARACTERS} characters`
     return new Unscorable('limit_exceeded', reason)
   }
   const content = contentHash(task, fields)
+  const blockId = createHmac('sha256', secret).update(content).digest('hex').slice(0, 32)
   const orders = ordersOf(task, content)
-  return {
-    fields,
-    isInjectionSuspected: isInjectionSuspected(fields),
-    samples: Array.from({ length: task.samples }, (_, sample) =>
-      orders.map((order) => ({ order, key: hash(`${content} ${order} ${sample}`) })),
-    ),
-  }
+  const samples = Array.from({ length: task.samples }, (_, sample) =>
+    orders.map((order): JudgeCall => ({
+      order,
+      key: hash('sha256', `${content} ${order} ${sample}`),
+      prompt: () => promptOf(task, fields, order, blockId),
+      meter: new UsageMeter(),
+      latencyMs: 0,
+    })),
+  )
+  return { isInjectionSuspected: isInjectionSuspected(fields), samples }
 }
 
 const MAX_CHARACTERS = 200_000
@@ -45,21 +66,19 @@ const MAX_CHARACTERS = 200_000
 const READ = ['input', 'context', 'expected', 'tool_calls', 'trajectory', 'output'] as const
 
 const judgedFields = (result: ResultToScore, { reference_free: isFree }: JudgeTask): JudgedFields =>
-  READ.flatMap((name) => {
-    const value: unknown = result[name]
-    const isLeftOut = value === undefined || value === null
-    return isLeftOut || (name === 'expected' && isFree) ? [] : [[name, value] as const]
-  })
+  READ.filter((name) => name !== 'expected' || !isFree)
+    .map((name) => [name, result[name]] as const)
+    .filter(([, value]) => value !== undefined && value !== null)
 
-const textOf = (value: unknown, toJson: (value: unknown) => string): string =>
-  typeof value === 'string' ? value : toJson(value)
+const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : canonicalJson(value)
 
 /** Returns whether the guard finds instructions or hidden text in a judged field. A hint only. */
 const isInjectionSuspected = (fields: JudgedFields): boolean =>
   fields.some(
     ([name, value]) =>
       checkContent({
-        content: textOf(value, canonicalJson),
+        content: textOf(value),
         // Answers and documents have no reason to contain instructions; user input may.
         source: name === 'input' ? 'user' : 'document',
         direction: 'input',
@@ -69,14 +88,10 @@ const isInjectionSuspected = (fields: JudgedFields): boolean =>
       }).flagged,
   )
 
-const hash = (text: string): string => createHash('sha256').update(text).digest('hex')
-
-/**
- * Hashes everything that a verdict depends on. Weights and scores are applied to verdicts
- * afterwards.
- */
+/** Hashes everything that a verdict depends on. Weights and scores are applied to verdicts. */
 const contentHash = (task: JudgeTask, fields: JudgedFields): string =>
   hash(
+    'sha256',
     canonicalJson({
       choices: [...task.choices.keys()],
       criteria: task.criteria.map(({ name, description }) => ({ name, description })),
@@ -90,10 +105,7 @@ const contentHash = (task: JudgeTask, fields: JudgedFields): string =>
     }),
   )
 
-/**
- * With a single order, the content determines it: over many results, each order is equally
- * frequent.
- */
+/** A single order depends on the content: over many results, each is equally frequent. */
 function ordersOf({ mode, position_swap }: JudgeTask, content: string): readonly AnswerOrder[] {
   if (mode !== 'pairwise') return [null]
   if (position_swap) return ['output_first', 'expected_first']

@@ -1,5 +1,6 @@
 import { AnswerTooLarge, boundedText } from '@remit/core'
-import { failureOf, JudgeFailure } from './failure.ts'
+import { JudgeFailure } from './failure.ts'
+import type { JudgeFailureCode } from './failure.ts'
 import type { ProviderRequest } from './providers.ts'
 
 const MAX_BYTES = 1024 * 1024
@@ -24,9 +25,10 @@ export async function post(
       signal: AbortSignal.any([signal, timeout]),
     })
     const text = await boundedText(response, MAX_BYTES)
-    if (response.status !== 200) throw failureOf(response.status, retryAfter(response.headers))
-    return json(text)
+    if (response.status !== 200) throw refusal(response)
+    return JSON.parse(text)
   } catch (error) {
+    if (error instanceof SyntaxError) return undefined
     if (error instanceof JudgeFailure) throw error
     if (error instanceof AnswerTooLarge)
       throw new JudgeFailure(
@@ -37,47 +39,46 @@ export async function post(
     // The rest of the error is dropped: its message may quote the request.
     if (timeout.aborted)
       throw new JudgeFailure('judge_timeout', 'the judge timed out', { isPassing: true })
-    const isUnsent = UNREACHABLE.has(causeOf(error))
-    throw new JudgeFailure(
-      'judge_unavailable',
-      isUnsent ? 'the judge cannot be reached' : 'the connection to the judge was lost',
-      { isPassing: true, isUnsent },
-    )
+    const isFree = UNREACHABLE.test(causeOf(error))
+    const reason = isFree ? 'the judge cannot be reached' : 'the connection to the judge was lost'
+    throw new JudgeFailure('judge_unavailable', reason, { isPassing: true, isFree })
   }
 }
 
-const UNREACHABLE: ReadonlySet<unknown> = new Set([
-  'ECONNREFUSED',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'UND_ERR_CONNECT_TIMEOUT',
-])
+const UNREACHABLE =
+  /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT)$/
 
-const causeOf = (error: unknown): unknown =>
-  error instanceof Error && error.cause instanceof Error && 'code' in error.cause
-    ? error.cause.code
-    : undefined
+const causeOf = (error: unknown): string =>
+  String((error as { readonly cause?: { readonly code?: unknown } }).cause?.code)
 
-function json(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+const CODES: Readonly<Record<number, JudgeFailureCode>> = {
+  401: 'judge_unauthorized',
+  403: 'judge_unauthorized',
+  408: 'judge_timeout',
+  429: 'judge_rate_limited',
 }
 
-/** `retry-after-ms`, or `Retry-After` in seconds or as a date (RFC 9110 §10.2.3). */
+/** The failure of an exchange with a status other than 200. */
+function refusal({ status, headers }: Response): JudgeFailure {
+  const code = CODES[status] ?? 'judge_unavailable'
+  const reason =
+    code === 'judge_unauthorized'
+      ? "the judge's server rejected the operator's key"
+      : `the judge's server answered with status ${status}`
+  const [retryAfterMs, isPassing] = [retryAfter(headers), isTransient(status)]
+  return new JudgeFailure(code, reason, { status, retryAfterMs, isPassing, isFree: true })
+}
+
+/** Returns whether the same request may succeed after a status. */
+export const isTransient = (status: number): boolean =>
+  status === 408 || status === 409 || status === 429 || status >= 500
+
+/** Milliseconds of `retry-after-ms`, or of `Retry-After`: seconds or a date (RFC 9110 §10.2.3). */
 function retryAfter(headers: Headers): number | null {
-  const exact = number(headers.get('retry-after-ms'))
-  if (exact !== null) return exact
-  const text = headers.get('retry-after')
-  const seconds = number(text)
-  if (seconds !== null) return seconds * 1000
-  const until = Date.parse(text ?? '')
-  return Number.isNaN(until) ? null : Math.max(0, until - Date.now())
+  const after = headers.get('retry-after') ?? ''
+  const untilDate = Math.max(0, Date.parse(after) - Date.now())
+  const delays = [decimal(headers.get('retry-after-ms') ?? ''), decimal(after) * 1000, untilDate]
+  return delays.find((ms) => !Number.isNaN(ms)) ?? null
 }
 
-const number = (text: string | null): number | null =>
-  text !== null && /^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : null
+const decimal = (text: string): number => (/^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN)

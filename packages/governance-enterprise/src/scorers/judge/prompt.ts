@@ -1,6 +1,6 @@
+import { canonicalJson } from '@remit/core'
 import type { FieldName } from '@remit/core'
-import type { Criterion, JudgeTask } from './params.ts'
-import { block } from './spotlight.ts'
+import type { JudgeTask } from './params.ts'
 
 /** Increases with every change of the prompt, which may change verdicts. */
 export const PROMPT_VERSION = '1'
@@ -17,9 +17,9 @@ export interface Prompt {
 }
 
 /**
- * The prompt of a judge. The system message has the rules; the user message has the data in blocks
- * with the id `id`, followed by the criteria, so that data is never last. Text is joined once: data
- * is not searched for placeholders.
+ * The prompt of a judge. The system message has the rules; the user message has the data in blocks,
+ * followed by the criteria, so that data is never last. Text is joined once: data is not searched
+ * for placeholders. The author of the data cannot predict `id`, the id of the blocks.
  */
 export function promptOf(
   task: JudgeTask,
@@ -28,7 +28,7 @@ export function promptOf(
   id: string,
 ): Prompt {
   const shown = order === null ? fields : asPair(fields, order)
-  const criteria = criteriaText(task.criteria)
+  const criteria = criteriaText(task)
   return {
     system: [
       task.mode === 'pairwise' ? PAIRWISE_JOB : SINGLE_JOB,
@@ -73,26 +73,25 @@ function asPair(fields: JudgedFields, order: AnswerOrder): readonly (readonly [s
   return [...task, ['answer_a', pair[0]], ['answer_b', pair[1]]]
 }
 
-function criteriaText(criteria: readonly Criterion[]): string {
+function criteriaText({ criteria }: JudgeTask): string {
   const lines = criteria.map(({ name, description }) =>
     name === null ? description : `- ${name}: ${description}`,
   )
   return `Criteria:\n${lines.join('\n')}`
 }
 
-function labelsText({ mode, choices, questions }: JudgeTask): string {
+function labelsText({ mode, choices, names }: JudgeTask): string {
   if (mode === 'pairwise')
     return 'Labels: "A" if the answer A is better, "B" if the answer B is better, "tie" if neither is.'
   const labels = [...choices.keys()].map((label) => JSON.stringify(label)).join(', ')
-  const each = questions.length > 1 ? ' Each criterion gets one.' : ''
+  const each = names.length > 1 ? ' Each criterion gets one.' : ''
   return `Labels, from best to worst: ${labels}.${each}`
 }
 
-function answerText({ reasoning, questions }: JudgeTask): string {
+function answerText({ reasoning, names }: JudgeTask): string {
   const pick = reasoning
     ? '{"reasoning": your reasons in at most 100 words, "choice": the label}'
     : '{"choice": the label}'
-  const names = questions.flatMap(({ name }) => name ?? [])
   const shape =
     names.length === 0 ? pick : `{${names.map((name) => `"${name}": ${pick}`).join(', ')}}`
   return `Answer with one JSON object and nothing else: ${shape}`
@@ -103,3 +102,23 @@ export const repaired = ({ system, user }: Prompt, fault: string): Prompt => ({
   system,
   user: `${user}\n\nAn earlier answer of yours could not be used: ${fault}. Answer in the shape that was asked for.`,
 })
+
+// Characters that end a block, and characters that are invisible to people but not to models: format
+// characters (text direction, tags, zero width) except the two joiners, further variation selectors,
+// line ends outside JSON.
+const TELLING = /[<>\u2028\u2029]|[\u{e0100}-\u{e01ef}]|(?!\u200c|\u200d)\p{Cf}/gu
+
+/** A judged value as JSON in which nothing can end its block or is invisible. */
+export function inert(value: unknown): string {
+  const json = typeof value === 'string' ? JSON.stringify(value) : canonicalJson(value)
+  return json.replace(TELLING, (character) =>
+    character
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  )
+}
+
+/** A block of judged data. */
+export const block = (id: string, field: string, value: unknown): string =>
+  `<untrusted id="${id}" field="${field}">${inert(value)}</untrusted>`

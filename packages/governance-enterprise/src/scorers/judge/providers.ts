@@ -1,5 +1,4 @@
-import { z } from 'zod'
-import type { JsonForm, Judge } from './judges.ts'
+import type { JsonForm } from './judges.ts'
 import type { JudgeTask } from './params.ts'
 import type { Prompt } from './prompt.ts'
 import { tokenCount } from './usage.ts'
@@ -16,8 +15,8 @@ export interface ProviderRequest {
 /** The response of a provider with status 200. */
 export interface ProviderReply {
   readonly ending: 'complete' | 'truncated' | 'refused'
-  /** JSON text or an object; null for a response without an answer in the provider's shape. */
-  readonly answer: string | Json | null
+  /** JSON as text or value; null for a response without an answer in the provider's shape. */
+  readonly answer: unknown
   /** Null if missing or invalid. */
   readonly usage: TokenUsage | null
 }
@@ -34,28 +33,14 @@ const TOOL = 'verdict'
 // Sampling parameters are refused since this version, whatever their value.
 const ANTHROPIC_VERSION = '2026-10-21'
 
-const Usage = z.object({ usage: z.looseObject({}) })
-const Text = z.string().nullish()
-
-const usageIn = (body: unknown): Json => Usage.safeParse(body).data?.usage ?? {}
-
-function usageOf(input: unknown, output: unknown, cached: unknown, added = 0): TokenUsage | null {
-  const [all, written] = [tokenCount(input), tokenCount(output)]
-  if (all === null || written === null) return null
-  const total = all + added
-  return { input: total, output: written, cached: Math.min(tokenCount(cached) ?? 0, total) }
+/** By `stop_reason` of Anthropic and `finish_reason` of OpenAI. */
+const ENDINGS: Readonly<Record<string, ProviderReply['ending']>> = {
+  max_tokens: 'truncated',
+  model_context_window_exceeded: 'truncated',
+  length: 'truncated',
+  refusal: 'refused',
+  content_filter: 'refused',
 }
-
-const AnthropicBody = z.object({
-  content: z.array(z.looseObject({ type: z.string() })),
-  stop_reason: Text,
-})
-const TextBlock = z.object({ type: z.literal('text'), text: z.string() })
-const ToolBlock = z.object({
-  type: z.literal('tool_use'),
-  name: z.literal(TOOL),
-  input: z.record(z.string(), z.unknown()),
-})
 
 /** `POST /v1/messages` of Anthropic. */
 const anthropic: Provider = {
@@ -85,36 +70,25 @@ const anthropic: Provider = {
     }
   },
   read(body) {
-    const told = usageIn(body)
-    // Anthropic counts cached input separately from `input_tokens`; it is included here.
-    const cached = tokenCount(told['cache_read_input_tokens']) ?? 0
-    const created = tokenCount(told['cache_creation_input_tokens']) ?? 0
-    const usage = usageOf(told['input_tokens'], told['output_tokens'], cached, cached + created)
-    const { data } = AnthropicBody.safeParse(body)
-    if (!data) return { ending: 'complete', answer: null, usage }
-    const call = data.content.flatMap((one) => ToolBlock.safeParse(one).data ?? [])[0]
-    const texts = data.content.flatMap((one) => TextBlock.safeParse(one).data?.text ?? [])
-    const answer = call?.input ?? (texts.length > 0 ? texts.join('') : null)
-    return { ending: ANTHROPIC_ENDINGS[data.stop_reason ?? ''] ?? 'complete', answer, usage }
+    const usage = at(body, 'usage')
+    const cached = tokenCount(at(usage, 'cache_read_input_tokens')) ?? 0
+    const created = tokenCount(at(usage, 'cache_creation_input_tokens')) ?? 0
+    const blocks = listAt(body, 'content')
+    const call = blocks.find((one) => at(one, 'type') === 'tool_use' && at(one, 'name') === TOOL)
+    const texts = blocks.filter((one) => at(one, 'type') === 'text')
+    return {
+      ending: ENDINGS[textAt(body, 'stop_reason') ?? ''] ?? 'complete',
+      answer: at(call, 'input') ?? (texts.map((one) => textAt(one, 'text')).join('') || null),
+      // Anthropic counts cached input separately from `input_tokens`; it is included here.
+      usage: usageOf(
+        at(usage, 'input_tokens'),
+        at(usage, 'output_tokens'),
+        cached,
+        cached + created,
+      ),
+    }
   },
 }
-
-const ANTHROPIC_ENDINGS: Readonly<Record<string, ProviderReply['ending']>> = {
-  max_tokens: 'truncated',
-  model_context_window_exceeded: 'truncated',
-  refusal: 'refused',
-}
-
-const Call = z.object({ function: z.object({ name: z.string(), arguments: z.string() }) })
-const Message = z.object({
-  content: Text.catch(null),
-  refusal: Text.catch(null),
-  tool_calls: z.array(Call).nullish().catch(null),
-})
-const OpenAiBody = z.object({
-  choices: z.array(z.object({ finish_reason: Text, message: Message })).min(1),
-})
-const Details = z.looseObject({}).catch({})
 
 const tool = { name: TOOL, strict: true }
 /** The members that request JSON in each form. */
@@ -147,22 +121,41 @@ const openaiCompatible: Provider = {
     },
   }),
   read(body) {
-    const told = usageIn(body)
-    const { cached_tokens: cached } = Details.parse(told['prompt_tokens_details'])
-    const usage = usageOf(told['prompt_tokens'], told['completion_tokens'], cached)
-    const choice = OpenAiBody.safeParse(body).data?.choices[0]
-    if (!choice) return { ending: 'complete', answer: null, usage }
-    const { content, refusal, tool_calls: calls } = choice.message
-    const call = calls?.find(({ function: { name } }) => name === TOOL)
-    const isRefused = choice.finish_reason === 'content_filter' || Boolean(refusal)
+    const usage = at(body, 'usage')
+    const cached = tokenCount(at(usage, 'prompt_tokens_details', 'cached_tokens')) ?? 0
+    const choice = at(body, 'choices', 0)
+    const message = at(choice, 'message')
+    const call = listAt(message, 'tool_calls').find((one) => at(one, 'function', 'name') === TOOL)
+    const isRefused = textAt(message, 'refusal') !== null
     return {
-      ending: choice.finish_reason === 'length' ? 'truncated' : isRefused ? 'refused' : 'complete',
-      answer: call?.function.arguments ?? content ?? null,
-      usage,
+      ending:
+        ENDINGS[textAt(choice, 'finish_reason') ?? ''] ?? (isRefused ? 'refused' : 'complete'),
+      answer: textAt(call, 'function', 'arguments') ?? textAt(message, 'content'),
+      usage: usageOf(at(usage, 'prompt_tokens'), at(usage, 'completion_tokens'), cached),
     }
   },
 }
 
-const PROVIDERS = { anthropic, openai_compatible: openaiCompatible }
+export const PROVIDERS = { anthropic, openai_compatible: openaiCompatible }
 
-export const providerOf = ({ provider }: Judge): Provider => PROVIDERS[provider]
+/** A member of a JSON value of any shape. */
+const at = (value: unknown, ...path: readonly (string | number)[]): unknown =>
+  path.reduce<unknown>((found, key) => (found as Json | null | undefined)?.[key], value)
+
+function textAt(value: unknown, ...path: readonly string[]): string | null {
+  const text = at(value, ...path)
+  return typeof text === 'string' && text !== '' ? text : null
+}
+
+function listAt(value: unknown, name: string): readonly unknown[] {
+  const list = at(value, name)
+  return Array.isArray(list) ? list : []
+}
+
+/** The usage of a call; null without valid counts. `more` input is not part of `fresh`. */
+function usageOf(fresh: unknown, written: unknown, cached: number, more = 0): TokenUsage | null {
+  const [counted, output] = [tokenCount(fresh), tokenCount(written)]
+  if (counted === null || output === null) return null
+  const input = counted + more
+  return { input, output, cached: Math.min(cached, input) }
+}

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { isPassing, pauseBefore } from './failure.ts'
+import { pauseBefore } from './client.ts'
+import { isTransient } from './post.ts'
 import { UsageMeter, mostUsage, priceOf, tokenCount, usdOf } from './usage.ts'
 
 const PRICES = { input: 1.1, output: 4.4, cached_input: 0.275 }
@@ -17,7 +18,7 @@ describe('what tokens cost', () => {
 
   it('is rounded up once, not for each call', () => {
     const meter = new UsageMeter()
-    for (let i = 0; i < 1000; i++) meter.add({ input: 1, output: 0, cached: 0 }, PRICES)
+    for (let i = 0; i < 1000; i++) meter.add({ input: 1, output: 0, cached: 0 })
 
     expect(meter.report(PRICES).cost_usd).toBe(0.0011)
   })
@@ -42,11 +43,11 @@ describe('what tokens cost', () => {
 
 describe('trying again', () => {
   it.each([408, 409, 429, 500, 502, 503, 529])('helps after %i', (status) => {
-    expect(isPassing(status)).toBe(true)
+    expect(isTransient(status)).toBe(true)
   })
 
   it.each([301, 400, 401, 403, 404, 413, 422])('does not help after %i', (status) => {
-    expect(isPassing(status)).toBe(false)
+    expect(isTransient(status)).toBe(false)
   })
 
   it('waits a random share of a pause that doubles up to eight seconds', () => {

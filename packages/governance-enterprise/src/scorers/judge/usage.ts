@@ -11,8 +11,8 @@ const MAX_TOKENS = 1e7
 
 /** A token count of a provider, or null if invalid. */
 export const tokenCount = (value: unknown): number | null =>
-  Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= MAX_TOKENS
-    ? Number(value)
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_TOKENS
+    ? value
     : null
 
 /** The unit of `priceOf` in one micro-USD, and in one USD. */
@@ -37,39 +37,26 @@ export function priceOf({ input, output, cached }: TokenUsage, prices: Prices | 
 export const usdOf = (parts: number): number => Math.ceil(parts / PARTS_OF_MICRO) / 1e6
 
 /** The maximum usage of a call: a token is rarely shorter than three bytes. */
-export const mostUsage = (promptBytes: number, maxOutputTokens: number): TokenUsage => ({
-  input: Math.ceil(promptBytes / 3),
+export const mostUsage = (requestBytes: number, maxOutputTokens: number): TokenUsage => ({
+  input: Math.ceil(requestBytes / 3),
   output: maxOutputTokens,
   cached: 0,
 })
 
-const COUNTS = ['calls', 'unmetered', 'input', 'output', 'cached', 'price'] as const
+const COUNTS = ['calls', 'unmetered', 'input', 'output', 'cached'] as const
 
 /** Sums the usage of a result or a request. */
-export class UsageMeter {
+export class UsageMeter implements TokenUsage {
   calls = 0
   /** Calls that may have been charged without a reported usage. */
   unmetered = 0
   input = 0
   output = 0
   cached = 0
-  /** See `priceOf`. */
-  price = 0
 
-  /** Adds the usage of a call and returns its price. */
-  add(usage: TokenUsage, prices: Prices | undefined): number {
-    const price = priceOf(usage, prices)
-    this.input += usage.input
-    this.output += usage.output
-    this.cached += usage.cached
-    this.price += price
-    return price
-  }
-
-  static sum(meters: Iterable<UsageMeter>): UsageMeter {
-    const total = new UsageMeter()
-    for (const meter of meters) for (const count of COUNTS) total[count] += meter[count]
-    return total
+  /** Adds the usage of a call, or of another meter. */
+  add(other: Partial<Record<(typeof COUNTS)[number], number>>): void {
+    for (const count of COUNTS) this[count] += other[count] ?? 0
   }
 
   /** `cost_usd` is null if the model has no price: unknown is not free. */
@@ -82,7 +69,7 @@ export class UsageMeter {
         calls: this.calls,
         unmetered_calls: this.unmetered,
       },
-      cost_usd: prices ? usdOf(this.price) : null,
+      cost_usd: prices ? usdOf(priceOf(this, prices)) : null,
     }
   }
 }

@@ -3,56 +3,48 @@ import { z } from 'zod'
 import type { Judge } from './judges.ts'
 import type { JudgeTask } from './params.ts'
 
-/** The answer of a judge: one choice per question, in order. */
+/** The answer of a judge: one label for each criterion of `JudgeTask.names`, or one for the whole. */
 export type JudgeVerdict = readonly Pick[]
 
-export interface Pick {
+interface Pick {
   readonly choice: string
   readonly reasoning?: string
 }
 
-/** The shape of a judge's answer, for the prompt and for validation. */
-export interface VerdictShape {
-  /** JSON Schema; every name is required, and no other is allowed. */
-  readonly schema: Readonly<Record<string, unknown>>
-  /** The verdict, or a clause that describes the fault of an answer. */
-  read(answer: string | Readonly<Record<string, unknown>>): JudgeVerdict | string
-  /** A stored verdict; null if it does not fit. */
-  readKept(text: string): JudgeVerdict | null
-}
-
 const MAX_REASONING = 4_000
 
-/** One definition for requests and validation: providers and their libraries accept other labels. */
-export function verdictShape({ questions, choices, reasoning, judge }: JudgeTask): VerdictShape {
-  const pick = z.strictObject({
-    // Reasoning after the choice would only justify it.
-    ...(reasoning && { reasoning: z.string() }),
-    choice: z.enum([...choices.keys()]),
-  })
-  const names = questions.flatMap(({ name }) => name ?? [])
-  const shape =
-    names.length === 0 ? pick : z.strictObject(Object.fromEntries(names.map((n) => [n, pick])))
-  const { $schema: _, ...schema } = z.toJSONSchema(shape, { reused: 'inline' })
-  const kept = z.array(pick).length(questions.length)
+/**
+ * The shape of a judge's answer. One definition for requests and validation: providers and their
+ * libraries accept other labels.
+ */
+export function verdictShape({ names, choices, reasoning, judge }: JudgeTask) {
+  const choice = z.enum([...choices.keys()])
+  // Reasoning after the choice would only justify it.
+  const reasoned = { reasoning: z.string().transform((text) => cleaned(text, judge)), choice }
+  const pick: z.ZodType<Pick> = reasoning ? z.strictObject(reasoned) : z.strictObject({ choice })
+  const named = z.strictObject(Object.fromEntries(names.map((name) => [name, pick])))
+  const shape: z.ZodType<JudgeVerdict> =
+    names.length === 0
+      ? pick.transform((one) => [one])
+      : named.transform((picks) => names.flatMap((name) => picks[name] ?? []))
+  const { $schema: _, ...schema } = z.toJSONSchema(shape, { reused: 'inline', io: 'input' })
+  const cached = z.array(pick).length(names.length || 1)
   return {
+    /** JSON Schema; every name is required, and no other is allowed. */
     schema,
-    read(answer) {
+    /** The verdict, or a clause that describes the fault of an answer. */
+    read(answer: unknown): JudgeVerdict | string {
       const value = typeof answer === 'string' ? parsed(answer) : answer
-      if (value === undefined) return 'it is not one JSON object'
       const { data, error } = shape.safeParse(value)
-      if (error) return faultOf(error)
-      const picks = names.length === 0 ? [data] : names.map((name) => (data as Picks)[name])
-      return (picks as Pick[]).map((one) => cleaned(one, judge))
+      return data ?? faultOf(error)
     },
-    readKept(text) {
-      const verdict = kept.safeParse(JSON.parse(text)).data as JudgeVerdict | undefined
-      return verdict?.map((one) => cleaned(one, judge)) ?? null
-    },
+    /** A stored verdict; undefined if there is none, or if it does not fit. */
+    readCached: (text = 'null'): JudgeVerdict | undefined =>
+      cached.safeParse(JSON.parse(text)).data,
   }
 }
 
-type Picks = Readonly<Record<string, unknown>>
+export type VerdictShape = ReturnType<typeof verdictShape>
 
 /** Strict: with duplicate names, a model may mean one and a reader see the other. */
 function parsed(text: string): unknown {
@@ -65,8 +57,8 @@ function parsed(text: string): unknown {
 }
 
 /** The position of the fault without the value, which may be an attack. */
-function faultOf({ issues }: z.core.$ZodError): string {
-  const [issue] = issues
+function faultOf(error: z.ZodError | undefined): string {
+  const [issue] = error?.issues ?? []
   const path = issue?.path.join('.') ?? ''
   if (issue?.code === 'unrecognized_keys') return 'it has names that were not asked for'
   if (path === '') return 'it is not one JSON object'
@@ -74,8 +66,7 @@ function faultOf({ issues }: z.core.$ZodError): string {
 }
 
 /** A broken or curious server may quote its key; requesters must not see it. */
-const cleaned = ({ choice, reasoning }: Pick, { key }: Judge): Pick => {
-  if (reasoning === undefined) return { choice }
-  const text = key === null ? reasoning : reasoning.replaceAll(key, '[key]')
-  return { choice, reasoning: text.slice(0, MAX_REASONING).toWellFormed() }
-}
+const cleaned = (reasoning: string, { key }: Judge): string =>
+  (key === null ? reasoning : reasoning.replaceAll(key, '[key]'))
+    .slice(0, MAX_REASONING)
+    .toWellFormed()

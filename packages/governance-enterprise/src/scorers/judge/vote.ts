@@ -6,50 +6,34 @@ export interface SampleVote {
   readonly score: number
 }
 
-/** The combined result of the samples. */
-export interface VoteResult {
-  readonly score: number
-  /** The label with the most votes; null for a tie. */
-  readonly choice: string | null
-  readonly votes: Readonly<Record<string, number>>
-  /** The share of the votes for the leading label. */
-  readonly agreement: number
-}
-
 /** More than half of the samples must have answered. */
 export const isQuorum = (valid: number, samples: number): boolean => valid * 2 > samples
 
-/** The result of at least one vote. With `majority`, tied labels share their scores. */
-export function combine(
-  votes: readonly SampleVote[],
-  aggregation: 'majority' | 'mean' | 'median',
-): VoteResult {
-  const byLabel = Map.groupBy(votes, ({ label }) => label)
-  const most = Math.max(...[...byLabel.values()].map(({ length }) => length))
-  const leading = [...byLabel.values()].filter(({ length }) => length === most)
-  const scores = votes.map(({ score }) => score)
-  const [first] = leading
+/** Combines at least one vote. With `majority`, tied labels share their scores. */
+export function combine(votes: readonly SampleVote[], aggregation: 'majority' | 'mean' | 'median') {
+  const groups = [...Map.groupBy(votes, ({ label }) => label)]
+  const most = Math.max(...groups.map(([, { length }]) => length))
+  const leading = groups.filter(([, { length }]) => length === most)
+  const counted = aggregation === 'majority' ? leading.flatMap(([, [one]]) => one ?? []) : votes
+  const scores = counted.map(({ score }) => score)
   return {
-    score:
-      aggregation === 'majority'
-        ? mean(leading.map(([one]) => one?.score ?? 0))
-        : aggregation === 'mean'
-          ? mean(scores)
-          : median(scores),
-    choice: leading.length === 1 ? (first?.[0]?.label ?? null) : null,
-    votes: Object.fromEntries([...byLabel].map(([label, group]) => [label, group.length])),
+    score: aggregation === 'median' ? median(scores) : mean(scores),
+    /** The label with the most votes; null for a tie. */
+    choice: leading.length === 1 ? (leading[0]?.[0] ?? null) : null,
+    votes: Object.fromEntries(groups.map(([label, { length }]) => [label, length])),
+    /** The share of the votes for the leading label. */
     agreement: most / votes.length,
   }
 }
+
+export type VoteResult = ReturnType<typeof combine>
 
 const mean = (numbers: readonly number[]): number =>
   numbers.reduce((sum, number) => sum + number, 0) / numbers.length
 
 function median(numbers: readonly number[]): number {
   const sorted = numbers.toSorted((a, b) => a - b)
-  const middle = sorted.length >> 1
-  const upper = sorted[middle] ?? 0
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? upper) + upper) / 2
+  return mean([sorted[(sorted.length - 1) >> 1] ?? 0, sorted[sorted.length >> 1] ?? 0])
 }
 
 /** The weighted mean of several criteria. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { block, blockId, inert } from './spotlight.ts'
+import { block, inert } from './prompt.ts'
 
 const unit = 'binary' as const
 
@@ -50,14 +50,4 @@ describe('judged text in its block', () => {
       expect(inert(text)).toBe(JSON.stringify(text))
     },
   )
-
-  it('has an id that depends on the secret and on all of the text', () => {
-    const [one, two] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
-    const fields = [['output', 'x']]
-
-    expect(blockId(one, fields)).toBe(blockId(one, [['output', 'x']]))
-    expect(blockId(one, fields)).not.toBe(blockId(two, fields))
-    expect(blockId(one, fields)).not.toBe(blockId(one, [['output', 'x ']]))
-    expect(blockId(one, fields)).toMatch(/^[0-9a-f]{32}$/)
-  })
 })

@@ -1,0 +1,97 @@
+import { isoTime, orgTable } from '@remit/core'
+import type { Deps } from '@remit/core'
+import { sql } from 'kysely'
+import type { Tables } from '../../tables/schema.ts'
+import { JudgeFailure } from './failure.ts'
+import type { Judges } from './judges.ts'
+import { PARTS_OF_MICRO } from './usage.ts'
+
+/**
+ * A limit of calls. A call reserves its maximum price (see `priceOf`) before it starts, so that
+ * concurrent calls cannot exceed the limit together. Rejects with `JudgeFailure` if it would.
+ */
+export type CallLimit = (price: number) => Promise<Settle>
+
+/** Replaces the reserved price of a finished call by its actual one. */
+export type Settle = (spent: number, isSent: boolean) => Promise<void> | void
+
+/** The cost limit of a request. A call that does not fit waits for the unused price of others. */
+export function costBudget(limit: number): CallLimit {
+  /** Neither spent nor reserved. */
+  let left = limit
+  let running = 0
+  let settled = Promise.withResolvers<void>()
+  return async (price) => {
+    while (price > left) {
+      if (running === 0)
+        throw new JudgeFailure('judge_budget_exceeded', 'the call would exceed the cost limit')
+      await settled.promise
+    }
+    left -= price
+    running++
+    return (spent) => {
+      left += price - spent
+      running--
+      settled.resolve()
+      settled = Promise.withResolvers()
+    }
+  }
+}
+
+const { find } = orgTable<Tables, 'judge_day'>('judge_day', 'day')
+
+/**
+ * The daily (UTC) limit of an organization, for one request. It is counted in the database and so
+ * shared by all processes; reservations of a process that died stay counted.
+ */
+export function dayLimit(
+  { db, clock, log }: Pick<Deps, 'db' | 'clock' | 'log'>,
+  orgId: string,
+  { calls: maxCalls, cost_usd: usd }: Judges['daily'],
+): CallLimit {
+  const maxMicro = usd === undefined ? Number.MAX_SAFE_INTEGER : Math.floor(usd * 1e6)
+  /** The day that this request found exhausted, which is not queried again. */
+  let usedUp: string | null = null
+
+  /** Returns false, and counts nothing, if the call would exceed the limit. */
+  async function count(day: string, micro: number): Promise<boolean> {
+    if (maxCalls === 0 || micro > maxMicro) return false
+    const { rows } = await sql`
+      insert into judge_day (org_id, day, calls, cost_micro) values (${orgId}, ${day}, 1, ${micro})
+      on conflict (org_id, day) do update
+        set calls = judge_day.calls + 1, cost_micro = judge_day.cost_micro + excluded.cost_micro
+        where judge_day.calls < ${maxCalls}
+          and judge_day.cost_micro + excluded.cost_micro <= ${maxMicro}
+      returning calls`.execute(db)
+    return rows.length > 0
+  }
+
+  return async (price) => {
+    const day = isoTime(clock.now()).slice(0, 10)
+    const micro = Math.ceil(price / PARTS_OF_MICRO)
+    if (day !== usedUp && (await count(day, micro)))
+      return async (spent, isSent) => {
+        const unused = micro - Math.ceil(spent / PARTS_OF_MICRO)
+        await sql`update judge_day
+          set calls = calls - ${isSent ? 0 : 1}, cost_micro = cost_micro - ${unused}
+          where org_id = ${orgId} and day = ${day}`
+          .execute(db)
+          .catch((error: unknown) =>
+            log.error(
+              { err: error },
+              'settling the cost of a judge call failed; the daily limit counts its maximum cost',
+            ),
+          )
+      }
+    if (day !== usedUp && ((await find(db, orgId, day))?.calls ?? 0) < maxCalls)
+      throw new JudgeFailure(
+        'judge_daily_cost_exceeded',
+        `the call would exceed the daily cost limit of the organization on ${day} (UTC)`,
+      )
+    usedUp = day
+    throw new JudgeFailure(
+      'judge_daily_calls_exceeded',
+      `the organization has reached its limit of ${maxCalls} calls on ${day} (UTC)`,
+    )
+  }
+}
