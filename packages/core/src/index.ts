@@ -120,6 +120,7 @@ export { verifyDatabase } from './ledger/verify/database.ts'
 export type { VerifyReport } from './ledger/verify/database-report.ts'
 export { noEntry } from './ledger/read/refusals.ts'
 export * from './ledger/read/wire.ts'
+export type { LinkedEntry } from './ledger/format/link.ts'
 export { LATER, answering, firstOf, toClientError } from './ledger/write/work.ts'
 export type {
   Change,
@@ -127,7 +128,6 @@ export type {
   Item,
   Lane,
   LaneResult,
-  LinkedEntry,
   Outcome,
   Recorded,
   Requester,

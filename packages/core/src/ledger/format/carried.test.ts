@@ -31,7 +31,7 @@ const POLICY: StoredEntry = {
 function carrying(entry: StoredEntry): StoredEntry {
   const end = { org_id: 'org_acme', size: 0, hash: ZERO_HASH, frontier: '' }
   const draft = carriedDraft(toCarriedEntry(entry)!, ACTOR)
-  return linkEntries(end, [draft], NOW, () => 'c'.repeat(32)).rows[0]!
+  return linkEntries(end, [draft], NOW, () => 'c'.repeat(32)).entries[0]!.row
 }
 
 describe('a carried entry', () => {
@@ -64,7 +64,7 @@ describe('a carried entry', () => {
         [{ kind: 'k'.repeat(64), actor: ACTOR, data: { x: 'ü'.repeat(filling) } }],
         NOW,
         () => 'c'.repeat(32),
-      ).rows[0]!
+      ).entries[0]!.row
     const room = 255 * 1024 - Buffer.byteLength(link(0).payload!)
     const largest = link(Math.floor(room / 2))
 

@@ -14,11 +14,15 @@ const MAX_PAYLOAD_BYTES = 255 * 1024
 /** Larger, because any other payload must fit into the entry that carries it over. */
 const MAX_CARRIED_BYTES = 256 * 1024
 
+/** An entry with its position and its payload. */
+export interface LinkedEntry {
+  readonly row: LedgerEntryRow
+  readonly content: EntryPayload
+}
+
 /** Drafts linked to the end of a chain; nothing is written yet. */
 export interface Linked {
-  readonly rows: readonly LedgerEntryRow[]
-  /** The payload of each row, as an object. */
-  readonly contents: readonly EntryPayload[]
+  readonly entries: readonly LinkedEntry[]
   /** Completed inner nodes, from level 1. */
   readonly nodes: readonly TreeNode[]
   readonly size: number
@@ -52,23 +56,22 @@ export function linkEntries(
     const earlier = nodes.filter((node) => node.level === level).length
     nodes.push({ level, idx: Math.floor(end.size / TILE_WIDTH ** level) + earlier, hash })
   })
-  const contents = drafts.map(contentOf)
   let prev = end.hash
-  const rows = contents.map((content, i) => {
+  const entries = drafts.map((draft, i) => {
+    const content = contentOf(draft)
     const place = {
       org_id: end.org_id,
       seq: end.size + i,
       prev_hash: prev,
       recorded_at: recordedAt,
     }
-    const row = linkOne(place, drafts[i]?.kind ?? '', newSalt(), content)
+    const row = linkOne(place, draft.kind, newSalt(), content)
     prev = row.hash
     tree.append(row.hash)
-    return row
+    return { row, content }
   })
   return {
-    rows,
-    contents,
+    entries,
     nodes,
     size: tree.size,
     hash: prev,

@@ -110,7 +110,7 @@ export function linkedRows(
   const due = isDue ? [{ org_id, size, note }] : []
   const nodes = linked.nodes.map((node) => ({ org_id, ...node }))
   return [
-    { table: 'ledger_entry', columns: ENTRY_COLUMNS, rows: linked.rows },
+    { table: 'ledger_entry', columns: ENTRY_COLUMNS, rows: linked.entries.map(({ row }) => row) },
     { table: 'ledger_node', columns: NODE_COLUMNS, rows: nodes },
     { table: 'ledger_checkpoint', columns: CHECKPOINT_COLUMNS, rows: due },
     {

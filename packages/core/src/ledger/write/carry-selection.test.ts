@@ -36,7 +36,7 @@ const entryOf = (kind: string, said: Said = {}, seq = 7): StoredEntry => ({
 function carrying(entry: StoredEntry): StoredEntry {
   const end = { org_id: 'org_acme', size: 0, hash: ZERO_HASH, frontier: '' }
   const draft = carriedDraft(toCarriedEntry(entry) ?? toCarriedHeader(entry), ACTOR)
-  return linkEntries(end, [draft], CUT, () => 'c'.repeat(32)).rows[0]!
+  return linkEntries(end, [draft], CUT, () => 'c'.repeat(32)).entries[0]!.row
 }
 
 /** Sequence numbers of the carried entries; `kept` are above the cut already. */

@@ -69,29 +69,25 @@ export class Queue {
   /**
    * Waits for further requests to join the next commit, which costs as much as dozens of requests
    * in it. `answered` requests got their response just now, `tookMs` after the start of their
-   * commit; their clients often send the next ones soon.
+   * commit; their clients often send the next ones soon. Each wait ends with a step without a request.
    */
   async gather(answered: number, tookMs: number, most = this.#maxBatch): Promise<void> {
     const all = Math.min(this.length + answered, this.#size, most)
     const end = performance.now() + Math.min(tookMs * PATIENCE, MAX_PATIENCE_MS)
     // SQLite returns without yielding to the event loop, so arrived requests have not been read.
     const began = performance.now()
-    const isShort = (turn: number) => turn < MAX_TURNS && performance.now() - began <= MAX_TURNS_MS
-    await this.#asLongAs(isShort, setImmediate)
-    // Requests cannot overtake a change, so later ones cannot join.
-    const isOpen = () => this.length < all && !this.#pieces.some(({ alone }) => alone)
-    await this.#asLongAs(
-      () => isOpen() && performance.now() + STEP_MS <= end,
-      () => this.#reaches(all),
-    )
-  }
-
-  /** Waits in steps until a step brings no further request. */
-  async #asLongAs(goesOn: (step: number) => boolean, wait: () => Promise<unknown>): Promise<void> {
     let before = 0
-    for (let step = 0; goesOn(step) && this.length > before; step++) {
+    for (let turn = 0; turn < MAX_TURNS && this.length > before; turn++) {
+      if (performance.now() - began > MAX_TURNS_MS) break
       before = this.length
-      await wait()
+      await setImmediate()
+    }
+    before = 0
+    // Requests cannot overtake a change, so later ones cannot join.
+    while (this.length > before && this.length < all && !this.#pieces.some(({ alone }) => alone)) {
+      if (performance.now() + STEP_MS > end) break
+      before = this.length
+      await this.#reaches(all)
     }
   }
 

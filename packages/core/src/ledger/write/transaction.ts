@@ -31,7 +31,6 @@ import type {
   EntryObserver,
   Lane,
   LaneResult,
-  LinkedEntry,
   Outcome,
   Preparation,
   Recorded,
@@ -99,13 +98,14 @@ export async function runTransaction(
   const began = performance.now()
   const committed = await deps.db.transaction().execute(async (opened) => {
     const { tx, head } = await lockLedger(opened, orgId, deps)
-    deps.metrics?.locked(performance.now() - began)
+    deps.metrics?.lockSeconds((performance.now() - began) / 1000)
     if (!head) throw await withoutHead(tx, orgId)
     const signer = await deps.heads.signerFor(tx, head)
     // Only work that reports a forgery continues from it, unsigned.
     if (signer === null && !batch.every(({ alone }) => alone?.evenIfForged)) throw forgedHead()
     // Time never decreases within a chain, regardless of the clock.
-    const recordedAt = later(isoTime(timeOf(deps.clock.now(), at)), head.recorded_at)
+    const time = isoTime(timeOf(deps.clock.now(), at))
+    const recordedAt = time > head.recorded_at ? time : head.recorded_at
     const topics = new Set<string>()
     const scope: WriteContext = {
       orgId,
@@ -138,8 +138,6 @@ const MAX_AGE_MS = 1_000
 
 const timeOf = (now: number, at: number | null): number =>
   at !== null && now - at <= MAX_AGE_MS ? Math.min(now, at) : now
-
-const later = (a: string, b: string): string => (a > b ? a : b)
 
 /** The requests of one transaction from admission to their outcomes. */
 class Run {
@@ -252,7 +250,7 @@ async function record(
     const counted = { ...head, ...countOf(run.scope, drafts) }
     run.scope.writes.push(...linkedRows(counted, linked, recordedAt, note, version))
     if (note !== null) heads.keep({ ...head, size, hash, frontier, note, recorded_at: recordedAt })
-    for (const observer of observers) await observer.observe(entriesOf(linked), run.scope)
+    for (const observer of observers) await observer.observe(linked.entries, run.scope)
   }
   const results = reply(run, linked, note)
   for (const [i, { requester }] of run.batch.entries()) {
@@ -267,7 +265,7 @@ async function record(
     }
   }
   await writeLastRows(run.scope.tx, run.scope.writes.splice(0))
-  const first = linked.rows[0]
+  const first = linked.entries[0]?.row
   const mark = first ? { seq: first.seq, hash: first.hash } : null
   return { results, mark, size: linked.size }
 }
@@ -277,23 +275,15 @@ const leavesNothing = (
   outcome: Outcome<unknown> | Error | typeof LATER,
 ): outcome is Error | typeof LATER => outcome === LATER || outcome instanceof Error
 
-const entriesOf = ({ rows, contents }: Linked): LinkedEntry[] =>
-  rows.flatMap((row, i) => {
-    const content = contents[i]
-    return content ? [{ row, content }] : []
-  })
-
-function reply(run: Run, { rows, contents, size, root }: Linked, note: string | null): unknown[] {
+function reply(run: Run, { entries, size, root }: Linked, note: string | null): unknown[] {
   let at = 0
   return run.outcomes.map((outcome, i) => {
     if (leavesNothing(outcome)) return outcome
     const signed = run.batch[i]?.requester.wantsNote ? note : null
     const checkpoint = signed ?? { size, root }
-    const recorded = outcome.entries.flatMap((): Recorded[] => {
-      const row = rows[at]
-      const content = contents[at++]
-      if (!row || !content) return []
-      return [{ row, content, receipt: { seq: row.seq, hash: row.hash, checkpoint } }]
+    const own = entries.slice(at, (at += outcome.entries.length))
+    const recorded = own.map(({ row, content }): Recorded => {
+      return { row, content, receipt: { seq: row.seq, hash: row.hash, checkpoint } }
     })
     return outcome.reply(recorded)
   })

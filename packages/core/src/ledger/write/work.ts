@@ -2,7 +2,7 @@ import type { Receipt } from '@remit/contract'
 import type { Transaction } from 'kysely'
 import type { BatchTime } from '../../computing/meter.ts'
 import type { Caller } from '../../caller/caller.ts'
-import type { CoreTables, LedgerEntryRow } from '../../db/schema.ts'
+import type { CoreTables } from '../../db/schema.ts'
 import { unavailable } from '../../db/failure.ts'
 import { Failure } from '../../base/errors.ts'
 import type { BulkInsert } from '../../db/write-rows.ts'
@@ -11,7 +11,7 @@ import type { IdempotencyClaim } from '../../idempotency/claim.ts'
 import type { Span, TraceParent } from '../../telemetry/tracing.ts'
 import type { Allowance } from '../../limits/allowances.ts'
 import type { EntryDraft } from '../format/draft.ts'
-import type { EntryPayload } from '../format/entry.ts'
+import type { LinkedEntry } from '../format/link.ts'
 
 /** The transaction of some work, with the ledger of the organization locked. */
 export interface WriteContext {
@@ -38,10 +38,7 @@ export interface WriteContext {
 }
 
 /** An entry with its position, for the response of the work that wrote it. */
-export interface Recorded {
-  readonly row: LedgerEntryRow
-  /** Its payload. */
-  readonly content: EntryPayload
+export interface Recorded extends LinkedEntry {
   readonly receipt: Receipt
 }
 
@@ -152,6 +149,3 @@ export const answering =
 export interface EntryObserver {
   observe(entries: readonly LinkedEntry[], scope: WriteContext): Promise<void>
 }
-
-/** An entry with its position and its payload. */
-export type LinkedEntry = Pick<Recorded, 'row' | 'content'>

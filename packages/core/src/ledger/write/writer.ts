@@ -153,8 +153,8 @@ export class Writer {
   #measure(batch: readonly Waiting[], now: number): void {
     const { metrics } = this.#options
     if (!metrics || batch.length === 0) return
-    metrics.began(batch.length)
-    for (const { since } of batch) metrics.waited(now - since)
+    metrics.batchSize(batch.length)
+    for (const { since } of batch) metrics.queueSeconds((now - since) / 1000)
   }
 
   #withoutLate(batch: Waiting[]): Waiting[] {
