@@ -84,16 +84,15 @@ export class Admission {
     }
   }
 
-  /** Runs work for the caller; once more when the writer finds that its rights have changed. */
-  async run<T>(work: (caller: Caller) => Promise<T>): Promise<T> {
-    try {
-      return await work(this.caller)
-    } catch (error) {
-      const changed = error instanceof Failure && error.code === 'unauthorized'
-      if (!changed || !this.#endpoint.viaWriter) throw error
-      await this.recheck()
-      return work(this.caller)
-    }
+  /**
+   * Returns true if the request may run once more, because the writer found that the rights of the
+   * caller had changed. Throws the refusal if they no longer suffice.
+   */
+  async mayRunAgain(error: unknown): Promise<boolean> {
+    const changed = error instanceof Failure && error.code === 'unauthorized'
+    if (!changed || !this.#endpoint.viaWriter) return false
+    await this.recheck()
+    return true
   }
 
   /** Charges `more` additional requests; throws `rate_limited`. */

@@ -51,8 +51,13 @@ export function answer(route: Route, deps: AnswerDeps): Handler<RequestEnv, stri
     }
     const request = requestOf(c, deps)
     if (admission && isComputing) await refuseSuspended(deps.db, admission.caller.orgId)
-    const run = (caller: Caller | null) => handle(route, input, caller, request, deps)
-    const rendered = await (admission ? admission.run(run) : run(null))
+    let rendered: Rendered
+    try {
+      rendered = await handle(route, input, admission?.caller ?? null, request, deps)
+    } catch (error) {
+      if (!(await admission?.mayRunAgain(error))) throw error
+      rendered = await handle(route, input, admission?.caller ?? null, request, deps)
+    }
     const isUnread = c.req.raw.method === 'HEAD' && rendered.body instanceof ReadableStream
     // Nobody reads the body of a HEAD, so a stream would stay open for ever.
     if (isUnread) await (rendered.body as ReadableStream).cancel()

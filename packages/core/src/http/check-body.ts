@@ -5,16 +5,10 @@ import { parseStrictJson, StrictJsonError } from '@remit/contract/json'
 import type { JsonLimits } from '@remit/contract/json'
 import { MAX_BODY_BYTES } from './read-body.ts'
 
+// Limits of a body: far above the needs of a request, far below the maximum for its bytes.
 const BYTES_PER_PART = 20
 const MAX_NAMES = 5_000
 const MAX_VALUES = 1_000_000
-
-/** Limits of a body: far above the needs of a request, far below the maximum for its bytes. */
-const limitsOf = ({ maxBodyBytes = MAX_BODY_BYTES }: Endpoint): JsonLimits => ({
-  parts: Math.floor(maxBodyBytes / BYTES_PER_PART),
-  names: MAX_NAMES,
-  values: MAX_VALUES,
-})
 
 /**
  * Parses the body of a request as its endpoint describes it: a strict JSON object (RFC 7493, see
@@ -27,7 +21,9 @@ export const checkBody = (endpoint: Endpoint, bytes: Uint8Array): unknown => {
 
 /** Parses the members of a JSON body, without further checks. */
 export function parseBody(endpoint: Endpoint, bytes: Uint8Array): unknown {
-  const value = readJson(bytes, limitsOf(endpoint))
+  const { maxBodyBytes = MAX_BODY_BYTES } = endpoint
+  const parts = Math.floor(maxBodyBytes / BYTES_PER_PART)
+  const value = readJson(bytes, { parts, names: MAX_NAMES, values: MAX_VALUES })
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw invalid('body', 'must be a JSON object')
   return value

@@ -36,14 +36,17 @@ export class Deadlines {
         at: this.#open.length,
       }
       this.#open.push(entry)
-      const settling =
-        <V>(settle: (value: V) => void) =>
-        (value: V): void => {
-          this.#forget(entry)
-          settle(value)
-        }
       // Not `finally`, which creates two more promises per request.
-      work.then(settling(resolve), settling(reject))
+      work.then(
+        (result) => {
+          this.#forget(entry)
+          resolve(result)
+        },
+        (error: unknown) => {
+          this.#forget(entry)
+          reject(error)
+        },
+      )
     })
   }
 
