@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { Ajv } from 'ajv'
-import type { ValidateFunction } from 'ajv'
+import type { AnySchema, ValidateFunction } from 'ajv'
 import { createGenerator } from 'ts-json-schema-generator'
 import { beforeAll, describe, expect, it } from 'vitest'
 
@@ -20,7 +20,7 @@ function validatorOf(file: string, type: string): ValidateFunction {
   const path = join(GRAFANA, 'dist/types/raw', file, 'types.gen.d.ts')
   const options = { path, type, skipTypeCheck: true, additionalProperties: false }
   const schema = createGenerator({ ...options, jsDoc: 'none' }).createSchema(type)
-  return new Ajv({ strict: false, allErrors: true }).compile(schema)
+  return new Ajv({ strict: false, allErrors: true }).compile(schema as AnySchema)
 }
 
 describe('the dashboard', () => {

@@ -30,7 +30,7 @@ class ShardExecutor extends DefaultQueryExecutor {
       {
         provideConnection: (use) => inner.provideConnection((own) => use(onTexts(own, texts))),
       },
-      inner.plugins,
+      [...inner.plugins],
     )
   }
 }
@@ -45,7 +45,7 @@ const onTexts = (own: DatabaseConnection, texts: ShardTexts): DatabaseConnection
  * Returns a transaction whose statements use the tables of a shard. Those that cannot still use the
  * distributed tables: both see the same rows.
  */
-export function onShard<T>(tx: Database<T>, shard: Shard): Database<T> {
+export function onShard<T>(tx: Database<T>, shard: Shard): Transaction<T> {
   const executor = new ShardExecutor(tx.getExecutor(), shard)
   return new Transaction<T>({ ...UNUSED, executor })
 }

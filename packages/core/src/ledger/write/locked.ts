@@ -1,3 +1,4 @@
+import type { Transaction } from 'kysely'
 import type { Database } from '../../db/open.ts'
 import type { CoreTables, LedgerHeadRow } from '../../db/schema.ts'
 import { holdShard } from '../../db/shard.ts'
@@ -14,10 +15,10 @@ export interface Place {
 
 /** Locks the head of a ledger, and holds its shard; `tx` uses the tables of the shard. */
 export async function lockLedger(
-  opened: Database<CoreTables>,
+  opened: Transaction<CoreTables>,
   orgId: string,
   { shard }: Place,
-): Promise<{ readonly tx: Database<CoreTables>; readonly head: LedgerHeadRow | undefined }> {
+): Promise<{ readonly tx: Transaction<CoreTables>; readonly head: LedgerHeadRow | undefined }> {
   if (!shard) return { tx: opened, head: await lockHead(opened, orgId) }
   const tx = onShard(opened, shard)
   const head = await lockHead(tx, orgId)
