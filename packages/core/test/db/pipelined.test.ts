@@ -41,7 +41,8 @@ describe('a transaction', () => {
 
   test('sends BEGIN together with the lock of the ledger head', async () => {
     const { id } = await remit.organization()
-    proxy.hold = { from: 'begin\0', until: 'for update' }
+    // The lock's parameter: a statement that is prepared has no text.
+    proxy.hold = { from: 'begin\0', until: id }
 
     const [receipt] = await append(remit, id, [decisionDraft(1)])
 
@@ -91,9 +92,9 @@ describe('a transaction', () => {
 
   test('sends COMMIT together with its last rows', async () => {
     const { id } = await remit.organization()
-    proxy.hold = { from: 'insert into ledger_entry', until: 'commit\0' }
+    proxy.hold = { from: 'invoice:held', until: 'commit\0' }
 
-    const [receipt] = await append(remit, id, [decisionDraft(1)])
+    const [receipt] = await append(remit, id, [{ ...decisionDraft(1), resource: 'invoice:held' }])
 
     expect(receipt?.seq).toBe(3)
   })
