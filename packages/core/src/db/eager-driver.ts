@@ -23,7 +23,9 @@ export class EagerDriver extends PostgresDriver {
     if (failed?.status === 'rejected') throw failed.reason
   }
 
-  override rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+  override rollbackTransaction(
+    connection: Parameters<PostgresDriver['rollbackTransaction']>[0],
+  ): Promise<void> {
     dropLast(connection)
     return super.rollbackTransaction(connection)
   }
