@@ -1,11 +1,15 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
+import { once } from 'node:events'
+import { request } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+import { text as textIn } from 'node:stream/consumers'
 import { createClient } from '@remit/contract/client'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { hasModules, startRemit } from '../support/server.ts'
 import type { RemitServer } from '../support/server.ts'
 import { governed, ownProgram } from './support/gateway.ts'
 import { connect, startCounting, startGateway } from './support/http.ts'
-import { MODERN } from './support/messages.ts'
+import { envelope, MODERN } from './support/messages.ts'
 
 const ISSUER = 'https://login.example'
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -18,6 +22,31 @@ function tokenOf(claims: object): string {
   const signed = `${encoded({ alg: 'ES256', kid: 'k1', typ: 'JWT' })}.${encoded(payload)}`
   const key = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const
   return `${signed}.${sign('sha256', Buffer.from(signed), key).toString('base64url')}`
+}
+
+const PAY = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'tools/call',
+  params: { name: 'pay', arguments: {}, ...envelope() },
+})
+
+/** A call of which the gateway has the headers and the first bytes. */
+function begin(url: string, secret: string) {
+  const sent = request(url, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${secret}`,
+      'content-type': 'application/json',
+      'content-length': PAY.length,
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'tools/call',
+      'mcp-name': 'pay',
+    },
+  })
+  sent.write(PAY.slice(0, 10))
+  return sent
 }
 
 describe.skipIf(!hasModules())('credentials at the gateway on HTTP', () => {
@@ -159,6 +188,57 @@ describe.skipIf(!hasModules())('credentials at the gateway on HTTP', () => {
 
     expect([statuses[0], statuses.at(-1)]).toEqual([401, 429])
     expect(result.isError).toBeFalsy()
+  })
+
+  it('asks with the credential of the request, not with one that the agent sent after it', async () => {
+    const [narrow, wide] = [await issue(['guard']), await issue([...SCOPES])]
+    const sent = begin(resource(), narrow.secret)
+    // The gateway knows the caller, and waits for the rest of the body.
+    await call(wide.secret, MODERN)
+    server.calls.length = 0
+    sent.end(PAY.slice(10))
+    const [response] = (await once(sent, 'response')) as [IncomingMessage]
+
+    expect(await textIn(response)).toContain('scope')
+    expect(server.calls).toEqual([])
+  })
+
+  describe('leaves room for others where one agent takes all', () => {
+    const few = (limits: object) =>
+      startGateway(remit, { agent: 'tester', limits, upstreams: { remote: { url: server.url } } })
+
+    it('sessions', async () => {
+      const small = await few({ sessions: 3 })
+      const url = `${small.url}/mcp/remote`
+      const { secret } = await issue([...SCOPES])
+      for (let n = 0; n < 3; n++) await connect(url, secret)
+      const { client } = await connect(url, remit.org.key)
+
+      expect((await client.callTool({ name: 'pay', arguments: {} })).isError).toBeFalsy()
+      await expect(connect(url, secret)).rejects.toThrow(/Too many sessions/)
+      await small.stop()
+    })
+
+    it('requests', async () => {
+      const small = await few({ streams: 4 })
+      const url = `${small.url}/mcp/remote`
+      const { secret } = await issue([...SCOPES])
+      const open = [0, 1, 2].map(() => begin(url, secret))
+      const further = async () => {
+        const one = begin(url, secret)
+        one.end(PAY.slice(10))
+        const [response] = (await once(one, 'response')) as [IncomingMessage]
+        response.resume()
+        return response.statusCode
+      }
+      await expect.poll(further, { timeout: 60_000 }).toBe(503)
+      const { client } = await connect(url, remit.org.key, MODERN)
+
+      expect((await client.callTool({ name: 'pay', arguments: {} })).isError).toBeFalsy()
+      await client.close()
+      for (const one of open) one.on('error', () => undefined).destroy()
+      await small.stop()
+    })
   })
 
   it('refuses an ingest key, which acts for no agent, where the configuration names none', async () => {

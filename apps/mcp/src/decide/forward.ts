@@ -127,9 +127,10 @@ export class Forwarder {
 
   /** Reports an outcome behind the response. Waits only where reports pile up. */
   async #settle(allow: Allow, outcome: Outcome): Promise<void> {
-    const report = afterResponse(() => this.#sender.gate.settle(allow, outcome)).finally(() =>
-      this.#settling.delete(report),
-    )
+    const { gate, governed } = this.#sender
+    const report = governed
+      .afterwards(() => afterResponse(() => gate.settle(allow, outcome)))
+      .finally(() => this.#settling.delete(report))
     this.#settling.add(report)
     if (this.#settling.size > MAX_SETTLING) await Promise.race(this.#settling)
   }

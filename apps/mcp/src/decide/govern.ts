@@ -19,13 +19,15 @@ export interface GovernOptions {
   readonly trust: 'pinned' | 'first-use' | null
   readonly settings: Settings
   readonly mappings: Readonly<Record<string, GatewayMapping>>
+  /** Runs work that may outlive the credential of its request; as it is unless given. */
+  readonly afterwards?: Governed['afterwards']
   readonly warn: (message: string) => void
 }
 
 /** One upstream, governed by the Remit at `url`. */
 export function governedWith(options: GovernOptions): Governed {
   const { url, client, secret, agentId, upstream, trust, settings, mappings, warn } = options
-  const { reporter = client } = options
+  const { reporter = client, afterwards = (work) => work() } = options
   const visibility = new Visibility({ client, agentId, mappings })
   return {
     client,
@@ -36,6 +38,7 @@ export function governedWith(options: GovernOptions): Governed {
     states: new RequestStates(secret),
     catalog: trust && new Catalog({ client: reporter, upstream, trust, visibility }),
     approvalUrl: (id) => new URL(`/console/approvals/${id}`, url).href,
+    afterwards,
     warn,
   }
 }

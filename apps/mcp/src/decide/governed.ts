@@ -15,6 +15,8 @@ export interface Governed {
   readonly catalog: Catalog | null
   /** Address of the page of an approval. */
   readonly approvalUrl: (approvalId: string) => string
+  /** Runs work that may outlive the credential of its request. */
+  readonly afterwards: <T>(work: () => T) => T
   /** Receives each warning; a gateway on stdio writes it to stderr. */
   readonly warn: (message: string) => void
 }

@@ -44,12 +44,12 @@ export class Access {
     this.#gateway = gateway
     this.#caller = caller
     this.#key = caller.key
-    const newestKey = () => this.#key
+    const keyOfRequest = () => gateway.presented.getStore() ?? this.#key
     this.#client = createRemitClient({
       baseUrl: gateway.url,
       // Credentials are renewed while sessions go on.
       get key() {
-        return newestKey()
+        return keyOfRequest()
       },
     })
     const { actingFor } = caller
@@ -73,7 +73,7 @@ export class Access {
 
   /** The server as one session sees it: it has its own list of tools. */
   governed(): Governed {
-    const { url, config, settings, key, reporter, warn } = this.#gateway
+    const { url, config, settings, key, reporter, presented, warn } = this.#gateway
     const { trust, deny, unknown, results, hold_seconds: hold } = config
     return governedWith({
       url,
@@ -85,6 +85,8 @@ export class Access {
       trust,
       settings: { deny, unknown, results, holdMs: hold * 1000 },
       mappings: settings.mappings,
+      // A call may run for longer than a credential is valid.
+      afterwards: (work) => presented.run(undefined, work),
       warn: (text) => warn(`${this.name}: ${text}`),
     })
   }

@@ -67,7 +67,7 @@ export class Front {
     )
     const access = gateway.access(name, caller)
     if (!access) throw new Fault(404, 'There is no such server; it is at /mcp/NAME.')
-    await gateway.during(async () => {
+    await gateway.during(caller, async () => {
       if (request.method === 'POST') return this.#post(access, caller, request, response)
       const session = this.#sessionOf(request, access, caller)
       if (request.method === 'DELETE') {

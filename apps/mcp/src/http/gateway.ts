@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Client } from '@remit/sdk'
 import type { Environment, GatewaySettings } from '../config/read.ts'
 import type { Caller } from '../credentials/caller.ts'
@@ -19,6 +20,8 @@ export interface GatewayOptions {
 
 const SWEEP_MS = 10_000
 const STOP_MS = 10_000
+/** The share of all requests that one caller can have under way. */
+const MOST_OF_ONE = 0.75
 
 /** The state of a gateway on HTTP: the callers of each server, and the sessions of clients. */
 export class Gateway {
@@ -32,10 +35,12 @@ export class Gateway {
   readonly callers: Callers
   /** Reports tools with the gateway's own key: no agent can report others than the server offers. */
   readonly reporter: Client
+  /** The credential of the request that is answered: another one of its agent may have other scopes. */
+  readonly presented = new AsyncLocalStorage<string | undefined>()
   readonly #accesses = new Map<string, Access>()
   readonly #sessions = new Map<string, LegacySession>()
   readonly #sweeping: NodeJS.Timeout
-  readonly #open = new Set<Promise<unknown>>()
+  readonly #open = new Map<Promise<unknown>, string>()
   readonly #stopping = new AbortController()
 
   constructor({ settings, url, key, env, warn }: GatewayOptions) {
@@ -69,10 +74,21 @@ export class Gateway {
 
   /** Begins a session of a client that shakes hands. Throws a `Fault` where there are too many. */
   begin(access: Access, caller: Caller): LegacySession {
-    if (this.#sessions.size >= this.config.limits.sessions) throw tooMany('sessions')
+    if (this.#sessions.size >= this.config.limits.sessions && !this.#makeRoom(caller))
+      throw tooMany('sessions')
     const session = new LegacySession(access, caller, this.warn)
     this.#sessions.set(session.id, session)
     return session
+  }
+
+  /** Ends a session of the caller that has most of them; false if that is this one. */
+  #makeRoom(caller: Caller): boolean {
+    const owned = Map.groupBy(this.#sessions.values(), ({ callerId }) => callerId)
+    const most = [...owned.values()].reduce((a, b) => (b.length > a.length ? b : a), [])
+    const [oldest] = most
+    if (!oldest || most.length <= (owned.get(caller.id)?.length ?? 0) + 1) return false
+    void this.end(oldest)
+    return true
   }
 
   /** The session of an id, if it is this caller's and with this server. */
@@ -92,13 +108,19 @@ export class Gateway {
     return this.#stopping.signal
   }
 
-  /** Counts the requests under way. Throws a `Fault` where there are too many. */
-  async during<T>(work: () => Promise<T>): Promise<T> {
+  /**
+   * Runs the work of a request with the credential of its caller. Throws a `Fault` where too many requests are
+   * under way, of all callers or of this one.
+   */
+  async during<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
     if (this.stopping.aborted)
       throw new Fault(503, 'The gateway is being stopped.', { headers: { connection: 'close' } })
-    if (this.#open.size >= this.config.limits.streams) throw tooMany('requests')
-    const done = work()
-    this.#open.add(done)
+    const { streams } = this.config.limits
+    const own = [...this.#open.values()].filter((id) => id === caller.id).length
+    if (this.#open.size >= streams || own >= Math.ceil(streams * MOST_OF_ONE))
+      throw tooMany('requests')
+    const done = this.presented.run(caller.key, work)
+    this.#open.set(done, caller.id)
     try {
       return await done
     } finally {
@@ -112,7 +134,7 @@ export class Gateway {
     this.#stopping.abort()
     const sessions = [...this.#sessions.values()]
     await Promise.race([
-      Promise.allSettled(this.#open),
+      Promise.allSettled(this.#open.keys()),
       new Promise((done) => setTimeout(done, STOP_MS).unref()),
     ])
     for (const session of sessions) session.abort()
