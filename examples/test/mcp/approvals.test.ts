@@ -179,9 +179,15 @@ describe.skipIf(!hasModules())('a call that needs an approval', () => {
     const { ask } = await talk(way, '2026-07-28', PAGES)
     const { requestState } = asked(await ask('tools/call', pay()))
     await remit.approve()
-    const forged = { ...pay(), requestState: `${requestState}x` }
+    const [prefix, , signature] = String(requestState).split('.')
+    const other = Buffer.from('{"callId":"tools/call 1","approvalId":"apr_1"}').toString(
+      'base64url',
+    )
 
-    expect(await ask('tools/call', forged)).toMatchObject({ error: { code: -32602 } })
+    for (const forged of [`${requestState}x`, `${prefix}.${other}.${signature}`]) {
+      const answer = await ask('tools/call', { ...pay(), requestState: forged })
+      expect(answer).toMatchObject({ error: { code: -32602 } })
+    }
     expect(calls()).toEqual([])
   })
 
