@@ -68,7 +68,12 @@ describe.skipIf(!hasPython)('the gate in Python', () => {
       await proxy.stop()
       const { used, wrongly } = JSON.parse(stdout) as { used: string[]; wrongly: number[] }
       const { data } = await server.client.listEntries({
-        query: { agent_id: 'py-faults', decision: 'allow', limit: 1000 },
+        query: {
+          agent_id: 'py-faults',
+          kind: 'authorization.decided',
+          decision: 'allow',
+          limit: 1000,
+        },
       })
       const allowed = new Set(data.map((entry) => entry.data?.['decision_id']))
 
