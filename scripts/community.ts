@@ -41,7 +41,7 @@ async function withoutCommercialFolders(stage: string): Promise<void> {
     // The open packages cannot import a commercial one, so their tests are the same in every
     // edition; only the apps differ. Packing is tested once, from the full tree, where a leak could
     // occur.
-    const programs = ['--project', 'server', '--project', 'verify']
+    const programs = ['apps/server/', 'apps/verify/']
     const args = ['exec', 'vitest', 'run', ...programs, '--exclude', '**/packaging.test.ts']
     await run('pnpm', args, stage)
     say('tests of the apps pass')

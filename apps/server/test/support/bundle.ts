@@ -18,6 +18,8 @@ import { present, ROOT, THREADS, withBundledThreads } from './threads.ts'
 
 // Below this package, because what stays outside of the bundle is resolved from there.
 const CACHE = join(ROOT, 'apps/server/node_modules/.cache/remit-test')
+/** `NODE_COMPILE_CACHE` of a test run. */
+const COMPILED = join(ROOT, 'node_modules/.cache/remit-test')
 const PACKAGES = ['governance-enterprise', 'identity', 'compliance'] as const
 /** Programs that tests start, by their names in the bundle. */
 const PROGRAMS: Readonly<Record<string, string>> = {
@@ -31,18 +33,19 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   'asking-server': 'examples/test/mcp/support/asking-server.ts',
   'counting-server': 'examples/test/mcp/support/counting-server.ts',
 }
-const DAY_MS = 24 * 3600 * 1000
+const HOUR_MS = 3600 * 1000
 
 /**
  * Global setup of Vitest: bundles programs and threads from their sources, once per run. A process loads the
  * bundle in a fourth of the time of 1,500 modules.
  */
 export async function setup(project: TestProject): Promise<void> {
-  // Another project of this run has made it.
-  if (process.env['REMIT_TEST_PROGRAMS']) return
   const make = async () => {
     process.env['REMIT_TEST_PROGRAMS'] = stored(await bundle(ROOT, { ...PROGRAMS, ...THREADS }))
   }
+  dropOld(CACHE, 24 * HOUR_MS)
+  // A file of tests has another name in each run of Vitest, under which Node keeps it compiled.
+  for (const version of entriesOf(COMPILED)) dropOld(version, HOUR_MS)
   await make()
   // In watch mode the sources have changed.
   project.onTestsRerun(make)
@@ -79,7 +82,19 @@ async function bundle(
 
 function write(folder: string, chunks: readonly OutputChunk[]): void {
   mkdirSync(folder, { recursive: true })
+  // Without it, Node parses each file first to find out that it is a module.
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
   for (const { fileName, code } of chunks) writeFileSync(join(folder, fileName), code)
+}
+
+const entriesOf = (folder: string): string[] =>
+  existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : []
+
+function dropOld(folder: string, ageMs: number): void {
+  for (const path of entriesOf(folder)) {
+    const made = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
+    if (Date.now() - made > ageMs) rmSync(path, { recursive: true, force: true })
+  }
 }
 
 /** Writes the bundle to a folder that is named for its content; the same bundle is compiled once. */
@@ -87,10 +102,6 @@ function stored(chunks: readonly OutputChunk[]): string {
   const text = JSON.stringify(chunks.map(({ fileName, code }) => [fileName, code]))
   const folder = join(CACHE, hash('sha256', text, 'hex').slice(0, 16))
   if (existsSync(folder)) return folder
-  for (const name of existsSync(CACHE) ? readdirSync(CACHE) : []) {
-    const old = join(CACHE, name)
-    if (Date.now() - statSync(old).mtimeMs > DAY_MS) rmSync(old, { recursive: true, force: true })
-  }
   const draft = `${folder}.${process.pid}`
   write(draft, chunks)
   try {

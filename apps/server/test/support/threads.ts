@@ -38,14 +38,3 @@ export const withBundledThreads = (code: string, id: string, folder: string): st
       return thread === undefined ? call : `new URL('${thread}.js', ${folder})`
     },
   )
-
-/** A plugin of Vite: modules under test start their threads from the bundle of the run. */
-export const bundledThreads = {
-  name: 'bundled-threads',
-  transform(code: string, id: string): { code: string; map: null } | null {
-    if (!code.includes('siblingModule(')) return null
-    // Not the folder itself: the result is kept for later runs.
-    const folder = "`file://${process.env['REMIT_TEST_PROGRAMS']}/`"
-    return { code: withBundledThreads(code, id, folder), map: null }
-  },
-}
