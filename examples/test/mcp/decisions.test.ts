@@ -7,6 +7,7 @@ import { call, REVISIONS, textOf } from './support/messages.ts'
 import { RawGateway } from './support/raw.ts'
 import { startRuled } from './support/ruled.ts'
 import type { Ruled } from './support/ruled.ts'
+import { talkOnStdio } from './support/talk.ts'
 
 const SERVER = [ownProgram('counting-server')]
 const PASS = ['--env', 'CALLS', '--env', 'CHANGED']
@@ -85,7 +86,12 @@ describe.skipIf(!hasModules())('calls through the gateway on stdio', () => {
     })
 
     it('have results of 10 MB', async () => {
-      expect(textOf(await client.callTool(call('big')))).toHaveLength(10 * 1024 * 1024)
+      // The client of the SDK searches all that it has read with each part.
+      const talk = await talkOnStdio(remit, SERVER, { revision }, { flags: FLAGS, env: ENV })
+      const { result } = await talk.ask('tools/call', call('big'))
+
+      expect(textOf(result)).toHaveLength(10 * 1024 * 1024)
+      await talk.close()
     })
 
     it('run at once, 100 at a time, each once', async () => {
@@ -176,31 +182,41 @@ describe.skipIf(!hasModules())('calls through the gateway on stdio', () => {
     await gateway.close()
   })
 
-  it.each([
-    ['an array', '[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600],
-    ['a name twice', '{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/call"}', -32700],
-    [
-      'an argument twice',
-      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay","arguments":{"usd":1,"usd":9}}}',
-      -32700,
-    ],
-    [
-      'an integer that is not exact',
-      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay","arguments":{"usd":9007199254740993}}}',
-      -32700,
-    ],
-    ['no JSON', 'hello', -32700],
-    ['an unknown method', '{"jsonrpc":"2.0","id":1,"method":"tools/destroy"}', -32601],
-    ['a call without a name', '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}', -32602],
-    ['an id that is an object', '{"jsonrpc":"2.0","id":{},"method":"ping"}', -32600],
-  ])('with %s are refused', async (_, line, code) => {
-    const gateway = raw()
-    await gateway.open()
-    gateway.write(line)
+  describe('one after the other', () => {
+    let gateway: RawGateway
+    beforeAll(async () => {
+      gateway = raw()
+      await gateway.open()
+    })
+    afterAll(() => gateway.close())
 
-    expect((await gateway.message())['error']).toMatchObject({ code })
-    expect(calls()).toEqual([])
-    await gateway.close()
+    it.each([
+      ['an array', '[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600],
+      ['a name twice', '{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/call"}', -32700],
+      [
+        'an argument twice',
+        '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay","arguments":{"usd":1,"usd":9}}}',
+        -32700,
+      ],
+      [
+        'an integer that is not exact',
+        '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay","arguments":{"usd":9007199254740993}}}',
+        -32700,
+      ],
+      ['no JSON', 'hello', -32700],
+      ['an unknown method', '{"jsonrpc":"2.0","id":1,"method":"tools/destroy"}', -32601],
+      [
+        'a call without a name',
+        '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}',
+        -32602,
+      ],
+      ['an id that is an object', '{"jsonrpc":"2.0","id":{},"method":"ping"}', -32600],
+    ])('with %s are refused', async (_, line, code) => {
+      gateway.write(line)
+
+      expect((await gateway.message())['error']).toMatchObject({ code })
+      expect(calls()).toEqual([])
+    })
   })
 
   it('keep the bytes of the request and of the result', async () => {

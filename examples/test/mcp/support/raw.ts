@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process'
-import type { Readable } from 'node:stream'
 import { programEnv } from '@remit/core/testing'
 import type { RemitServer } from '../../support/server.ts'
 import { gatewayArguments } from './gateway.ts'
@@ -14,7 +13,7 @@ export class RawProgram {
       stdio: ['pipe', 'pipe', 'ignore'],
       env: programEnv(env),
     })
-    this.#lines = linesOf(this.#child.stdout)
+    this.#lines = linesOf(this.#child.stdout.setEncoding('utf8'))
   }
 
   get pid(): number {
@@ -73,10 +72,10 @@ export class RawGateway extends RawProgram {
 }
 
 /** Unlike those of `readline`, its lines end at LF alone: JSON may have other line ends. */
-async function* linesOf(stream: Readable): AsyncGenerator<string> {
+export async function* linesOf(stream: AsyncIterable<string>): AsyncGenerator<string> {
   // A line of megabytes comes in hundreds of parts: each is searched once.
   let rest: string[] = []
-  for await (const part of stream.setEncoding('utf8') as AsyncIterable<string>) {
+  for await (const part of stream) {
     const [first = '', ...others] = part.split('\n')
     rest.push(first)
     for (const line of others) {

@@ -1,7 +1,7 @@
 import type { RemitServer } from '../../support/server.ts'
 import { envelope } from './messages.ts'
 import { gatewayArguments } from './gateway.ts'
-import { RawProgram } from './raw.ts'
+import { linesOf, RawProgram } from './raw.ts'
 
 type Members = Record<string, unknown>
 type Revision = '2025-11-25' | '2026-07-28'
@@ -136,12 +136,11 @@ export async function talkOnHttp(url: string, secret: string, opening: Opening):
 
 /** The data of the events of a stream. */
 async function* eventsOf(response: Response): AsyncGenerator<string> {
-  let rest = ''
-  for await (const part of response.body!.pipeThrough(new TextDecoderStream())) {
-    const events = (rest + part).split('\n\n')
-    rest = events.pop() ?? ''
-    for (const event of events)
-      if (event.startsWith('data: '))
-        yield event.slice('data: '.length).replaceAll('\ndata: ', '\n')
-  }
+  let data: string[] = []
+  for await (const line of linesOf(response.body!.pipeThrough(new TextDecoderStream())))
+    if (line.startsWith('data: ')) data.push(line.slice('data: '.length))
+    else if (line === '' && data.length > 0) {
+      yield data.join('\n')
+      data = []
+    }
 }
