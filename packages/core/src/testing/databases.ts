@@ -8,7 +8,7 @@ import type { Dialect } from '../db/portable.ts'
 import type { Module } from '../module/module.ts'
 import { isFullRun } from './runs.ts'
 import { scratchFolder } from './scratch.ts'
-import { databaseAt, runStatement } from './run-statement.ts'
+import { databaseAt, runOften } from './run-statement.ts'
 import { copySqliteTemplate, postgresTemplate } from './templates.ts'
 
 /** The URLs of the nodes of a Citus cluster, if the tests run on one; the coordinator first. */
@@ -86,11 +86,11 @@ async function copyPostgres(nodes: readonly string[], template: string): Promise
   const name = `remit_${randomBytes(8).toString('hex')}`
   // Copying files is several times faster than the default, which logs every page.
   const copy = `create database ${name} template ${template} strategy file_copy`
-  await Promise.all(nodes.map((node) => runStatement(node, copy)))
+  await Promise.all(nodes.map((node) => runOften(node, copy)))
   return {
     url: databaseAt(nodes[0] ?? '', name),
     // Dropping one that Citus uses takes seconds; the cluster of a test run ends with it.
     drop: async () =>
-      nodes.length === 1 && runStatement(nodes[0] ?? '', `drop database ${name} with (force)`),
+      nodes.length === 1 && runOften(nodes[0] ?? '', `drop database ${name} with (force)`),
   }
 }
