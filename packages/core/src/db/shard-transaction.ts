@@ -8,7 +8,6 @@ import {
 } from 'kysely'
 import type { DatabaseConnection, Dialect, QueryExecutor } from 'kysely'
 import { wrapConnection } from './last-statements.ts'
-import type { Database } from './open.ts'
 import type { AnyDatabase } from './portable.ts'
 import type { Shard } from './shard.ts'
 import type { ShardTexts } from './shard-texts.ts'
@@ -45,7 +44,7 @@ const onTexts = (own: DatabaseConnection, texts: ShardTexts): DatabaseConnection
  * Returns a transaction whose statements use the tables of a shard. Those that cannot still use the
  * distributed tables: both see the same rows.
  */
-export function onShard<T>(tx: Database<T>, shard: Shard): Transaction<T> {
+export function onShard<T>(tx: Transaction<T>, shard: Shard): Transaction<T> {
   const executor = new ShardExecutor(tx.getExecutor(), shard)
   return new Transaction<T>({ ...UNUSED, executor })
 }
