@@ -2,7 +2,7 @@ import { connect, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 
 /** Holds the answers of PostgreSQL back, from one text that the client sends until another one. */
-export interface Hold {
+interface Hold {
   readonly from: string
   readonly until: string
 }
