@@ -96,10 +96,10 @@ export function deciding(url: string, key: string): Peer {
   const guard = { flagged: false, reasons: [] }
   const context = { args, tool: name, upstream: 'server', session_id: randomUUID(), guard }
   const resource = { type: 'tool', id: name }
-  const request = { agent_id: 'bench', action: 'tools/call', resource, context }
+  const asked = { agent_id: 'bench', action: 'tools/call', resource, context }
   return {
     async echo() {
-      const { text } = await send(`${url}/v1/authorize`, request, agent, {
+      const { text } = await send(`${url}/v1/authorize`, asked, agent, {
         authorization: `Bearer ${key}`,
         'idempotency-key': randomBytes(32).toString('base64url'),
       })

@@ -75,7 +75,7 @@ describe.each(DIALECTS)('many event streams of an organization on %s', (dialect)
     const keys = await Promise.all(
       Array.from({ length: 6 }, () => api.remit.key(api.org.id, 'read')),
     )
-    const open = await Promise.all(
+    const opened = await Promise.all(
       keys
         .slice(0, 5)
         .flatMap((key) =>
@@ -87,6 +87,6 @@ describe.each(DIALECTS)('many event streams of an organization on %s', (dialect)
     const theirs = await openEvents(other, { from: 'streamEntries' })
 
     expect((await refusalOf(refused)).code).toBe('rate_limited')
-    await Promise.all([...open, theirs].map((stream) => stream.leave()))
+    await Promise.all([...opened, theirs].map((stream) => stream.leave()))
   })
 })

@@ -68,7 +68,10 @@ export class Calls {
       },
     )
     const call: Call = { verdict, controller, waiting: 0, isTaken: false }
-    if (this.#calls.size === KEPT) [this.#earlier, this.#calls] = [this.#calls, new Map()]
+    if (this.#calls.size === KEPT) {
+      this.#earlier = this.#calls
+      this.#calls = new Map()
+    }
     this.#calls.set(key, call)
     return call
   }

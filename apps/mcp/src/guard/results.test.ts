@@ -8,7 +8,11 @@ it('a result that is nested too deeply to be read is a finding', async () => {
   const depth = 100_000
   const content: unknown = JSON.parse('['.repeat(depth) + ']'.repeat(depth))
 
-  const found = await checkText(() => textsOf({ content }), { client, agentId: 'a', sessionId: 's' })
+  const found = await checkText(() => textsOf({ content }), {
+    client,
+    agentId: 'a',
+    sessionId: 's',
+  })
 
   expect(found).toEqual({ action: 'block', reasons: ['unchecked'] })
 })

@@ -9,7 +9,7 @@ registerHooks({
   load(url, context, nextLoad) {
     const loaded = nextLoad(url, context)
     if (!url.startsWith('file:') || !url.endsWith('.ts') || loaded.source == null) return loaded
-    const code = loaded.source.toString()
+    const code = Buffer.from(loaded.source as Uint8Array | string).toString()
     if (!code.includes('siblingModule(')) return loaded
     return { ...loaded, source: withBundledThreads(code, fileURLToPath(url), folder) }
   },

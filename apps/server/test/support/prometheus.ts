@@ -49,7 +49,7 @@ export class Prometheus {
 
   async query(expr: string): Promise<readonly Sample[]> {
     const { result } = await this.#get<{ result: Sample[] }>(
-      `query?${new URLSearchParams({ query: expr })}`,
+      `query?query=${encodeURIComponent(expr)}`,
     )
     return result
   }

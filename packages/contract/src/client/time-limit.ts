@@ -29,7 +29,7 @@ export function withTimeLimit<T>(
     work(controller.signal).then(
       (result) => {
         release()
-        resolve(result)
+        return resolve(result)
       },
       (error: Error) => {
         release()

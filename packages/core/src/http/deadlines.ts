@@ -40,9 +40,9 @@ export class Deadlines {
       work.then(
         (result) => {
           this.#forget(entry)
-          resolve(result)
+          return resolve(result)
         },
-        (error: unknown) => {
+        (error: Error) => {
           this.#forget(entry)
           reject(error)
         },

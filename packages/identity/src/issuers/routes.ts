@@ -53,8 +53,8 @@ export const issuerRoutes = (
         return new Reply({ valid: true, errors: [], warnings: [] } as never, { status: 200 })
       const id = ids.next('idp_', clock.now())
       const { issuer } = terms
-      const { orgId } = caller
-      const found = await fetches.run(orgId, () => keys.look({ orgId, id, issuer, terms }))
+      const question = { orgId: caller.orgId, id, issuer, terms }
+      const found = await fetches.run(caller.orgId, () => keys.look(question))
       const looked: Pick<TrustedIssuerRow, 'key_count' | 'fetched_at' | 'fetch_error'> = {
         key_count: found.keys.size,
         fetched_at: found.fetchedAt === null ? null : isoTime(found.fetchedAt),

@@ -84,7 +84,7 @@ const drive: Drive = async (gate: Gate, canary: Canary) => {
     description: canary.description,
     execute: () => Promise.resolve(canary.run()),
   })
-  const agent = new Agent({
+  const selftest = new Agent({
     id: 'selftest',
     name: 'selftest',
     instructions: 'Call the canary.',
@@ -93,14 +93,19 @@ const drive: Drive = async (gate: Gate, canary: Canary) => {
     tools: governed(gate, { [canary.name]: tool }),
   })
   // A suspended run is resumed from a storage.
-  new Mastra({ agents: { selftest: agent }, storage: new InMemoryStore(), logger: false })
+  const mastra = new Mastra({
+    agents: { selftest },
+    storage: new InMemoryStore(),
+    logger: false,
+  })
+  const agent = mastra.getAgent('selftest')
   const first = await agent.generate('Call the canary.', { maxSteps: 2 })
   const { runId } = first
   const isHeld = first.finishReason === 'suspended' && runId !== undefined
-  const { suspendPayload, toolResults } = isHeld
+  const last: { readonly suspendPayload?: unknown; readonly toolResults?: unknown } = isHeld
     ? await agent.resumeGenerate({}, { runId, toolCallId: canary.callId })
     : first
-  return JSON.stringify(suspendPayload ?? toolResults)
+  return JSON.stringify(last.suspendPayload ?? last.toolResults)
 }
 
 export const selfTest = (gate: Gate): Promise<SelfTestReport> => gate.selfTest(drive)

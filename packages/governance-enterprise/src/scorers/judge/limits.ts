@@ -22,7 +22,8 @@ export function costBudget(limit: number): CallLimit {
   let running = 0
   let settled = Promise.withResolvers<void>()
   return async (price) => {
-    while (price > left) {
+    for (;;) {
+      if (price <= left) break
       if (running === 0)
         throw new JudgeFailure('judge_budget_exceeded', 'the call would exceed the cost limit')
       await settled.promise

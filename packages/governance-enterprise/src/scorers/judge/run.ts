@@ -61,7 +61,7 @@ export async function judgeAll(
   if (task.dry_run) return estimateAll(run, plans)
   const queue = open.values()
   const work = async () => {
-    for (const call of queue) await judge(call, run)
+    for (const call of queue) await make(call, run)
   }
   await Promise.all(Array.from({ length: task.judge.concurrency }, work))
   if (organization && task.cache !== 'off') await storeVerdicts(deps, organization.id, open)
@@ -73,7 +73,7 @@ const callsOf = (plan: JudgePlan | Unscorable): JudgeCall[] =>
   plan instanceof Unscorable ? [] : plan.samples.flat()
 
 /** Makes one call. Usage must be recorded, so an internal error ends only this call. */
-async function judge(call: JudgeCall, run: JudgeRun): Promise<void> {
+async function make(call: JudgeCall, run: JudgeRun): Promise<void> {
   const started = performance.now()
   try {
     run.signal.throwIfAborted()
