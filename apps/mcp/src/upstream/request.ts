@@ -58,9 +58,7 @@ export function bodyOf(stream: Readable, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = []
     let length = 0
-    const brokeOff = () => {
-      if (!stream.readableEnded) reject(new Error('The message broke off.'))
-    }
+    const brokeOff = () => reject(new Error('The message broke off.'))
     // It has no further event.
     if (stream.destroyed) return brokeOff()
     stream.on('data', (part: Buffer) => {
