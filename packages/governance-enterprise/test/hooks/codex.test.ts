@@ -57,12 +57,12 @@ describe.each(DIALECTS)('the hook of Codex on %s', (dialect) => {
     expect((await kinds())[0]).toBe('enforcement.gap')
   })
 
-  it('never allows in the place of the permission rules of Codex', async () => {
-    const problem = await api.refusal('codexHook', {
-      body: { hook_event_name: 'PreToolUse', ...call('c4') },
-      query: { allow: 'true' },
-    })
+  it('allows explicitly only on request: the permission rules of Codex decide too', async () => {
+    const body = { hook_event_name: 'PreToolUse' as const, ...call('c4') }
 
-    expect(problem.errors?.[0]?.path).toMatch(/allow/)
+    expect(await api.ok('codexHook', { body })).toEqual({})
+    expect(await api.ok('codexHook', { body, query: { allow: 'true' } })).toMatchObject({
+      hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'allow' },
+    })
   })
 })
