@@ -29,7 +29,9 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     return EXIT.done
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    io.stderr.write(`remit-mcp: ${printable(message)}\n`)
+    // The faults of a configuration are our own lines.
+    const lines = isUsage(error) ? message.split('\n') : [message]
+    io.stderr.write(`remit-mcp: ${lines.map(printable).join('\n')}\n`)
     return isUsage(error) ? EXIT.usage : EXIT.failed
   }
 }

@@ -13,7 +13,7 @@ import { taskIdOf, taskOutcome } from './running.ts'
 import type { Running } from './running.ts'
 
 /** Methods without a decision whose results have texts for a model. */
-const READ = new Set(['initialize', 'server/discover', 'tasks/get', 'tasks/result'])
+const READ = new Set(['initialize', 'server/discover', 'tasks/get', 'tasks/cancel', 'tasks/result'])
 
 /** Outcomes that are reported behind responses; beyond them, a call waits. */
 const MAX_SETTLING = 64
@@ -107,7 +107,8 @@ export class Forwarder {
     const { governed, sessionId } = this.#sender
     const { settings, client, agentId } = governed
     if (settings.results === 'off') return response.bytes
-    const check = () => checkText(textOf, { client, agentId, sessionId })
+    // A call may run for longer than the credential of its request is valid.
+    const check = () => governed.afterwards(() => checkText(textOf, { client, agentId, sessionId }))
     if (settings.results === 'note') {
       void this.findings.add(afterResponse(check))
       return response.bytes

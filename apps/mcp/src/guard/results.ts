@@ -43,8 +43,12 @@ export function textsOfOther(method: string, result: Members): string {
     case 'tasks/result':
       return textsOf(result)
     case 'tasks/get':
-      if (isMembers(inner)) return [textsOf(inner), ...textsIn(statusMessage)].join('\n')
-      return isMembers(error) ? textsOfError(error) : ''
+    case 'tasks/cancel':
+      return [
+        isMembers(inner) ? textsOf(inner) : '',
+        isMembers(error) ? textsOfError(error) : '',
+        ...textsIn(statusMessage),
+      ].join('\n')
     default:
       return ''
   }

@@ -81,13 +81,13 @@ export class Gateway {
     return session
   }
 
-  /** Ends a session of the caller that has most of them; false if that is this one. */
+  /** Ends a session without a call of the caller that has most of them; false if that is this one. */
   #makeRoom(caller: Caller): boolean {
     const owned = Map.groupBy(this.#sessions.values(), ({ callerId }) => callerId)
     const most = [...owned.values()].reduce((a, b) => (b.length > a.length ? b : a), [])
-    const [oldest] = most
+    const oldest = most.find(({ isCalling }) => !isCalling)
     if (!oldest || most.length <= (owned.get(caller.id)?.length ?? 0) + 1) return false
-    void this.end(oldest)
+    this.end(oldest).catch((error: Error) => this.warn(`ending a session failed: ${error.message}`))
     return true
   }
 

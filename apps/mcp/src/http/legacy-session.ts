@@ -68,6 +68,11 @@ export class LegacySession {
     return !this.#ended.signal.aborted
   }
 
+  /** A request of the client is under way. */
+  get isCalling(): boolean {
+    return this.#open.size > 0
+  }
+
   isIdle(seconds: number): boolean {
     const isUsed = this.#open.size > 0 || this.#stream?.isOpen === true
     return !isUsed && Date.now() - this.#usedAt > seconds * 1000

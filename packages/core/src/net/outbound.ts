@@ -87,11 +87,8 @@ const systemResolve: Resolve = (host) => lookup(host, { all: true, order: 'verba
 /** Only the system knows the names of its hosts file and of a private network. */
 const resolverFor =
   (allowPrivate: boolean): Resolve =>
-  (host) => {
-    if (isLoopbackHost(host)) return systemResolve(host)
-    const addresses = askNameServers(host)
-    return allowPrivate ? addresses.catch(() => systemResolve(host)) : addresses
-  }
+  (host) =>
+    allowPrivate || isLoopbackHost(host) ? systemResolve(host) : askNameServers(host)
 
 async function systemTexts(name: string): Promise<readonly string[]> {
   const records = await new Resolver({ timeout: CONNECT_MS, tries: 1 }).resolveTxt(name)

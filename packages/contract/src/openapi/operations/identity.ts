@@ -66,7 +66,7 @@ export const identityOperations = {
   },
   trustIssuer: {
     text: 'Trusts an issuer: its tokens can be exchanged for credentials under the given conditions. An issuer cannot be changed, only removed and trusted anew. `validate=true` checks the terms and fetches no keys.',
-    problems: ['issuer_exists', 'too_many_issuers'],
+    problems: ['jobs_busy', 'issuer_exists', 'too_many_issuers'],
   },
   removeIssuer: {
     text: 'Removes a trusted issuer and revokes every credential that its tokens were exchanged for.',

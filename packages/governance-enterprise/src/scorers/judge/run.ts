@@ -50,7 +50,8 @@ export async function judgeAll(
     shape: verdictShape(task),
     signal: AbortSignal.any([client, pointless.signal, AbortSignal.timeout(deadlineMs)]),
     until: performance.now() + deadlineMs,
-    stop: (failure) => pointless.abort(failure),
+    // Without its exchange, which is that of one call only.
+    stop: ({ code, message }) => pointless.abort(new JudgeFailure(code, message)),
     limits: [costBudget(most * PARTS_OF_USD), ...(organization ? [organization.daily] : [])],
     log: deps.log,
   }
