@@ -63,6 +63,23 @@ describe.each(DIALECTS)('many event streams of an organization on %s', (dialect)
     },
   )
 
+  it('a read that waits for its turn ends with its client', async () => {
+    const { ledger } = api.remit
+    const before = Promise.withResolvers<void>()
+    const running = ledger.paced(api.org.id, () => before.promise)
+    const client = new AbortController()
+    let isRead = false
+    const read = () => Promise.resolve((isRead = true))
+    const waiting = ledger.paced(api.org.id, read, client.signal).catch((error: unknown) => error)
+
+    client.abort()
+
+    expect(await waiting).toBe(client.signal.reason)
+    before.resolve()
+    await running
+    expect(isRead).toBe(false)
+  })
+
   it('a stream that its client leaves while it reads is no failure', async () => {
     const streams = await open('streamEntries', 20)
     await Promise.all(streams.map((stream) => stream.leave()))

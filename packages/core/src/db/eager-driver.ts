@@ -4,7 +4,7 @@ import { dropLast, sendLast } from './last-statements.ts'
 
 /**
  * Waits for fewer answers of PostgreSQL. BEGIN is not waited for: `clientClass` decides which statement
- * may follow at once, and fails the first one if BEGIN failed. COMMIT is sent together with the last
+ * may follow at once, and fails all of them if BEGIN failed. COMMIT is sent together with the last
  * statements (`commitWith`).
  */
 export class EagerDriver extends PostgresDriver {

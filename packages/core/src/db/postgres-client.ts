@@ -54,8 +54,10 @@ export const clientClass = (
       if (BEGIN.test(text)) return this.#start(text)
       const begun = this.#begun
       if (text === 'rollback') this.#begun = null
-      else if (begun) return this.#follow(begun, text, values)
-      return this.#send(text, values)
+      if (!begun) return this.#send(text, values)
+      // Behind the statements that wait for BEGIN, which would otherwise run after the transaction.
+      const end = () => this.#send(text, values)
+      return text === 'rollback' ? begun.then(end, end) : this.#follow(begun, text, values)
     }
 
     #start(text: string): Promise<Result> {
@@ -90,6 +92,8 @@ export const clientClass = (
             if (!error) return resolve(result)
             if (isStale(error)) frequent?.renew()
             reject(error)
+            // Never sent: a COMMIT right behind it would commit the rest of the transaction.
+            if (!(error instanceof pg.DatabaseError)) void this.end()
             if (isReadOnly(error, this.#begin)) void this.end()
           },
         )

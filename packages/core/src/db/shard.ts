@@ -50,8 +50,13 @@ export async function findShard<T>(node: Database<T>, orgId: string): Promise<Sh
     texts: textsOf(rows.map((row) => [row.name, row.shard])),
     ...(first.is_owner ? { hold: LOCK, holdBy: first.id } : { hold: WRITE, holdBy: orgId }),
   }
-  await node.transaction().execute((tx) => holdShard(tx, shard))
-  return shard
+  try {
+    await node.transaction().execute((tx) => holdShard(tx, shard))
+    return shard
+  } catch (error) {
+    if (error instanceof ShardMoved) return null
+    throw error
+  }
 }
 
 const MAX_SHARDS = 1_000

@@ -88,6 +88,35 @@ describe('the client', () => {
     await expect(impatient.query('select 1')).rejects.toThrow('not queryable')
   })
 
+  it('rolls back a statement that waits for BEGIN', async () => {
+    await client.query('create table note (text text)')
+    const begun = client.query('begin')
+    const written = client.query('insert into note values ($1)', ['written'])
+    const ended = client.query('rollback')
+    await Promise.all([begun, written, ended])
+
+    expect((await client.query('select * from note')).rows).toEqual([])
+  })
+
+  it('ends after a statement that it cannot send: COMMIT must not follow', async () => {
+    const own = new (clientClass(5_000))(created.url)
+    await own.connect()
+    await own.query('create table note (text text)')
+    await own.query('begin')
+    await own.query("insert into note values ('first')")
+    const broken = {
+      toPostgres() {
+        throw new Error('unwritable')
+      },
+    }
+    const refused = own.query('insert into note values ($1)', [broken])
+    const committed = own.query('commit')
+
+    await expect(refused).rejects.toThrow('unwritable')
+    await expect(committed).rejects.toThrow('not queryable')
+    expect((await client.query('select * from note')).rows).toEqual([])
+  })
+
   it('answers callbacks, configurations and queries with events like any other', async () => {
     const called = await new Promise((resolve, reject) => {
       client.query('select 1 as one', (error, result) => (error ? reject(error) : resolve(result)))

@@ -21,12 +21,11 @@ export function approvalEvents(
     if (org === orgId) bell.ring()
   })
   return {
-    read: (after) =>
-      ledger.paced(orgId, async () => {
-        const rows = await readEntries(db, orgId, after)
-        const events = rows.map((row) => eventOf(row, wireEntry(row)))
-        return { events, last: rows.at(-1)?.seq ?? after, hasMore: rows.length === PIECE }
-      }),
+    async read(after, over) {
+      const rows = await ledger.paced(orgId, () => readEntries(db, orgId, after), over)
+      const events = rows.map((row) => eventOf(row, wireEntry(row)))
+      return { events, last: rows.at(-1)?.seq ?? after, hasMore: rows.length === PIECE }
+    },
     wait: (over) => bell.wait(LOOK_MS, over),
     close: stop,
   }

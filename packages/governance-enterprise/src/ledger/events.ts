@@ -18,9 +18,9 @@ export function ledgerEvents(
 ): EventSource {
   const watch = heads.watch(orgId)
   return {
-    async read(after) {
+    async read(after, over) {
       const query = { ...filters, after_seq: after, order: 'asc', limit: PIECE } as const
-      const { data, next_cursor: next, head } = await ledger.follow(orgId, query)
+      const { data, next_cursor: next, head } = await ledger.follow(orgId, query, over)
       const events = data.map((entry) => eventOf(entry, show(entry)))
       return { events, last: next === null ? head.seq : Number(next), hasMore: next !== null }
     },

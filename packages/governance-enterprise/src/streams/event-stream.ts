@@ -26,7 +26,8 @@ export interface Piece {
 
 /** The source of the events of one stream. */
 export interface EventSource {
-  read(after: number): Promise<Piece>
+  /** Rejects if `over` aborts before its turn. */
+  read(after: number, over: AbortSignal): Promise<Piece>
   /** Resolves when further events may exist, and after some seconds in any case. */
   wait(over: AbortSignal): Promise<void>
   close(): void
@@ -51,7 +52,7 @@ export function eventStream(
       } catch (error) {
         if (gone.signal.aborted) return
         // The client reconnects with its last event id.
-        log.warn({ err: error }, 'reading an event stream failed')
+        if (!over.aborted) log.warn({ err: error }, 'reading an event stream failed')
       }
       subscription.onEnd()
       controller.close()
@@ -74,7 +75,7 @@ async function* readEvents(
     let from = after
     let spoke = performance.now()
     while (!over.aborted) {
-      const { events, last, hasMore } = await source.read(from)
+      const { events, last, hasMore } = await source.read(from, over)
       const isQuiet = performance.now() - spoke >= QUIET_MS
       if (events.length > 0 || isQuiet) {
         if (!(await isAdmitted(recheck))) return

@@ -58,22 +58,23 @@ export class EntryPages {
 
   /**
    * For an event stream, which reads page after page: one stream of the organization at a time, and
-   * a pause after each page.
+   * a pause after each page. Rejects if `over` aborts before its turn.
    */
-  follow(orgId: string, filters: LedgerFilters): Promise<EntryPage> {
-    return this.#streams.run(orgId, async () => {
+  follow(orgId: string, filters: LedgerFilters, over?: AbortSignal): Promise<EntryPage> {
+    const read = async () => {
       const query = withOneMore(filters)
       const { head, range, small } = await this.#plan(orgId, query)
       const found = small?.isSmall
         ? await this.#share.run(orgId, () => this.#page(orgId, query, small))
         : await this.#largePage(orgId, range, query)
       return toPage(filters, found, head)
-    })
+    }
+    return this.#streams.run(orgId, read, over)
   }
 
   /** Like `follow` for a short read of another kind. */
-  paced<T>(orgId: string, read: () => Promise<T>): Promise<T> {
-    return this.#streams.run(orgId, () => this.#share.run(orgId, read))
+  paced<T>(orgId: string, read: () => Promise<T>, over?: AbortSignal): Promise<T> {
+    return this.#streams.run(orgId, () => this.#share.run(orgId, read), over)
   }
 
   async #plan(orgId: string, query: LedgerFilters) {

@@ -73,13 +73,13 @@ export class Ledger {
   }
 
   /** Returns a page for an event stream, when it is the turn of that stream; never `jobs_busy`. */
-  follow(orgId: string, filters: LedgerFilters): Promise<EntryPage> {
-    return this.#pages.follow(orgId, filters)
+  follow(orgId: string, filters: LedgerFilters, over?: AbortSignal): Promise<EntryPage> {
+    return this.#pages.follow(orgId, filters, over)
   }
 
   /** Runs another short read for an event stream when it is its turn. */
-  paced<T>(orgId: string, read: () => Promise<T>): Promise<T> {
-    return this.#pages.paced(orgId, read)
+  paced<T>(orgId: string, read: () => Promise<T>, over?: AbortSignal): Promise<T> {
+    return this.#pages.paced(orgId, read, over)
   }
 
   /** Returns an entry with the text that its commitment covers. */
