@@ -4,7 +4,10 @@ import { isMembers, membersIn } from './finding.ts'
 import type { ConfigFile, Members } from './finding.ts'
 import { shownName } from './shown-name.ts'
 
-/** Servers by name; two members of one file may have the same name. `mcp.servers` is that of settings of VS Code. */
+/**
+ * Servers by name; two members of one file may have the same name. `mcp.servers` is the member in
+ * settings of VS Code.
+ */
 const serversIn = (content: Members): [string, unknown][] =>
   [
     membersIn(content, 'mcpServers'),

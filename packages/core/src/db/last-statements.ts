@@ -24,9 +24,11 @@ export function wrapConnection(
  * them. Whatever they return is ignored; if one fails, PostgreSQL rolls the transaction back.
  */
 export const commitWith = (tx: AnyDatabase, queries: readonly CompiledQuery[]): Promise<void> =>
-  tx
-    .getExecutor()
-    .provideConnection(async (on) => void waiting.set(wrapped.get(on) ?? on, { queries, on }))
+  tx.getExecutor().provideConnection(async (on) => {
+    const own = wrapped.get(on) ?? on
+    if (waiting.has(own)) throw new Error('the transaction already has its last statements')
+    waiting.set(own, { queries, on })
+  })
 
 /** Sends the last statements of the transaction on a connection, once. */
 export function sendLast(connection: DatabaseConnection): Promise<unknown>[] {
