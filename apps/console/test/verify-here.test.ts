@@ -47,8 +47,8 @@ describe.skipIf(!canRun)('Verify here, in Chromium', () => {
     ['salt', /"salt":"[0-9a-f]/, '"salt":"x', 'Not verified: the payload'],
     ['hash', /"hash":"[0-9a-f]{8}/, '"hash":"00000000', 'Not verified: the header'],
     ['proof', /\nindex \d+/, '\nindex 1', 'Not verified: the proof is for another entry'],
-    ['signature', /(\n\u2014 \S+ \S{30})./, '$1A', 'Not verified: '],
-    ['root', /(\n\d+\n)../, '$1AA', 'Not verified: the path'],
+    ['signature', /(\n\u2014 \S+ \S{30,40}?)[^A]/, '$1A', 'Not verified: '],
+    ['root', /(\n\d+\n\S{0,20}?)[^A]/, '$1A', 'Not verified: the path'],
     ['key', /\+[0-9a-f]{8}\+/, '+00000000+', 'Not verified: '],
   ] as const)('one change in the %s of the answer is named', async (_, from, to, text) => {
     let changed = 0
