@@ -6,18 +6,26 @@ import type { Api } from './support/api.ts'
 
 const LARGE = 60
 const AGENT = 'talker'
+/** Of one small entry among twenty. */
+const TRACE = 'trace-1'
 
 describe.each(DIALECTS)('GET /v1/ledger where entries are large, on %s', (dialect) => {
   let api: Api
   let size = 0
   beforeAll(async () => {
     api = await createApi({ dialect })
-    const data = { text: '漢'.repeat(80_000) }
-    const entry = { kind: 'test.said', actor: SYSTEM, agent_id: AGENT, data }
+    const said = (data: Record<string, string>) => ({
+      kind: 'test.said',
+      actor: SYSTEM,
+      agent_id: AGENT,
+      data,
+    })
+    const large = said({ text: '漢'.repeat(80_000) })
+    const small = said({ trace_id: TRACE })
     for (let i = 0; i < LARGE; i += 20)
       await api.remit.writer.work(api.org.id, OPERATOR, () =>
         Promise.resolve({
-          entries: Array.from({ length: 20 }, () => entry),
+          entries: Array.from({ length: 20 }, (_, at) => (at === 7 ? small : large)),
           reply: () => undefined,
         }),
       )
@@ -70,6 +78,28 @@ describe.each(DIALECTS)('GET /v1/ledger where entries are large, on %s', (dialec
       clearImmediate(immediate)
 
       expect(turns).toBeGreaterThanOrEqual(4)
+    }
+  })
+
+  it('others have a turn between the parts of a search in payloads, which finds all of them', async () => {
+    for (const order of ['asc', 'desc'] as const) {
+      let turns = 0
+      const count = () => {
+        turns++
+        immediate = setImmediate(count)
+      }
+      let immediate = setImmediate(count)
+      const { data } = await api.remit.ledger.list(api.org.id, {
+        order,
+        limit: 1_000,
+        trace_id: TRACE,
+      })
+      clearImmediate(immediate)
+
+      const traced = [0, 20, 40].map((batch) => size - LARGE + batch + 7)
+      const seqs = data.map(({ seq }) => seq)
+      expect(seqs).toEqual(order === 'asc' ? traced : traced.toReversed())
+      expect(turns).toBeGreaterThanOrEqual(15)
     }
   })
 

@@ -7,7 +7,7 @@ import type { Share } from '../../threads/share.ts'
 import { Turns } from '../../threads/turns.ts'
 import { findCut } from '../store/cut.ts'
 import { looksIntoPayloads, planPage, readPiece, seqAtTime } from '../store/list.ts'
-import type { PagePlan } from '../store/list.ts'
+import type { Pace, PagePlan } from '../store/list.ts'
 import type { SeqRange } from '../store/read-slices.ts'
 import { findHead, findLastEntry } from '../store/store.ts'
 import { missingHead } from '../write/head-guard.ts'
@@ -88,7 +88,8 @@ export class EntryPages {
   }
 
   async #largePage(orgId: string, range: SeqRange, query: LedgerFilters) {
-    const plan = await planPage(this.#db, orgId, range, query)
+    const pace: Pace = (search) => this.#share.run(orgId, search)
+    const plan = await planPage(this.#db, orgId, range, query, { pace })
     return this.#page(orgId, query, plan ?? NO_ENTRIES)
   }
 

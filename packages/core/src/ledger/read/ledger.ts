@@ -118,7 +118,9 @@ export class Ledger {
       { from: before, to: from },
     ]) {
       const query = { decision_id: id, kind: 'authorization.decided' }
-      const entry = await findFirst(this.#db, orgId, range, query)
+      const entry = await findFirst(this.#db, orgId, range, query, (search) =>
+        this.#share.run(orgId, search),
+      )
       const { agent_id: agentId, decision } = entry ? wireEntry(entry) : {}
       if (agentId != null) return { agentId, isAllow: decision === 'allow' }
     }

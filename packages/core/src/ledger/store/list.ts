@@ -24,6 +24,13 @@ const MAX_BYTES = 1_000_000
 /** Sequence numbers per query: a rare match must not occupy the database for long. */
 const WINDOW = { first: 200, least: 20, most: 20_000 }
 const WINDOW_MS = 5
+/** Bytes of payloads per search in them: two or three milliseconds. */
+const SEARCHED_BYTES = 512 * 1024
+
+/** Runs a query of a long search when it is its turn. */
+export type Pace = <T>(query: () => Promise<T>) => Promise<T>
+
+const unpaced: Pace = (query) => query()
 
 /** The entries of a page, in the requested order. */
 export interface PagePlan {
@@ -36,14 +43,15 @@ export interface PagePlan {
 
 /**
  * Finds up to `limit` candidates of a range, fewer if they are large. Searches window by window and
- * yields in between; with `once`, only the first window, and null if that is not enough.
+ * yields in between; `pace` runs all windows but the first. With `once`, only the first window, and null if
+ * that is not enough.
  */
 export async function planPage(
   db: Db,
   orgId: string,
   range: SeqRange,
   query: Query,
-  { once = false } = {},
+  { once = false, pace = unpaced }: { readonly once?: boolean; readonly pace?: Pace } = {},
 ): Promise<PagePlan | null> {
   const found: Sized[] = []
   const isAscending = query.order === 'asc'
@@ -54,12 +62,19 @@ export async function planPage(
   for (let looked = 0; !isDone(); looked++) {
     if (looked > 0 && once) return null
     if (looked > 0) await setImmediate()
-    const lower = isAscending ? from : Math.max(from, to - window)
-    const upper = isAscending ? Math.min(to, from + window) : to
     const limit = query.limit - found.length
-    const began = performance.now()
-    const rows = await sizesIn(db, orgId, { from: lower, to: upper }, query, limit)
-    window = next(window, performance.now() - began)
+    const search = async () => {
+      const began = performance.now()
+      const whole = isAscending
+        ? { from, to: Math.min(to, from + window) }
+        : { from: Math.max(from, to - window), to }
+      const part =
+        looked > 0 && looksIntoPayloads(query) ? await searchable(db, orgId, whole, query) : whole
+      const rows = await sizesIn(db, orgId, part, query, limit)
+      window = next(part.to - part.from, performance.now() - began)
+      return { part, rows }
+    }
+    const { part, rows } = await (looked > 0 ? pace(search) : search())
     let last = rows.length === limit ? rows.at(-1) : undefined
     for (const row of rows) {
       found.push(row)
@@ -68,8 +83,8 @@ export async function planPage(
       last = row
       break
     }
-    if (isAscending) from = last ? last.seq + 1 : upper
-    else to = last?.seq ?? lower
+    if (isAscending) from = last ? last.seq + 1 : part.to
+    else to = last?.seq ?? part.from
   }
   const pieces = slicesOf(found)
   return {
@@ -96,9 +111,26 @@ const isIndexed = (query: Query): boolean =>
 
 /** Returns the next window size after a query of some milliseconds: large entries take longer. */
 const next = (window: number, ms: number): number =>
-  window === Infinity
-    ? window
-    : Math.min(WINDOW.most, Math.max(WINDOW.least, ms < WINDOW_MS ? window * 2 : window / 2))
+  Math.min(WINDOW.most, Math.max(WINDOW.least, ms < WINDOW_MS ? window * 2 : window / 2))
+
+/** Returns the first part of a range, in the order of a query, whose payloads can be searched at once. */
+async function searchable(
+  db: Db,
+  orgId: string,
+  { from, to }: SeqRange,
+  query: Query,
+): Promise<SeqRange> {
+  const isAscending = query.order === 'asc'
+  const total = sql<number>`sum(octet_length(payload)) over (order by seq ${sql.raw(query.order)})`
+  const sums = matchingColumns(db, orgId, { from, to }, query).select(['seq', total.as('total')])
+  const { seq } = await db
+    .selectFrom(sums.as('sums'))
+    .where('total', '>', SEARCHED_BYTES)
+    .select(({ fn }) => (isAscending ? fn.min('seq') : fn.max('seq')).as('seq'))
+    .executeTakeFirstOrThrow()
+  if (seq === null) return { from, to }
+  return isAscending ? { from, to: Number(seq) + 1 } : { from: Number(seq), to }
+}
 
 /** Returns the sizes of up to `limit` candidates; `says` decides on each. */
 async function sizesIn(
@@ -120,10 +152,13 @@ export async function findFirst(
   orgId: string,
   { from, to }: SeqRange,
   query: Omit<Query, 'limit' | 'order'>,
+  pace?: Pace,
 ): Promise<StoredEntry | undefined> {
   const first = { ...query, order: 'asc', limit: 1 } as const
   for (let begin: number | null = from; begin !== null;) {
-    const plan: PagePlan | null = await planPage(db, orgId, { from: begin, to }, first)
+    const plan: PagePlan | null = await planPage(db, orgId, { from: begin, to }, first, {
+      ...(pace && { pace }),
+    })
     for (const piece of plan?.pieces ?? []) {
       const [entry] = await readPiece(db, orgId, piece, first)
       if (entry) return entry
@@ -170,6 +205,15 @@ function partsOf(db: Db, orgId: string, range: SeqRange, query: Query) {
 }
 
 function matching(db: Db, orgId: string, range: SeqRange, query: Query) {
+  let select = matchingColumns(db, orgId, range, query)
+  for (const name of ['trace_id', 'decision_id'] as const) {
+    const value = query[name]
+    if (value !== undefined) select = select.where(holds(db, `"${name}":${canonicalJson(value)}`))
+  }
+  return select
+}
+
+function matchingColumns(db: Db, orgId: string, range: SeqRange, query: Query) {
   let select = inRange(db, orgId, range)
   if (query.actor !== undefined) select = select.where('actor_id', '=', query.actor)
   if (query.kind !== undefined) select = select.where('kind', '=', query.kind)
@@ -177,10 +221,6 @@ function matching(db: Db, orgId: string, range: SeqRange, query: Query) {
   if (query.action?.includes('*')) {
     select = select.where(sql<boolean>`action ${likePattern(db, query.action)}`)
   } else if (query.action !== undefined) select = select.where('action', '=', query.action)
-  for (const name of ['trace_id', 'decision_id'] as const) {
-    const value = query[name]
-    if (value !== undefined) select = select.where(holds(db, `"${name}":${canonicalJson(value)}`))
-  }
   return select
 }
 
