@@ -57,7 +57,7 @@ const configOf = (version: string) => ({
   WorkingDir: '/data',
   Entrypoint: [
     '/usr/bin/node',
-    '--min-semi-space-size=64',
+    '--min-semi-space-size=32',
     '--v8-pool-size=1',
     `/${HOME}/server/dist/cli.js`,
   ],

@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --min-semi-space-size=64 --v8-pool-size=1
+#!/usr/bin/env -S node --min-semi-space-size=32 --v8-pool-size=1
 import { processIo } from './cli/io.ts'
 import { run } from './cli/program.ts'
 

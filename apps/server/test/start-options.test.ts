@@ -10,7 +10,7 @@ const textOf = (path: string) => readFileSync(resolve(ROOT, path), 'utf8')
 const optionsIn = (text: string) => text.match(/--(min-semi-space|v8-pool)-size=\d+/g) ?? []
 
 const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> }
-const EXPECTED = ['--min-semi-space-size=64', '--v8-pool-size=1']
+const EXPECTED = ['--min-semi-space-size=32', '--v8-pool-size=1']
 
 test.each([
   ['the command remit', textOf('apps/server/src/cli.ts')],

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 
 /** Arguments with which Node runs a program from its sources; the same as those of `pnpm start`. */
 export const SOURCE_FLAGS: readonly string[] = [
-  '--min-semi-space-size=64',
+  '--min-semi-space-size=32',
   '--v8-pool-size=1',
   '--conditions=@remit/source',
 ]
