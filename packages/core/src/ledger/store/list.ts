@@ -129,7 +129,7 @@ async function searchable(
     .select(({ fn }) => (isAscending ? fn.min('seq') : fn.max('seq')).as('seq'))
     .executeTakeFirstOrThrow()
   if (seq === null) return { from, to }
-  return isAscending ? { from, to: Number(seq) + 1 } : { from: Number(seq), to }
+  return isAscending ? { from, to: seq + 1 } : { from: seq, to }
 }
 
 /** Returns the sizes of up to `limit` candidates; `says` decides on each. */
