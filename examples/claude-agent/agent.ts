@@ -5,7 +5,7 @@
  *   REMIT=http://localhost:8080 REMIT_KEY=rmk_… node --conditions=@remit/source examples/claude-agent/agent.ts 'List the files here'
  */
 import { query } from '@anthropic-ai/claude-agent-sdk'
-import { createClient, createGate } from '@remit/sdk'
+import { createClient, createGate } from '@remit/sdk/node'
 import { claudeAgent } from '@remit/sdk/claude-agent'
 
 const { REMIT = 'http://localhost:8080', REMIT_KEY = '' } = process.env

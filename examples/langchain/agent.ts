@@ -3,7 +3,7 @@
  *
  *   REMIT=http://localhost:8080 REMIT_KEY=rmk_… node --conditions=@remit/source examples/langchain/agent.ts 40
  */
-import { createClient, createGate } from '@remit/sdk'
+import { createClient, createGate } from '@remit/sdk/node'
 import { remitMiddleware } from '@remit/sdk/langchain'
 import { createAgent, FakeToolCallingModel, tool } from 'langchain'
 import { z } from 'zod'

@@ -7,7 +7,7 @@ import { Agent } from '@mastra/core/agent'
 import type { AgentConfig } from '@mastra/core/agent'
 import { MastraLanguageModelV2Mock } from '@mastra/core/test-utils/llm-mock'
 import { createTool } from '@mastra/core/tools'
-import { createClient, createGate } from '@remit/sdk'
+import { createClient, createGate } from '@remit/sdk/node'
 import { governed } from '@remit/sdk/mastra'
 import { z } from 'zod'
 

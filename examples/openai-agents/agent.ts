@@ -5,7 +5,7 @@
  */
 import { Agent, Runner, tool, Usage } from '@openai/agents'
 import type { Model } from '@openai/agents'
-import { createClient, createGate } from '@remit/sdk'
+import { createClient, createGate } from '@remit/sdk/node'
 import { governed } from '@remit/sdk/openai-agents'
 import { z } from 'zod'
 

@@ -3,7 +3,7 @@
  *
  *   REMIT=http://localhost:8080 REMIT_KEY=rmk_… node --conditions=@remit/source examples/openai-loop/agent.ts 40
  */
-import { createClient, createGate } from '@remit/sdk'
+import { createClient, createGate } from '@remit/sdk/node'
 import { runToolCalls } from '@remit/sdk/openai'
 import type { ChatCompletionMessage, ChatCompletionMessageParam } from 'openai/resources'
 

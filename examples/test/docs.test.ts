@@ -32,11 +32,11 @@ describe('the pages of the adapters', () => {
     const { exports } = JSON.parse(
       readFileSync(join(root, 'packages/sdk/package.json'), 'utf8'),
     ) as { exports: Record<string, unknown> }
-    const others = new Set(['.', './doctor', './guard', './hook'])
+    const others = new Set(['.', './doctor', './guard', './hook', './node'])
     const adapters = Object.keys(exports).filter((path) => !others.has(path))
     const shown = pages.map((page) => {
       const text = readFileSync(join(folder, `${page}.md`), 'utf8')
-      return /'@remit\/sdk(\/[a-z-]+)'/.exec(text)?.[1]
+      return /'@remit\/sdk(\/(?!node)[a-z-]+)'/.exec(text)?.[1]
     })
 
     expect(shown.map((path) => `.${path}`).toSorted()).toEqual(adapters.toSorted())

@@ -140,7 +140,7 @@ const { createAgent } = await import('langchain')
   it('takes wrapped tools for enforcement, but not in a host that runs them itself', async () => {
     const folder = project(
       ['ai', '@anthropic-ai/claude-agent-sdk'],
-      `import 'ai'\nimport { createGate } from '@remit/sdk'\nimport { query } from '@anthropic-ai/claude-agent-sdk'`,
+      `import 'ai'\nimport { createGate } from '@remit/sdk/node'\nimport { query } from '@anthropic-ai/claude-agent-sdk'`,
     )
 
     expect(await findingsIn(folder)).toMatchObject([

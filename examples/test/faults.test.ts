@@ -1,5 +1,6 @@
 import { createClient } from '@remit/contract/client'
 import { createGate } from '@remit/sdk'
+import { createClient as createNodeClient } from '@remit/sdk/node'
 import { runs } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { FAULTS, startFaultyProxy } from './support/faults.ts'
@@ -13,7 +14,12 @@ const BUSY_MS = 120_000
 const pick = (faults: readonly Fault[]): Fault =>
   faults[Math.floor(Math.random() * faults.length)] ?? 'pass'
 
-describe.skipIf(!hasModules())('behind a faulty proxy', () => {
+const CLIENTS = [
+  ['fetch', createClient],
+  ['node:http', createNodeClient],
+] as const
+
+describe.skipIf(!hasModules()).each(CLIENTS)('behind a faulty proxy, by %s', (_, create) => {
   let server: RemitServer
   let proxy: FaultyProxy
   beforeAll(async () => {
@@ -29,7 +35,7 @@ describe.skipIf(!hasModules())('behind a faulty proxy', () => {
 
   const gateWith = (timeoutMs: number) =>
     createGate({
-      client: createClient({ baseUrl: proxy.url, key: server.org.key }),
+      client: create({ baseUrl: proxy.url, key: server.org.key }),
       agentId: 'a',
       timeoutMs,
       map: { allowed: { amount: '/usd' } },
@@ -91,7 +97,7 @@ describe.skipIf(!hasModules())('behind a faulty proxy', () => {
     const gate = gateWith(BUSY_MS)
     const known = new Set(await allows())
     const used: string[] = []
-    const calls = runs(10_000)
+    const calls = runs(10_000 / CLIENTS.length)
     let next = 0
     let wrongly = 0
     const worker = async (): Promise<void> => {

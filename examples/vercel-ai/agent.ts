@@ -3,7 +3,7 @@
  *
  *   REMIT=http://localhost:8080 REMIT_KEY=rmk_… node --conditions=@remit/source examples/vercel-ai/agent.ts 40
  */
-import { createClient, createGate } from '@remit/sdk'
+import { createClient, createGate } from '@remit/sdk/node'
 import { governed, toolApproval } from '@remit/sdk/vercel'
 import { generateText, jsonSchema, stepCountIs, tool } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'

@@ -4,7 +4,7 @@ import { startChild } from '../stdio/child.ts'
 import { relay } from './relay.ts'
 import { readArguments, readServeArguments, USAGE, UsageError } from './options.ts'
 import type { Arguments, ServeArguments } from './options.ts'
-import { createRemitClient } from '../upstream/remit-client.ts'
+import { createClient } from '@remit/sdk/node'
 
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -88,7 +88,7 @@ async function start(options: Arguments, { env, stdin, stdout, stderr }: Io): Pr
   const url = urlOf(env)
   const governed = governedWith({
     url,
-    client: createRemitClient({ baseUrl: url, key }),
+    client: createClient({ baseUrl: url, key }),
     secret: key,
     agentId,
     upstream: name,

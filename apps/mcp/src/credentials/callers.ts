@@ -5,7 +5,7 @@ import { Busy, Unauthorized, Unavailable } from './caller.ts'
 import type { Caller } from './caller.ts'
 import { exchanged, isLimit, isRefusal, presented } from './tokens.ts'
 import type { Identified } from './tokens.ts'
-import { createRemitClient } from '../upstream/remit-client.ts'
+import { createClient } from '@remit/sdk/node'
 
 export interface CallersOptions {
   /** Address and key of Remit. */
@@ -34,7 +34,7 @@ export class Callers {
 
   constructor(options: CallersOptions) {
     this.#options = options
-    this.#client = createRemitClient({ baseUrl: options.url, key: options.key })
+    this.#client = createClient({ baseUrl: options.url, key: options.key })
   }
 
   /** Throws `Unauthorized`, or `Unavailable` and `Busy` where it is not known who calls. */

@@ -5,7 +5,7 @@ import { isMembers } from '../rpc/members.ts'
 import type { Members } from '../rpc/members.ts'
 import { callerOf, Unauthorized } from './caller.ts'
 import type { Caller } from './caller.ts'
-import { createRemitClient } from '../upstream/remit-client.ts'
+import { createClient } from '@remit/sdk/node'
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:token-exchange'
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token'
@@ -77,7 +77,7 @@ export async function presented(
   secret: string,
   agentOfKeys: string | undefined,
 ): Promise<Caller> {
-  const { organization, principal } = await createRemitClient({
+  const { organization, principal } = await createClient({
     baseUrl: url,
     key: secret,
   }).getSession({ retries: 0 })

@@ -6,7 +6,7 @@ import { Session } from '../decide/session.ts'
 import { Tasks } from '../decide/tasks.ts'
 import { gated } from './transport.ts'
 import type { Transport } from './transport.ts'
-import { createRemitClient } from '../upstream/remit-client.ts'
+import { createClient } from '@remit/sdk/node'
 
 export interface McpGateOptions extends Partial<Omit<Settings, 'unknown'>> {
   /** Address of Remit. */
@@ -66,7 +66,7 @@ function sessionsWith(options: McpGateOptions, tasks: Tasks | null): Sessions {
   const { deny = 'result', results = 'note', holdMs = 50_000 } = options
   const governed = governedWith({
     url,
-    client: createRemitClient({ baseUrl: url, key }),
+    client: createClient({ baseUrl: url, key }),
     secret: key,
     agentId,
     upstream: name,

@@ -14,7 +14,7 @@ import type { Connection } from '../upstream/connection.ts'
 import { Remote } from '../upstream/remote.ts'
 import { SharedChild } from '../upstream/shared-child.ts'
 import type { Gateway } from './gateway.ts'
-import { createRemitClient } from '../upstream/remit-client.ts'
+import { createClient } from '@remit/sdk/node'
 
 export interface AccessOptions {
   readonly gateway: Gateway
@@ -45,7 +45,7 @@ export class Access {
     this.#caller = caller
     this.#key = caller.key
     const keyOfRequest = () => gateway.presented.getStore() ?? this.#key
-    this.#client = createRemitClient({
+    this.#client = createClient({
       baseUrl: gateway.url,
       // Credentials are renewed while sessions go on.
       get key() {

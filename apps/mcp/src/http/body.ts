@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { readMessage } from '../rpc/message.ts'
 import type { Message } from '../rpc/message.ts'
 import { mediaTypeOf } from '../upstream/headers.ts'
-import { bodyOf, BodyTooLong } from '../upstream/request.ts'
+import { bodyOf, BodyTooLong } from '@remit/sdk/node'
 import { Fault } from './fault.ts'
 
 /** The message of a request. Throws `Fault`, or `NotAMessage`, which has its own answer. */

@@ -7,7 +7,7 @@ import { Access } from './access.ts'
 import { tooMany } from './body.ts'
 import { Fault } from './fault.ts'
 import { LegacySession } from './legacy-session.ts'
-import { createRemitClient } from '../upstream/remit-client.ts'
+import { createClient } from '@remit/sdk/node'
 
 export interface GatewayOptions {
   readonly settings: GatewaySettings
@@ -51,7 +51,7 @@ export class Gateway {
     this.upstreams = settings.upstreams
     this.env = env
     this.warn = warn
-    this.reporter = createRemitClient({ baseUrl: url, key })
+    this.reporter = createClient({ baseUrl: url, key })
     const { agent, oauth } = settings.config
     this.callers = new Callers({ url, key, agent, acceptsTokens: oauth !== undefined })
     this.#sweeping = setInterval(() => void this.#sweep(), SWEEP_MS).unref()

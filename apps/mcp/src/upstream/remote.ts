@@ -9,7 +9,7 @@ import { Refused } from './connection.ts'
 import type { Connection, OpenStream, Outgoing } from './connection.ts'
 import { readEventStream } from './events.ts'
 import { headersOf, mediaTypeOf, PROTOCOL_VERSION, SESSION_ID } from './headers.ts'
-import { bodyOf, send } from './request.ts'
+import { bodyOf, send } from '@remit/sdk/node'
 
 export interface RemoteOptions {
   readonly url: URL

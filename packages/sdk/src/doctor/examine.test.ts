@@ -16,7 +16,7 @@ const subject = (load: Framework['load']) => ({
   project: {
     declares: () => true,
     imports: () => true,
-    importsModule: (name: string) => name !== '@remit/sdk',
+    importsModule: (name: string) => name === '@remit/sdk/host',
     installed: () => '1.0.0',
   },
   loaded: () => '1.0.0',

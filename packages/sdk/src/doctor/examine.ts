@@ -7,6 +7,8 @@ import type { Framework } from './frameworks.ts'
 import type { Project } from './project.ts'
 
 const SDK = '@remit/sdk'
+/** The modules that have `createGate`. */
+const GATES = [SDK, `${SDK}/node`]
 const MAX_MS = 120_000
 
 /** The examined project, and the packages as this program loads them. */
@@ -30,7 +32,7 @@ export async function examine(
   )
   const unused = frameworks.filter((one) => isDeclared(one) && !used.includes(one))
   const findings: Finding[] = []
-  if (project.importsModule(SDK))
+  if (importsGate(project))
     findings.push({
       ...(await tested(() => gate.selfTest(), false)),
       framework: 'Wrapped tools',
@@ -51,6 +53,8 @@ export async function examine(
   return { findings, unused: unused.map((framework) => framework.package) }
 }
 
+const importsGate = (project: Project): boolean => GATES.some((name) => project.importsModule(name))
+
 type Judgment = Pick<Finding, 'enforcement' | 'detail' | 'cases'>
 
 const untested = (enforcement: 'not_enforced' | 'not_tested', detail: string): Judgment => ({
@@ -70,7 +74,7 @@ async function examined(
   if (version === null && !isOptional) return untested('not_tested', `${name} is not installed`)
   if (!project.importsModule(`${SDK}/${adapter}`)) {
     const missing = `no file imports ${SDK}/${adapter}`
-    if (isHooked || !project.importsModule(SDK)) return untested('not_enforced', missing)
+    if (isHooked || !importsGate(project)) return untested('not_enforced', missing)
     const wrapped = await tested(() => gate.selfTest(), false)
     return { ...wrapped, detail: `${missing}; tested through gate.wrap${after(wrapped.detail)}` }
   }

@@ -16,7 +16,7 @@ const AGENTS: Agents = {
 }
 
 export interface Sent {
-  readonly method: 'POST' | 'GET' | 'DELETE'
+  readonly method: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Buffer
   readonly signal: AbortSignal
@@ -24,7 +24,7 @@ export interface Sent {
 
 /**
  * Sends a request and resolves with the response once its headers are here. A tool may take hours, so that
- * nothing but the signal ends it; `fetch` would after five minutes. Redirects are not followed: they would
+ * nothing but the signal ends it; `fetch` would end it after five minutes. Redirects are not followed: they would
  * carry the secret elsewhere. The address is that of `urlToHttpOptions`, which takes a tenth of a request.
  */
 export function send(
