@@ -30,7 +30,7 @@ const SEARCHED_BYTES = 512 * 1024
 /** Runs a query of a long search when it is its turn. */
 export type Pace = <T>(query: () => Promise<T>) => Promise<T>
 
-const unpaced: Pace = (query) => query()
+const atOnce: Pace = (query) => query()
 
 /** The entries of a page, in the requested order. */
 export interface PagePlan {
@@ -51,7 +51,7 @@ export async function planPage(
   orgId: string,
   range: SeqRange,
   query: Query,
-  { once = false, pace = unpaced }: { readonly once?: boolean; readonly pace?: Pace } = {},
+  { once = false, pace = atOnce }: { readonly once?: boolean; readonly pace?: Pace } = {},
 ): Promise<PagePlan | null> {
   const found: Sized[] = []
   const isAscending = query.order === 'asc'
