@@ -50,6 +50,21 @@ describe('matchesPattern', () => {
 
     expect(took).toBeLessThan(500)
   })
+
+  it.each([
+    ['end', `*${'a'.repeat(120)}b`],
+    ['middle', `*${'a'.repeat(120)}b*`],
+    ['half', `*${'a'.repeat(60)}b${'a'.repeat(60)}*`],
+  ])('takes little for a long run that nearly matches everywhere: %s', async (_, slow) => {
+    const name = `${'a'.repeat(256)}:${'a'.repeat(256)}`
+    const took = await cpuMsOf(() => {
+      let matched = 0
+      for (let i = 0; i < 10_000; i++) matched += Number(matchesPattern(slow, name))
+      expect(matched).toBe(0)
+    })
+
+    expect(took).toBeLessThan(1_000)
+  })
 })
 
 describe('covers', () => {
