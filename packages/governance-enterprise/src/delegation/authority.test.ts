@@ -55,4 +55,40 @@ describe('the result of permissions', () => {
     )
     expect(evaluatePermissions(anAsk(), authority, unhurried).says).toBe('granted')
   })
+
+  it('no evaluation of all denials when the decision exceeds its time limit: it is denied', () => {
+    const others = Array.from({ length: 1_000 }, (_, i) =>
+      toPermission(aPermission({ id: `d${i}`, agent_id: '*', effect: 'deny', resources: ['r:1'] })),
+    )
+    const authority = { ...rulesOf(others, new Set<string>()), ...aRoster() }
+    let looks = 0
+    const meter = { isOver: () => ++looks >= 2 }
+
+    expect(evaluatePermissions(anAsk(), authority, unhurried).says).toBe('nothing')
+    expect(evaluatePermissions(anAsk(), authority, meter).says).toBe('overtime')
+    expect(looks).toBe(2)
+  })
+
+  it('no search for denials of all delegators when the decision exceeds its time limit', () => {
+    const root = { id: 'root', agent_id: 'planner', can_delegate: 1, max_depth: 1 }
+    const denies = Array.from({ length: 100 }, (_, i) => ({
+      id: `d${i}`,
+      agent_id: 'plan*',
+      effect: 'deny' as const,
+      resources: ['r:1'],
+    }))
+    const grants = Array.from({ length: 10 }, (_, i) => ({
+      id: `g${i}`,
+      parent_id: 'root',
+      granted_by: 'planner',
+    }))
+    const compiled = [root, ...grants, ...denies].map((one) => toPermission(aPermission(one)))
+    const authority = { ...rulesOf(compiled, new Set(['payer'])), ...aRoster() }
+    let looks = 0
+    const meter = { isOver: () => ++looks > 10 }
+
+    expect(evaluatePermissions(anAsk(), authority, unhurried).says).toBe('granted')
+    expect(evaluatePermissions(anAsk(), authority, meter).says).toBe('no_permission')
+    expect(looks).toBeLessThan(15)
+  })
 })

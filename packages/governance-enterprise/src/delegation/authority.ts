@@ -45,12 +45,12 @@ export type PermissionResult =
   | { readonly says: 'suspended'; readonly reason: string }
   | { readonly says: 'removed' | 'not_registered' }
   | { readonly says: 'denied'; readonly by: CompiledPermission; readonly isError: boolean }
-  | { readonly says: 'no_permission' }
+  | { readonly says: 'overtime' | 'no_permission' }
   | { readonly says: 'granted'; readonly chain: PermissionChain }
 
 /**
- * Evaluates the agent's state, then denials, then grants; the first result applies. Conditions
- * beyond the time of `meter` are errors, and the search for a grant ends.
+ * Evaluates the agent's state, then denials, then grants; the first result applies. Beyond the time
+ * of `meter`, conditions are errors, unknown denials are `overtime`, and the search for a grant ends.
  */
 export function evaluatePermissions(
   ask: Ask,
@@ -61,9 +61,11 @@ export function evaluatePermissions(
   const state = agentAdmission(agent_id, authority)
   if (state.state === 'suspended') return { says: 'suspended', reason: state.reason }
   if (state.state !== 'active') return { says: state.state }
-  const denied = denialOf(ask, authority, meter)
+  const looks = new Looks(meter)
+  const denied = denialOf(ask, authority, looks)
+  if (denied === 'overtime') return { says: 'overtime' }
   if (denied) return { says: 'denied', ...denied }
-  const chain = liveChain(ask, authority, meter)
+  const chain = liveChain(ask, authority, looks)
   if (chain) return { says: 'granted', chain }
   return authority.granted.has(agent_id) ? { says: 'no_permission' } : { says: 'nothing' }
 }
@@ -73,39 +75,56 @@ interface Denial {
   readonly isError: boolean
 }
 
+// Reading the clock costs as much as evaluating a rule.
+const RULES_A_LOOK = 16
+
+/** Looks at the clock after every few rules. */
+class Looks {
+  readonly meter: Meter
+  isOver = false
+  #rules = 0
+
+  constructor(meter: Meter) {
+    this.meter = meter
+  }
+
+  /** Counts a rule; returns whether the time is over. */
+  count(): boolean {
+    if (++this.#rules % RULES_A_LOOK === 0) this.isOver ||= this.meter.isOver()
+    return this.isOver
+  }
+}
+
 /** A failing condition denies: its result is unknown. */
-function denialOf(ask: Ask, { denies }: Authority, meter: Meter): Denial | null {
+function denialOf(ask: Ask, { denies }: Authority, looks: Looks): Denial | 'overtime' | null {
   for (const by of denies.candidates(ask.request.agent_id, ask.request.action).rules) {
-    const match = matchRule(by, ask, meter)
+    const match = matchRule(by, ask, looks.meter)
     if (match !== false) return { by, isError: match === 'error' }
+    if (looks.count()) return 'overtime'
   }
   return null
 }
 
-// Reading the clock costs as much as evaluating a chain.
-const CHAINS_A_LOOK = 16
-
 /** A live chain with every link matching the request. */
-function liveChain(ask: Ask, authority: Authority, meter: Meter): PermissionChain | null {
+function liveChain(ask: Ask, authority: Authority, looks: Looks): PermissionChain | null {
   const { agent_id, action } = ask.request
-  let looked = 0
   for (const { chain } of authority.grants.candidates(agent_id, action).rules) {
-    if (authorizes(chain, ask, authority, meter)) return chain
-    if (++looked % CHAINS_A_LOOK === 0 && meter.isOver()) return null
+    if (authorizes(chain, ask, authority, looks)) return chain
+    if (looks.isOver) return null
   }
   return null
 }
 
 /** A failing link does not match. No delegator may be denied the action itself. */
-function authorizes(chain: PermissionChain, ask: Ask, authority: Authority, meter: Meter): boolean {
+function authorizes(chain: PermissionChain, ask: Ask, authority: Authority, looks: Looks): boolean {
   // From the end: the last link is usually the narrowest.
   for (const { link } of chain.links.toReversed()) {
-    if (matchRule(link, ask, meter) !== true) return false
+    if (looks.count() || matchRule(link, ask, looks.meter) !== true) return false
   }
   if (chainBreakOf(chain, ask.now, authority)) return false
   const delegators = chain.links.slice(0, -1)
   return delegators.every(
-    ({ agentId }) => !denialOf(asIf(agentId, ask, authority), authority, meter),
+    ({ agentId }) => denialOf(asIf(agentId, ask, authority), authority, looks) === null,
   )
 }
 

@@ -1,3 +1,4 @@
+import { DECISION_MS } from '@remit/core'
 import type { Ask, Stage, StageVerdict } from '@remit/core'
 import { evaluatePermissions } from './authority.ts'
 import type { CompiledPermissions, PermissionResult } from './authority.ts'
@@ -88,6 +89,12 @@ function verdictOf(ask: Ask, standing: PermissionResult): StageVerdict {
           ? `The condition of the denial ${standing.by.id} cannot be evaluated.`
           : (standing.by.description ?? `The permission ${standing.by.id} denies this action.`),
         notes: { matched: [{ kind: 'permission', id: standing.by.id }] },
+      }
+    case 'overtime':
+      return {
+        verdict: 'deny',
+        reason: 'agent_denied',
+        message: `The denials could not be evaluated within ${DECISION_MS} ms.`,
       }
     case 'no_permission':
       return {
