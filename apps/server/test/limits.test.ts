@@ -201,4 +201,29 @@ describe.skipIf(!hasModules()).each(DIALECTS)('limits of an organization on %s',
     for (const from of [api, other]) await from.ok('authorize', { body })
     expect(await api.ok('getOrganization')).not.toHaveProperty('suspended_at')
   })
+
+  it('a suspended organization gets no stored permit, report, delivery or token either', async () => {
+    const evaluations = {
+      body: {
+        subject: { type: 'agent', id: 'payer' },
+        action: { name: 'a.b' },
+        evaluations: [{ resource: { type: 'record', id: '1' } }],
+      },
+      headers: { 'idempotency-key': 'permit' },
+    }
+    await api.ok('accessEvaluations', evaluations)
+    await suspendOrganization(remit.writer, api.org.id)
+
+    const problems = [
+      await api.refusal('accessEvaluations', evaluations),
+      await api.refusal('accessEvaluations', { ...evaluations, headers: {} }),
+      await api.refusal('createReport', { body: { framework: 'eu_ai_act' } }),
+      await api.refusal('testSink', { params: { id: 'snk_any' } }),
+      await api.refusal('redeliver', { params: { id: 'whk_any', deliveryID: 'whd_any' } }),
+    ]
+    for (const { code } of problems) expect(code).toBe('organization_suspended')
+    const token = { body: { token: 'rmc_unknown' } }
+    expect(await api.ok('introspectCredential', token)).toEqual({ active: false })
+    await api.ok('revokeByText', token)
+  })
 })

@@ -76,6 +76,7 @@ const TokenParameters = z
   .meta({ id: 'TokenQuestion' })
 
 const forTools = {
+  whileSuspended: true,
   method: 'POST',
   plan: 'enterprise',
   roles: ['ingest'],

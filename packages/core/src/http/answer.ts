@@ -74,8 +74,8 @@ export function answer(route: Route, deps: AnswerDeps): Handler<RequestEnv, stri
 }
 
 /** Work for the organization that the writer, which refuses the suspended ones, does not see. */
-const computes = ({ method, plan, viaWriter, public: isPublic }: Endpoint): boolean =>
-  method === 'POST' && plan === 'open' && !viaWriter && !isPublic
+const computes = ({ method, viaWriter, public: isPublic, whileSuspended }: Endpoint): boolean =>
+  method === 'POST' && !viaWriter && !isPublic && !whileSuspended
 
 const nothing = () => Promise.resolve()
 

@@ -56,9 +56,11 @@ export function exchangeRoutes(
       const verified = await verify({ clock, keys, buckets }, token, trusted, seen)
       const by = caller ? actorOf(caller) : { type: 'issuer', id: verified.issuer.id }
       const granted = await writer
-        .work(orgId, requester, (scope) =>
-          granting(grant(scope, verified, request, { by, ours, hasher })),
-        )
+        .work(orgId, requester, async (scope) => {
+          // The writer refuses callers, and a token without a key has none.
+          if (!caller && scope.allowance.isSuspended) throw fail('organization_suspended')
+          return granting(grant(scope, verified, request, { by, ours, hasher }))
+        })
         .catch((error: unknown) => {
           throw toClientError(error)
         })

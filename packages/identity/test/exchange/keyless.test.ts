@@ -1,5 +1,5 @@
 import { TOKEN_EXCHANGE } from '@remit/contract'
-import { setSettings } from '@remit/core'
+import { resumeOrganization, setSettings, suspendOrganization } from '@remit/core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createFederation, issuerInput, JWT } from '../support/federation.ts'
 import type { Federation } from '../support/federation.ts'
@@ -59,6 +59,18 @@ describe('an exchange without an ingest key', () => {
     expect(await granted.json()).toMatchObject({ agent_id: 'agent-a' })
     const unknown = await f.remit.organization()
     expect((await keyless(f.token(), { client_id: unknown.id })).status).toBe(400)
+  })
+
+  it('issues nothing while the organization is suspended', async () => {
+    await suspendOrganization(f.remit.writer, f.org.id)
+    const refused = await keyless(f.token(), { client_id: f.org.id })
+    const issued = await f.entries('credential.issued')
+    await resumeOrganization(f.remit.writer, f.org.id)
+
+    expect(refused.status).toBe(403)
+    expect(await refused.json()).toMatchObject({ code: 'organization_suspended' })
+    expect(await f.entries('credential.issued')).toEqual(issued)
+    expect((await keyless(f.token(), { client_id: f.org.id })).status).toBe(200)
   })
 
   it('does not stand in for a key that is wrong', async () => {
