@@ -219,6 +219,7 @@ describe.skipIf(!hasModules()).each(DIALECTS)('limits of an organization on %s',
       await api.refusal('accessEvaluations', { ...evaluations, headers: {} }),
       await api.refusal('createReport', { body: { framework: 'eu_ai_act' } }),
       await api.refusal('testSink', { params: { id: 'snk_any' } }),
+      await api.refusal('dryRunPolicies', { body: { ...body, at: '2036-01-01T00:00:00Z' } }),
       await api.refusal('redeliver', { params: { id: 'whk_any', deliveryID: 'whd_any' } }),
     ]
     for (const { code } of problems) expect(code).toBe('organization_suspended')

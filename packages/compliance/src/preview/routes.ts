@@ -1,6 +1,6 @@
 import { dryRun } from '@remit/contract'
 import type { AuthorizeRequest, Decision, DryRunRequest, DryRunResult } from '@remit/contract'
-import { fail, firstOf, implement, invalid, isoTime, Turns } from '@remit/core'
+import { fail, firstOf, implement, invalid, isoTime, refuseSuspended, Turns } from '@remit/core'
 import type { Deps, Preview, Route } from '@remit/core'
 import { cursorOf, readCursor } from './cursor.ts'
 import { dryRunEntry } from './entry.ts'
@@ -26,11 +26,13 @@ const NOTES = [
 ]
 
 export const previewRoutes = (deps: Deps, jobs: Pick<Jobs, 'replay'>): Route[] => {
-  const { clock, decider, writer, offered } = deps
+  const { db, clock, decider, writer, offered } = deps
   const trying = new Turns(TRIALS)
   return implement(dryRun, {
     dryRunPolicies: async ({ body }, caller, request) => {
       const { orgId, plan } = caller
+      // The writer refuses too late, when everything is computed.
+      await refuseSuspended(db, orgId)
       const { overlay } = body
       const at = momentOf(body.at, clock.now())
       const requests = body.requests ?? [soleRequest(body)]
@@ -63,6 +65,7 @@ export const previewRoutes = (deps: Deps, jobs: Pick<Jobs, 'replay'>): Route[] =
 
     replayPolicies: async ({ body }, caller, request) => {
       const { orgId } = caller
+      await refuseSuspended(db, orgId)
       const { overlay, max_decisions: maxDecisions, limit } = body
       const continued = readCursor(body)
       const [from, to] = [body.from, body.to].map((time) => isoTime(Date.parse(time)))
