@@ -109,4 +109,27 @@ describe('the effective permissions of an agent', () => {
     expect(effective([ends, begins]).changes_at).toBe('2026-11-20T10:00:00.000Z')
     expect(effective([ends, begins, denies]).changes_at).toBe('2026-11-20T09:00:00.000Z')
   })
+
+  it.each([
+    ['denials of delegators', 400, 400, ['*']],
+    ['patterns', 100, 100, Array.from({ length: 50 }, (_, i) => `pay.${i}.*`)],
+    ['texts', 2_000, 0, Array.from({ length: 50 }, (_, i) => `pay.${i}`)],
+  ])(
+    'are refused where there are too many %s to list at once',
+    (_what, grants, denies, actions) => {
+      const many = [
+        { ...root, actions: ['*'] },
+        ...Array.from({ length: grants }, (_, i) => ({ ...child, id: `g${i}`, actions })),
+        ...Array.from({ length: denies }, (_, i) => ({
+          id: `d${i}`,
+          agent_id: 'planner',
+          effect: 'deny' as const,
+          actions,
+        })),
+      ]
+
+      expect(() => effective(many)).toThrow('GET /v1/delegation')
+      expect(effective(many.slice(0, 50)).grants).toHaveLength(49)
+    },
+  )
 })
