@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { runs } from '@remit/core/testing'
+import { cpuMsOf, runs } from '@remit/core/testing'
 import { describe, expect, it } from 'vitest'
 import { isAbout } from './rule.ts'
 import type { Rule } from './rule.ts'
@@ -86,6 +86,24 @@ describe('RuleIndex', () => {
 
     expect(index.candidates('a49', 'b.49').rules).toHaveLength(1)
     expect(index.candidates('a1', 'c').rules).toHaveLength(0)
+  })
+
+  it('is built in little time from patterns that are slow to compare', async () => {
+    const run = 'a'.repeat(100)
+    const slow = (i: number) =>
+      aRule({ actions: Array.from({ length: 50 }, (_, j) => `*${run}b${run}${i}-${j}*`) })
+    const rules = Array.from({ length: 3_000 }, (_, i) => slow(i))
+    const took = await cpuMsOf(() => RuleIndex.of(rules))
+
+    expect(took).toBeLessThan(200)
+  })
+
+  it('a rule of few agents and many action patterns is a candidate for these agents alone', () => {
+    const many = Array.from({ length: 50 }, (_, i) => `*.${i}`)
+    const index = RuleIndex.of([aRule({ agents: ['payer', 'planner'], actions: many })])
+
+    expect(index.candidates('payer', 'a.1').rules).toHaveLength(1)
+    expect(index.candidates('other', 'a.1').rules).toEqual([])
   })
 })
 

@@ -1,4 +1,4 @@
-import { covers, matchesAll } from '@remit/core'
+import { matchesAll } from '@remit/core'
 import { isForAll } from './rule.ts'
 import type { Rule } from './rule.ts'
 
@@ -101,7 +101,8 @@ export const isBroad = ({ agents, actions }: Pick<Rule, 'agents' | 'actions'>): 
   isForAnyAgent(widest(agents), widest(actions)) && widest(actions).some(isOther)
 
 const isForAnyAgent = (agents: readonly string[], actions: readonly string[]): boolean =>
-  agents.some((pattern) => pattern.includes('*')) || agents.length * actions.length > MAX_PAIRS
+  agents.some((pattern) => pattern.includes('*')) ||
+  agents.length * (actions.some(isOther) ? 1 : actions.length) > MAX_PAIRS
 
 /**
  * Returns whether the keys alone prove a match: no pattern is looser than its key, and neither
@@ -122,12 +123,18 @@ const isOther = (action: string): boolean => action.includes('*') && !PREFIX.tes
 
 const emptyNode = <R>(): Node<R> => ({ anyAgent: null, byAgent: new Map() })
 
-/** The patterns that no other of the list covers: at most one kind of key matches a name. */
+/**
+ * The patterns without those that `*` or a `svc.*` of the list covers: at most one kind of key matches a
+ * name. Other patterns are no keys, and comparing each pair of them would delay all organizations.
+ */
 function widest(patterns: readonly string[]): readonly string[] {
   const different = [...new Set(patterns)]
-  if (different.length === 1) return different
-  return different.filter((one, i) =>
-    different.every((other, j) => i === j || !covers(other, one) || (covers(one, other) && i < j)),
+  const all = different.find(matchesAll)
+  if (all !== undefined) return [all]
+  const prefixes = different.filter((pattern) => PREFIX.test(pattern))
+  if (prefixes.length === 0) return different
+  return different.filter((one) =>
+    prefixes.every((wider) => wider === one || !one.startsWith(wider.slice(0, -1))),
   )
 }
 
