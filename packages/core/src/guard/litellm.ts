@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { GuardRequest, hooks } from '@remit/contract'
 import type { LiteLlmAnswer, LiteLlmGuardrail } from '@remit/contract'
+import { parseStrictJson } from '@remit/contract/json'
 import { ownAgent } from '../caller/caller.ts'
 import type { Caller } from '../caller/caller.ts'
 import { checkShape } from '../base/check-shape.ts'
@@ -68,7 +69,8 @@ function callsOf(body: LiteLlmGuardrail, agentId: string): Omit<HostCall, 'agent
     action: 'tools/call',
     resource: { type: 'tool', id: name ?? 'unknown' },
     context: { args: parsed(args ?? ''), tool: name ?? 'unknown', ...facts },
-    ...idOf('tool', id ?? index, name, args),
+    // The id alone is not enough: a model chooses it, and may give it to several calls.
+    ...idOf('tool', input_type, index, id, name, args),
   }))
   if (input_type === 'response') return calls
   const model = textIn(request_data ?? {}, 'model')
@@ -100,10 +102,10 @@ function mcpToolsOf({ tools, additional_provider_specific_params: own }: LiteLlm
 const hash = (value: unknown): string =>
   createHash('sha256').update(JSON.stringify(value)).digest('base64url')
 
-/** Arguments of a model may not be JSON: a rule sees them as text. */
+/** Arguments of a model may be no JSON, or mean something else to another reader: a rule sees those as text. */
 function parsed(args: string): unknown {
   try {
-    return JSON.parse(args)
+    return parseStrictJson(Buffer.from(args), { refuseNul: true })
   } catch {
     return args
   }

@@ -1,6 +1,6 @@
 import { hooks } from '@remit/contract'
 import type { ToolHookAnswer, ToolHookInput } from '@remit/contract'
-import { actAs, implement, ownAgent } from '@remit/core'
+import { actAs, implement, invalid, ownAgent } from '@remit/core'
 import type { Caller, RequestInfo, Route } from '@remit/core'
 import type { HostCalls } from './calls.ts'
 import { CLAUDE_CODE, CODEX, isToolHook } from './tool-hook.ts'
@@ -8,6 +8,14 @@ import type { Host } from './tool-hook.ts'
 
 /** Before the time-out of the host: an answer that comes too late is a failure of the hook. */
 const MARGIN_MS = 2_000
+
+/** Silence about these would leave a call to the host alone. */
+const OF_TOOLS: ReadonlySet<string> = new Set([
+  'PreToolUse',
+  'PermissionRequest',
+  'PostToolUse',
+  'PostToolUseFailure',
+])
 
 interface HookQuery {
   readonly agent_id?: string | undefined
@@ -24,7 +32,10 @@ export function hookRoutes(calls: HostCalls): Route[] {
     request: RequestInfo,
   ): Promise<ToolHookAnswer> => {
     actAs(caller, query.agent_id)
-    if (!isToolHook(body)) return {}
+    if (!isToolHook(body)) {
+      if (OF_TOOLS.has(body.hook_event_name)) throw invalid('tool_name', 'is required')
+      return {}
+    }
     const agent = ownAgent(caller) ?? query.agent_id ?? host.name
     const asked = { caller, agent, host, hook: body }
     const options = {

@@ -216,6 +216,8 @@ describe.each(DIALECTS)('the hook of Claude Code on %s', (dialect) => {
   it.each([
     ['no session', { hook_event_name: 'PreToolUse' }, 'session_id'],
     ['no call id', { hook_event_name: 'PreToolUse', ...BASE, tool_name: 'Bash' }, 'tool_use_id'],
+    ['no tool', { ...BASE, hook_event_name: 'PreToolUse', tool_use_id: 'x' }, 'tool_name'],
+    ['a prompt about no tool', { ...BASE, hook_event_name: 'PermissionRequest' }, 'tool_name'],
     ['no tool name', { ...BASE, hook_event_name: 'PreToolUse', tool_name: '' }, 'tool_name'],
   ])('refuses %s by the field', async (_, body, path) => {
     const problem = await api.refusal('claudeCodeHook', { body })

@@ -115,6 +115,25 @@ describe.each(DIALECTS)('the guardrail of LiteLLM on %s', (dialect) => {
     },
   )
 
+  const refund = (args: string) =>
+    ask({
+      input_type: 'response',
+      tool_calls: [{ ...CALL, function: { name: 'refund', arguments: args } }],
+    })
+
+  it.each([
+    ['a number that is none', '{"amount_usd":5,"x":1e999}'],
+    ['half a character', '{"amount_usd":5,"x":"\\ud800"}'],
+    ['half a character in a name', '{"amount_usd":5,"\\ud800":1}'],
+    ['5,000 levels', '['.repeat(5_000) + ']'.repeat(5_000)],
+    ['two amounts, of which readers take one or the other', '{"amount_usd":50,"amount_usd":5}'],
+  ])(
+    'denies a tool call with %s in its arguments, which a condition asks about',
+    async (_, args) => {
+      expect((await refund(args)).action).toBe('BLOCKED')
+    },
+  )
+
   const mcpCall = (name: string, mode = 'pre_mcp_call') =>
     ask({
       texts: ['INV-7'],

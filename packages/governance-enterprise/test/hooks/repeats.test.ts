@@ -172,6 +172,16 @@ describe.each(DIALECTS)('a question that a host repeats, on %s', (dialect) => {
     expect(actions).toEqual(['tools/call', 'litellm.request'])
   })
 
+  it('is as many decisions as a message has calls, also if a model gives all the same id', async () => {
+    const request_data = { user_api_key_alias: 'thrice' }
+    const tool_calls = [TOOL_CALL, TOOL_CALL, TOOL_CALL]
+    const response = litellm({ request_data, input_type: 'response', tool_calls })
+    await guardrail(response)
+    await guardrail(response, there)
+
+    expect(await decidedFor('thrice')).toHaveLength(3)
+  })
+
   it('of LiteLLM with other texts, another model or another tool call is another one', async () => {
     const request_data = { user_api_key_alias: 'changing', model: 'small' }
     const request = litellm({ request_data })
