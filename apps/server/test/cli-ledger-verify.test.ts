@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { someDialects } from '@remit/core/testing'
 import { sql } from 'kysely'
@@ -184,6 +185,26 @@ describe.each(someDialects())('ledger verify on %s', (dialect) => {
     expect(rest.stdout.split('\n').filter((line) => line.includes('"type":"entry"'))).toHaveLength(
       1,
     )
+  })
+
+  test('the file of an export is for its owner alone, and no link or pipe is written through', async () => {
+    await makeLedger('private')
+    writeFileSync(file('another'), 'kept')
+    symlinkSync(file('another'), file('private.ndjson.partial'))
+    spawnSync('mkfifo', [file('pipe')])
+    const exported = (name: string) =>
+      cli(['ledger', 'export', '--org', 'private', '--out', file(name)], env)
+
+    expect(await exported('private.ndjson')).toMatchObject({ code: 0 })
+    expect(statSync(file('private.ndjson')).mode & 0o777).toBe(0o600)
+    expect(lstatSync(file('private.ndjson')).isFile()).toBe(true)
+    expect(readFileSync(file('another'), 'utf8')).toBe('kept')
+    for (const name of ['pipe', '.']) {
+      const refused = await exported(name)
+      expect(refused).toMatchObject({ code: 2, stdout: '' })
+      expect(refused.stderr).toMatch(/ exists and is not a regular file\n$/)
+    }
+    expect(statSync(file('pipe')).isFIFO()).toBe(true)
   })
 
   test('checkpoint prints the signed note to the byte, and the key beside it', async () => {

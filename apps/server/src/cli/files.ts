@@ -1,10 +1,10 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { createWriteStream, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
+import { createWriteStream, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { writeWholeFile } from '@remit/core'
 import { CliError } from './errors.ts'
 import { userPath } from './user-path.ts'
 
@@ -32,20 +32,20 @@ export function writeSecret(path: string, text: string): void {
   }
 }
 
-/** Writes to a temporary file and renames it, so that the named file is always complete. */
+/**
+ * Writes a file that only its owner can read, and that is always complete. Replaces a file, but no
+ * folder, pipe or device.
+ */
 export async function writeWhole(
   chunks: AsyncIterable<string> | Iterable<string>,
   path: string,
 ): Promise<void> {
   const whole = userPath(path)
-  const partial = `${whole}.partial`
-  try {
-    await pipeline(Readable.from(chunks), createWriteStream(partial, { flush: true }))
-    await rename(partial, whole)
-  } catch (error) {
-    await rm(partial, { force: true })
-    throw error
-  }
+  if (statSync(whole, { throwIfNoEntry: false })?.isFile() === false)
+    throw new CliError(`${path} exists and is not a regular file`)
+  await writeWholeFile(whole, (partial) =>
+    pipeline(Readable.from(chunks), createWriteStream(partial, { flags: 'r+', flush: true })),
+  )
 }
 
 /** Reads the Ed25519 private key of a PEM file. */

@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs'
-import { chmod, open } from 'node:fs/promises'
+import { lstatSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { sql } from 'kysely'
+import { writeWholeFile } from '../base/whole-file.ts'
 import type { AnyDatabase } from './portable.ts'
 
 /**
@@ -8,16 +9,18 @@ import type { AnyDatabase } from './portable.ts'
  * syncs it to disk.
  */
 export async function copySqlite(db: AnyDatabase, path: string): Promise<void> {
-  if (existsSync(path)) throw new Error(`${path} already exists and is not replaced`)
-  await sql`vacuum into ${path}`.execute(db)
+  if (lstatSync(path, { throwIfNoEntry: false }))
+    throw new Error(`${path} already exists and is not replaced`)
   // Contexts of decisions are confidential.
-  await chmod(path, 0o600)
-  const file = await open(path, 'r+')
-  try {
-    await file.sync()
-  } finally {
-    await file.close()
-  }
+  await writeWholeFile(path, async (partial) => {
+    await sql`vacuum into ${partial}`.execute(db)
+    const file = await open(partial, 'r+')
+    try {
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+  })
 }
 
 /** Throws if a SQLite database is damaged. */

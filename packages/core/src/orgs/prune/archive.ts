@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync } from 'node:fs'
-import { open, rename, rm } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fail } from '../../base/errors.ts'
+import { writeWholeFile } from '../../base/whole-file.ts'
 
 /** The destination of pruned entries. */
 export interface Archive {
@@ -18,16 +19,9 @@ export function fileArchive(path: string): Archive {
     async write(text) {
       if (existsSync(path))
         throw fail('invalid_request', `${path} already exists and is not replaced`)
-      const partial = `${path}.partial`
-      try {
-        const sha256 = await writeDurably(partial, text)
-        await rename(partial, path)
-        await syncFolder(dirname(path))
-        return sha256
-      } catch (error) {
-        await rm(partial, { force: true })
-        throw error
-      }
+      const sha256 = await writeWholeFile(path, (partial) => writeDurably(partial, text))
+      await syncFolder(dirname(path))
+      return sha256
     },
     read: () => createReadStream(path),
   }
@@ -35,7 +29,7 @@ export function fileArchive(path: string): Archive {
 
 async function writeDurably(path: string, text: AsyncIterable<string>): Promise<string> {
   const sha256 = createHash('sha256')
-  const file = await open(path, 'w', 0o600)
+  const file = await open(path, 'r+')
   try {
     for await (const part of text) {
       sha256.update(part)
