@@ -76,6 +76,9 @@ function section(title: string, told: Told, facts: Readonly<Record<string, strin
     .join('\n')
 }
 
+/** Characters that steer a terminal, reorder text, end a line or are invisible; letters that look blank too. */
+const UNSEEN = /(?! )[\p{C}\p{Zl}\p{Zp}\p{Zs}\p{Default_Ignorable_Code_Point}\u2800]/gu
+
 /** Makes text of a file safe for a terminal. */
 export const printable = (text: string): string =>
-  text.replaceAll(/\p{C}/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
+  text.replaceAll(UNSEEN, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)

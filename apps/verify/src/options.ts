@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { closeSync, openSync, readSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { readKept, readKey } from './note.ts'
 import type { Checkpoint, Key } from './note.ts'
@@ -86,9 +86,6 @@ interface Kept {
   readonly damaged: readonly string[]
 }
 
-// Origin, size, root and further lines, an empty line, signatures.
-const NOTE = /(?:[^\n]+\n){3,}\n(?:— [^\n]+(?:\n|$))+/g
-
 /**
  * One or several concatenated notes; or the member `note` of JSON, or of each line of JSON Lines.
  */
@@ -111,10 +108,35 @@ interface Found {
   readonly rest: string
 }
 
-const inText = (text: string): Found => ({
-  found: text.match(NOTE) ?? [],
-  rest: text.replaceAll(NOTE, ''),
-})
+/**
+ * A note: origin, size, root and further lines, an empty line, signatures. A regular expression would
+ * try every line as the first one.
+ */
+function inText(text: string): Found {
+  const found: string[] = []
+  let rest = ''
+  let body: string[] = []
+  let signatures: string[] = []
+  let isSeparated = false
+  const end = () => {
+    if (signatures.length > 0) found.push([...body, '', ...signatures, ''].join('\n'))
+    else rest += body.join('\n')
+    body = []
+    signatures = []
+    isSeparated = false
+  }
+  for (const line of text.split('\n')) {
+    const isSignature = isSeparated && /^— ./s.test(line)
+    if (isSignature) signatures.push(line)
+    else if (line === '' && body.length >= 3 && !isSeparated) isSeparated = true
+    else {
+      if (isSeparated || line === '') end()
+      if (line !== '') body.push(line)
+    }
+  }
+  end()
+  return { found, rest }
+}
 
 function inJson(text: string): Found {
   const pieces = noteOf(text) === null ? text.split('\n') : [text]
@@ -133,11 +155,32 @@ function noteOf(json: string): string | null {
   }
 }
 
+/** Far above the largest report, and above a file of checkpoints of a hundred years. */
+const MAX_TEXT = 256 * 1024 * 1024
+
 export function readText(path: string): string {
   try {
-    return readFileSync(path, 'utf8')
+    return readLimited(path).toString('utf8')
   } catch (error) {
     throw new CannotRun(`${path} cannot be read: ${reasonOf(error)}`)
+  }
+}
+
+/** Reads a file that may have no end, such as a pipe. */
+function readLimited(path: string): Buffer {
+  const file = openSync(path, 'r')
+  try {
+    const pieces: Buffer[] = []
+    for (let length = 0; length <= MAX_TEXT;) {
+      const piece = Buffer.allocUnsafe(1 << 20)
+      const read = readSync(file, piece)
+      if (read === 0) return Buffer.concat(pieces)
+      pieces.push(piece.subarray(0, read))
+      length += read
+    }
+    throw new Error(`it has more than ${MAX_TEXT} bytes`)
+  } finally {
+    closeSync(file)
   }
 }
 

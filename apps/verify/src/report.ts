@@ -83,7 +83,7 @@ export class ReportCheck {
         for (const seq of new Set([...sample, first_seq, last_seq]))
           if (seq !== null) this.#ask(seq, (entry) => this.#evidence(id, kind, entry))
     for (const { id, seqs } of report.content.findings)
-      for (const seq of seqs) this.#ask(seq, (entry) => this.#finding(id, entry))
+      for (const seq of new Set(seqs)) this.#ask(seq, (entry) => this.#finding(id, entry))
   }
 
   entry(entry: Entry): void {
@@ -150,7 +150,9 @@ export class ReportCheck {
   }
 
   #ask(seq: number, question: EntryCheck): void {
-    this.#questions.set(seq, [...(this.#questions.get(seq) ?? []), question])
+    const others = this.#questions.get(seq)
+    if (others === undefined) this.#questions.set(seq, [question])
+    else others.push(question)
   }
 
   #wrong(error: ReportError): void {

@@ -10,7 +10,7 @@ import type { Options } from './options.ts'
 import { ReportCheck } from './report.ts'
 import type { ReportVerdict } from './report.ts'
 
-const EXIT = { ok: 0, wrong: 1, couldNotRun: 2, notAnchored: 3 } as const
+export const EXIT = { ok: 0, wrong: 1, couldNotRun: 2, notAnchored: 3 } as const
 
 export interface Verdict {
   readonly status: 'ok' | 'wrong'

@@ -178,6 +178,61 @@ describe('remit-verify', () => {
     expect(stdout).not.toMatch(/[^\P{C}\n]/u)
   })
 
+  test('shows no invisible letters and no separators of lines', async () => {
+    const { code, stderr } = await run(['no\u3164where\u2028\u00a0.ndjson'])
+
+    expect(code).toBe(2)
+    expect(stderr).toContain('no\\u{3164}where\\u{2028}\\u{a0}.ndjson')
+  })
+
+  test.each([
+    ['a checkpoint, and 400,000 lines', 0, 'long.txt'],
+    ['a line of 4 MB', 2, 'wide.txt'],
+  ])('reads a file of checkpoints with %s in one pass', async (_name, expected, name) => {
+    writeFileSync(
+      at('long.txt'),
+      `${readFileSync(at('kept.note'), 'utf8')}\n${'a line\n'.repeat(400_000)}`,
+    )
+    writeFileSync(at('wide.txt'), 'x'.repeat(4_000_000))
+
+    expect(await run(['sound.ndjson', '--checkpoint', name])).toMatchObject({ code: expected })
+  })
+
+  test('looks each entry of a report up once, however often the report names it', async () => {
+    const { report } = reportAndExport()
+    const seqs = Array.from({ length: 300_000 }, () => 1)
+    const content = { ...report.content, findings: [{ id: 'F', seqs }] }
+    writeFileSync(at('often.json'), JSON.stringify({ ...report, content }))
+    const { code, stdout } = await run(['reported.ndjson', '--report', 'often.json'])
+
+    expect(code).toBe(1)
+    expect(stdout).toContain('REPORT WRONG')
+  })
+
+  test('refuses a report and a checkpoint without an end', async () => {
+    const endless = '/dev/zero'
+    for (const option of ['--report', '--checkpoint'])
+      expect(
+        await run(['sound.ndjson', option, endless], [], ['--max-old-space-size=64']),
+      ).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('/dev/zero'),
+      })
+  })
+
+  test.each([[['sound.ndjson']], [['--help']]])(
+    'ends quietly, and not with a verdict, if nobody reads its output: %j',
+    async (args) => {
+      const child = spawn(process.execPath, [at('program/main.ts'), ...args], { cwd: folder })
+      child.stdout.destroy()
+      let stderr = ''
+      child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
+      const code = await new Promise<number | null>((done) => child.once('close', done))
+
+      expect({ code, stderr }).toEqual({ code: 2, stderr: '' })
+    },
+  )
+
   test('needs no more memory for a longer export', { timeout: 300_000 }, async () => {
     const [header = '', ...entries] = exportOf(
       Array.from({ length: 20_000 }, (_, n) => ({
