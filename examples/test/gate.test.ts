@@ -1,6 +1,7 @@
 import { createClient } from '@remit/contract/client'
 import { createGate, NotExecuted, RemitDenied } from '@remit/sdk'
 import type { Gate, GateOptions } from '@remit/sdk'
+import { createClient as createNodeClient } from '@remit/sdk/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules, startRemit } from './support/server.ts'
 import type { RemitServer } from './support/server.ts'
@@ -274,8 +275,12 @@ describe.skipIf(!hasModules())('the gate against a real server', () => {
     })
   })
 
-  it('proves that it is obeyed', async () => {
-    const gate = await newGate()
+  it.each([
+    ['fetch', createClient],
+    ['node:http', createNodeClient],
+  ] as const)('proves that it is obeyed, by %s', async (_, create) => {
+    const client = create({ baseUrl: server.url, key: server.org.key })
+    const gate = await newGate({ client })
 
     const report = await gate.selfTest()
 
