@@ -140,7 +140,7 @@ describe('a client that sends with node:http', () => {
     await expect(asked).rejects.toThrow('enough')
   })
 
-  it('refuses an address that is none', () => {
+  it('refuses an invalid address', () => {
     expect(() => client({ baseUrl: 'remit' })).toThrow('baseUrl must be an http or https URL')
   })
 

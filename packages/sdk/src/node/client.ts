@@ -1,3 +1,4 @@
+import { constants } from 'node:buffer'
 import { globalAgent as httpAgent } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import { globalAgent as httpsAgent } from 'node:https'
@@ -8,6 +9,8 @@ import type { Client, ClientOptions, PlainResponse } from '@remit/contract/clien
 import { bodyOf, send } from './http.ts'
 
 const AGENTS = { http: httpAgent, https: httpsAgent }
+/** A longer body is no text in Node. */
+const MAX_BYTES = constants.MAX_STRING_LENGTH
 /** Statuses without a body. */
 const EMPTY = new Set([204, 205, 304])
 
@@ -32,7 +35,7 @@ export function createClient(options: Omit<ClientOptions, 'fetch' | 'send'>): Cl
 }
 
 function sender(baseUrl: string): NonNullable<ClientOptions['send']> {
-  // `createClient` refuses an address that is none.
+  // `createClient` refuses an invalid address.
   const base = URL.canParse(baseUrl) ? new URL(baseUrl) : null
   const address = base ? urlToHttpOptions(base) : {}
   const { length } = base?.origin ?? ''
@@ -62,7 +65,7 @@ function plainOf(response: IncomingMessage): PlainResponse {
     get body() {
       return Readable.toWeb(response) as ReadableStream<Uint8Array>
     },
-    text: async () => (await bodyOf(response, Infinity)).toString('utf8'),
+    text: async () => (await bodyOf(response, MAX_BYTES)).toString('utf8'),
   }
 }
 
