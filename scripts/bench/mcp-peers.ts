@@ -76,7 +76,11 @@ export async function onHttp(url: string, key?: string): Promise<Peer> {
     const { text, headers } = await send(url, message, agent, {
       accept: 'application/json, text/event-stream',
       ...(key !== undefined && { authorization: `Bearer ${key}` }),
-      ...(session !== undefined && { 'mcp-session-id': session }),
+      // Clients must send both; servers treat one without a version as an older one.
+      ...(session !== undefined && {
+        'mcp-session-id': session,
+        'mcp-protocol-version': CLIENT.protocolVersion,
+      }),
     })
     const id = headers['mcp-session-id']
     if (typeof id === 'string') session = id

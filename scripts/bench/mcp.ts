@@ -20,6 +20,7 @@ const EVERYTHING = join(
   'examples/node_modules/@modelcontextprotocol/server-everything/dist/index.js',
 )
 const PROBE = ['--expose-gc', '--import', join(import.meta.dirname, 'memory-probe.ts')]
+const LEAST = ['--conditions=@remit/source', join(import.meta.dirname, 'least-gateway.ts')]
 const GATEWAY = ['--conditions=@remit/source', join(ROOT, 'apps/mcp/src/main.ts')]
 
 type Transport = 'stdio' | 'HTTP'
@@ -28,6 +29,8 @@ type Transport = 'stdio' | 'HTTP'
 export interface Setting {
   readonly plain: Peer
   readonly governed: Peer
+  /** The server with the least gateway on HTTP before it; null for other transports. */
+  readonly least: Peer | null
   /** A decision as the gateway asks for it, and nothing else. */
   readonly decision: Peer
   readonly gateway: ReturnType<typeof startNode>
@@ -43,13 +46,13 @@ export async function setUp(transport: Transport, { probed = false } = {}): Prom
     startNode([...(probed ? PROBE : []), ...GATEWAY, ...command], env, { isProbed: probed })
   const started = await (transport === 'stdio'
     ? startOnPipes(startGateway)
-    : startOnHttp(startGateway, server.organization.key))
+    : startOnHttp(startGateway, env))
   const decision = deciding(server.url, server.organization.key)
   return {
     ...started,
     decision,
     async stop() {
-      for (const peer of [started.plain, started.governed, decision]) peer.close()
+      for (const peer of [started.plain, started.governed, started.least, decision]) peer?.close()
       started.gateway.kill()
       await server.stop()
       await installation.remove()
@@ -60,6 +63,11 @@ export async function setUp(transport: Transport, { probed = false } = {}): Prom
 
 type Started = Omit<Setting, 'stop' | 'decision'> & { readonly end?: () => void }
 
+interface RemitEnv extends Record<string, string> {
+  readonly REMIT_URL: string
+  readonly REMIT_API_KEY: string
+}
+
 type StartGateway = (...command: string[]) => Setting['gateway']
 
 async function startOnPipes(startGateway: StartGateway): Promise<Started> {
@@ -68,16 +76,20 @@ async function startOnPipes(startGateway: StartGateway): Promise<Started> {
   return {
     plain: await onPipes(startNode(upstream, {})),
     governed: await onPipes(gateway),
+    least: null,
     gateway,
   }
 }
 
-async function startOnHttp(startGateway: StartGateway, key: string): Promise<Started> {
-  const [upstreamPort, port] = [await freePort(), await freePort()]
+async function startOnHttp(startGateway: StartGateway, env: RemitEnv): Promise<Started> {
+  const [upstreamPort, leastPort, port] = [await freePort(), await freePort(), await freePort()]
   const upstream = startNode([EVERYTHING, 'streamableHttp'], { PORT: String(upstreamPort) })
   for (const stream of [upstream.stdout, upstream.stderr]) stream.resume()
   const url = `http://127.0.0.1:${upstreamPort}/mcp`
   await isUp(url)
+  const least = startNode(LEAST, { ...env, PORT: String(leastPort), UPSTREAM: url })
+  for (const stream of [least.stdout, least.stderr]) stream.resume()
+  await isUp(`http://127.0.0.1:${leastPort}`)
   const folder = mkdtempSync(join(tmpdir(), 'remit-bench-'))
   const config = join(folder, 'gateway.json')
   const listen = `127.0.0.1:${port}`
@@ -88,10 +100,12 @@ async function startOnHttp(startGateway: StartGateway, key: string): Promise<Sta
   await isUp(`http://${listen}/healthz`)
   return {
     plain: await onHttp(url),
-    governed: await onHttp(`http://${listen}/mcp/everything`, key),
+    governed: await onHttp(`http://${listen}/mcp/everything`, env.REMIT_API_KEY),
+    least: await onHttp(`http://127.0.0.1:${leastPort}`),
     gateway,
     end() {
       upstream.kill()
+      least.kill()
       rmSync(folder, { recursive: true, force: true })
     },
   }
@@ -103,58 +117,53 @@ async function startOnHttp(startGateway: StartGateway, key: string): Promise<Sta
  */
 export async function* mcpSuite(rounds: number): AsyncIterable<Result> {
   for (const transport of ['stdio', 'HTTP'] as const) {
-    const { plain, governed, decision, stop } = await setUp(transport)
+    const { plain, governed, least, decision, stop } = await setUp(transport)
     const calls = CALLS * rounds
-    await inTurns(plain, governed, { calls: WARM_CALLS, pauseMs: 0 })
-    const thinking = await inTurns(plain, governed, { calls, pauseMs: PAUSE_MS })
-    const atOnce = await inTurns(plain, governed, { calls, pauseMs: 0 })
-    // As seldom as the calls through the gateway: what rests is slow at first.
-    const decided: number[] = []
-    for (let call = 0; call < calls; call++) {
-      await setTimeout(2 * PAUSE_MS)
-      decided.push(await timed(decision.echo))
-    }
+    const peers = { plain, governed, least }
+    await inTurns(peers, { calls: WARM_CALLS, pauseMs: 0 })
+    // A decision as seldom as the calls through the gateway: what rests is slow at first.
+    const thinking = await inTurns({ ...peers, decision }, { calls, pauseMs: PAUSE_MS })
+    const atOnce = await inTurns(peers, { calls, pauseMs: 0 })
     await stop()
     const name = `added by the MCP gateway on ${transport}`
     yield added(`${name}, p50`, thinking, 0.5, { goal: { below: 3 } })
     yield added(`${name}, p99`, thinking, 0.99, { goal: { below: 10 } })
     yield added(`${name}, p50 without a pause`, atOnce, 0.5)
-    const decidedMs = quantile(decided, 0.5)
+    const decisionMs = quantile(thinking.decision, 0.5)
     yield {
-      name: `${name}, p50 beyond a decision`,
-      value: quantile(thinking.governed, 0.5) - quantile(thinking.plain, 0.5) - decidedMs,
-      unit: ' ms',
-      goal: null,
-      detail: `a decision alone takes ${decidedMs.toFixed(3)} ms, ${calls} calls`,
+      ...added(`${name}, p50 beyond a decision`, thinking, 0.5),
+      value: quantile(thinking.governed, 0.5) - quantile(thinking.plain, 0.5) - decisionMs,
+      detail: `a decision alone takes ${decisionMs.toFixed(3)} ms, ${calls} calls`,
     }
+    if (least)
+      yield added('added by the least gateway, p50', { ...thinking, governed: thinking.least }, 0.5)
   }
 }
 
-interface Times {
-  readonly plain: number[]
-  readonly governed: number[]
-}
+const NAMES = ['plain', 'governed', 'least', 'decision'] as const
+
+type Name = (typeof NAMES)[number]
 
 async function inTurns(
-  plain: Peer,
-  governed: Peer,
+  peers: Readonly<Partial<Record<Name, Peer | null>>>,
   { calls, pauseMs }: { calls: number; pauseMs: number },
-): Promise<Times> {
-  const times: Times = { plain: [], governed: [] }
+): Promise<Record<Name, number[]>> {
+  const times: Record<Name, number[]> = { plain: [], governed: [], least: [], decision: [] }
   for (let call = 0; call < calls; call++)
-    for (const [name, peer] of [
-      ['plain', plain],
-      ['governed', governed],
-    ] as const) {
+    for (const name of NAMES) {
+      const peer = peers[name]
+      if (!peer) continue
       if (pauseMs > 0) await setTimeout(pauseMs)
-      times[name].push(await timed(peer.echo))
+      const begun = performance.now()
+      await peer.echo()
+      times[name].push(performance.now() - begun)
     }
   return times
 }
 
 function added(
   name: string,
-  { plain, governed }: Times,
+  { plain, governed }: Readonly<Record<'plain' | 'governed', number[]>>,
   share: number,
   goal: Pick<Result, 'goal'> = { goal: null },
 ): Result {
@@ -166,10 +175,4 @@ function added(
     ...goal,
     detail: `${governedMs.toFixed(3)} ms against ${plainMs.toFixed(3)} ms, ${plain.length} calls`,
   }
-}
-
-async function timed(call: () => Promise<void>): Promise<number> {
-  const begun = performance.now()
-  await call()
-  return performance.now() - begun
 }
