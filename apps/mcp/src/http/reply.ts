@@ -5,6 +5,8 @@ import type { Message } from '../rpc/message.ts'
 const QUIET_MS = 15_000
 /** A client that reads this much too slowly is given up. */
 const MAX_BEHIND = 64 * 1024 * 1024
+/** Made once: every response ends with it. */
+const CLOSED = new DOMException('The response is closed.', 'AbortError')
 
 /**
  * The response to a request: JSON if nothing comes before it, else a stream of events, which begins with
@@ -22,7 +24,7 @@ export class Reply {
     this.#timer = setInterval(() => this.#sayNothing(), QUIET_MS).unref()
     response.once('close', () => {
       clearInterval(this.#timer)
-      this.#gone.abort()
+      this.#gone.abort(CLOSED)
     })
   }
 

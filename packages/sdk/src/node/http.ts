@@ -61,6 +61,7 @@ export function bodyOf(stream: Readable, maxBytes: number): Promise<Buffer> {
     const brokeOff = () => reject(new Error('The message broke off.'))
     // It has no further event.
     if (stream.destroyed) return brokeOff()
+    stream.once('close', brokeOff)
     stream.on('data', (part: Buffer) => {
       length += part.length
       parts.push(part)
@@ -68,10 +69,12 @@ export function bodyOf(stream: Readable, maxBytes: number): Promise<Buffer> {
       reject(new BodyTooLong(`A message has more than ${maxBytes} bytes.`))
       stream.destroy()
     })
-    stream.once('end', () =>
-      resolve(parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)),
-    )
-    stream.on('error', reject).once('close', brokeOff)
+    stream.once('end', () => {
+      // An error with its stack costs more than the rest of this function.
+      stream.off('close', brokeOff)
+      resolve(parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts))
+    })
+    stream.on('error', reject)
   })
 }
 
