@@ -161,7 +161,7 @@ export class Session {
 
     const abilities = era === 'modern' ? abilitiesIn(request) : this.#abilities
     if (this.#tasks && abilities.tasks && method === 'tools/call') {
-      const task = this.#tasks.create(this.#owner, verdict.message, async (signal) => {
+      const task = this.#tasks.create(verdict.message, async (signal) => {
         const again = await this.#asking.admit({ ...asked, signal })
         if (again.kind === 'pending') return null
         // The request that began the task was answered long ago, and its connection may be gone.
@@ -230,13 +230,7 @@ export class Session {
       : toolError(id, era, reason)
   }
 
-  get #owner(): string {
-    return this.#governed.agentId ?? ''
-  }
-
   async #ownTask(method: string, taskId: unknown): Promise<Members | null | undefined> {
-    return method === 'tasks/get'
-      ? this.#tasks?.get(taskId, this.#owner)
-      : this.#tasks?.cancel(taskId, this.#owner)
+    return method === 'tasks/get' ? this.#tasks?.get(taskId) : this.#tasks?.cancel(taskId)
   }
 }

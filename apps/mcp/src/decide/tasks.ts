@@ -9,7 +9,6 @@ const MAX_TASKS = 1_000
 interface Task {
   readonly id: string
   readonly createdAt: string
-  readonly agent: string
   /** Goes on with the call: null while it waits for the approval. */
   readonly resume: (signal: AbortSignal) => Promise<Members | null>
   readonly cancelled: AbortController
@@ -19,20 +18,19 @@ interface Task {
 }
 
 /**
- * Calls that wait for an approval as tasks of the revision 2026-07-28. They are in the memory of the
+ * Calls of one agent that wait for an approval as tasks of the revision 2026-07-28. They are in the memory of the
  * process: after a restart the client calls again, and the approval still counts.
  */
 export class Tasks {
   readonly #tasks = new Map<string, Task>()
 
   /** Creates a task; `resume` is never called twice at once, and not after it returned an answer. */
-  create(agent: string, message: string, resume: Task['resume']): Members {
+  create(message: string, resume: Task['resume']): Members {
     const id = `remit-${randomUUID()}`
     const createdAt = new Date().toISOString()
     const task: Task = {
       id,
       createdAt,
-      agent,
       message,
       resume,
       cancelled: new AbortController(),
@@ -47,9 +45,9 @@ export class Tasks {
     return { resultType: 'task', ...view(task) }
   }
 
-  /** The result of `tasks/get`; undefined for a task of the upstream. Another agent's task does not exist. */
-  async get(id: unknown, agent: string): Promise<Members | null | undefined> {
-    const task = this.#find(id, agent)
+  /** The result of `tasks/get`; undefined for a task of the upstream. */
+  async get(id: unknown): Promise<Members | null | undefined> {
+    const task = this.#find(id)
     if (!task) return task
     if (task.answer === null && !task.cancelled.signal.aborted) {
       task.resuming ??= this.#resume(task)
@@ -62,19 +60,17 @@ export class Tasks {
     return { resultType: 'complete', ...view(task) }
   }
 
-  cancel(id: unknown, agent: string): Members | null | undefined {
-    const task = this.#find(id, agent)
+  cancel(id: unknown): Members | null | undefined {
+    const task = this.#find(id)
     if (!task) return task
     task.cancelled.abort()
     return { resultType: 'complete' }
   }
 
-  #find(id: unknown, agent: string): Task | null | undefined {
+  #find(id: unknown): Task | null | undefined {
     if (typeof id !== 'string' || !id.startsWith('remit-')) return undefined
     const task = this.#tasks.get(id)
-    if (!task || task.agent !== agent || Date.now() - Date.parse(task.createdAt) > TTL_MS)
-      return null
-    return task
+    return task && Date.now() - Date.parse(task.createdAt) <= TTL_MS ? task : null
   }
 
   async #resume(task: Task): Promise<void> {
