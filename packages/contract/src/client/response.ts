@@ -51,8 +51,10 @@ export async function dataOf(response: PlainResponse, media: string | undefined)
 }
 
 /** The body of a stream of events; throws `unexpected_answer` for anything else. */
-export function streamOf(response: PlainResponse): ReadableStream<Uint8Array> {
-  if (typeOf(response) !== 'text/event-stream' || !response.body)
-    throw unexpected(response, `with ${typeOf(response) || 'no media type'}`)
-  return response.body
+export async function streamOf(response: PlainResponse): Promise<ReadableStream<Uint8Array>> {
+  const { body } = response
+  if (typeOf(response) === 'text/event-stream' && body) return body
+  // An unread body keeps its connection.
+  await body?.cancel()
+  throw unexpected(response, `with ${typeOf(response) || 'no media type'}`)
 }

@@ -87,6 +87,19 @@ describe('a client that sends with node:http', () => {
     await left.promise
   })
 
+  it('ends the connection of an answer that is no stream of events', async () => {
+    const left = Promise.withResolvers<void>()
+    answer = (request, response) => {
+      request.resume()
+      response.once('close', left.resolve)
+      response.writeHead(200, { 'content-type': 'text/html' }).write('<p>')
+    }
+    await expect(client().streamApprovals().next()).rejects.toMatchObject({
+      code: 'unexpected_answer',
+    })
+    await left.promise
+  })
+
   it.each([
     ['an error page of a proxy', 502, { 'content-type': 'text/html' }, '<p>no</p>'],
     ['HTML with 200', 200, { 'content-type': 'text/html' }, '<p>ok</p>'],
