@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto'
-import { createReadStream, existsSync } from 'node:fs'
+import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { dirname } from 'node:path'
-import { fail } from '../../base/errors.ts'
 import { writeWholeFile } from '../../base/whole-file.ts'
 
 /** The destination of pruned entries. */
@@ -16,18 +14,12 @@ export interface Archive {
 /** A file that only its owner can read. It gets its name when it is complete. */
 export function fileArchive(path: string): Archive {
   return {
-    async write(text) {
-      if (existsSync(path))
-        throw fail('invalid_request', `${path} already exists and is not replaced`)
-      const sha256 = await writeWholeFile(path, (partial) => writeDurably(partial, text))
-      await syncFolder(dirname(path))
-      return sha256
-    },
+    write: (text) => writeWholeFile(path, (partial) => writeText(partial, text)),
     read: () => createReadStream(path),
   }
 }
 
-async function writeDurably(path: string, text: AsyncIterable<string>): Promise<string> {
+async function writeText(path: string, text: AsyncIterable<string>): Promise<string> {
   const sha256 = createHash('sha256')
   const file = await open(path, 'r+')
   try {
@@ -35,19 +27,8 @@ async function writeDurably(path: string, text: AsyncIterable<string>): Promise<
       sha256.update(part)
       await file.write(part)
     }
-    await file.sync()
   } finally {
     await file.close()
   }
   return sha256.digest('hex')
-}
-
-/** The new directory entry must be durable too. */
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
-  }
 }
