@@ -1,8 +1,12 @@
 import { on, setLimits } from '@remit/core'
 import { createClock, createTestRemit, DIALECTS } from '@remit/core/testing'
 import { sql } from 'kysely'
+import { pino } from 'pino'
 import { afterEach, describe, expect, it } from 'vitest'
 import governance from '../../src/index.ts'
+import type { JudgeFailure } from '../../src/scorers/judge/failure.ts'
+import { dayLimit } from '../../src/scorers/judge/limits.ts'
+import { PARTS_OF_USD } from '../../src/scorers/judge/usage.ts'
 import type { Tables } from '../../src/tables/schema.ts'
 import { apiOf } from '../support/api.ts'
 import { judgeBody, PRICES, startJudging } from '../support/judging.ts'
@@ -15,7 +19,7 @@ const EACH = (800 * PRICES.input + 200 * PRICES.cached_input + 100 * PRICES.outp
 describe.each(DIALECTS)('the daily limit of judges on %s', (dialect) => {
   let judging: Judging
   afterEach(() => judging.close())
-  const start = async (options: JudgingOptions) => {
+  const start = async (options: JudgingOptions = {}) => {
     judging = await startJudging({ dialect, ...options })
   }
   const codes = async (count: number, criteria: string) => {
@@ -100,7 +104,7 @@ describe.each(DIALECTS)('the daily limit of judges on %s', (dialect) => {
     const { api } = judging
     await setLimits(api.remit.writer, api.org.id, { judge_usd_per_day: 0 })
 
-    expect(await codes(1, 'a')).toEqual(['judge_daily_calls_exceeded'])
+    expect(await codes(1, 'a')).toEqual(['judge_daily_cost_exceeded'])
     expect(judging.server.calls).toHaveLength(0)
   })
 
@@ -134,6 +138,20 @@ describe.each(DIALECTS)('the daily limit of judges on %s', (dialect) => {
 
     expect(await codes(1, 'a')).toEqual(['judge_daily_calls_exceeded'])
     expect(judging.server.calls).toHaveLength(0)
+  })
+
+  it('names the limit that refuses a call, also if another call ends meanwhile', async () => {
+    await start()
+    const { api } = judging
+    const deps = { ...api.remit, clock: createClock(), log: pino({ level: 'silent' }) }
+    const limit = dayLimit(deps, api.org.id, { calls: 1, cost_usd: 1 })
+    const settle = await limit(PARTS_OF_USD)
+
+    const [second] = await Promise.allSettled([limit(0), settle(0, false)])
+
+    // It may also start, if the other one ends first.
+    const { code } = second.status === 'rejected' ? (second.reason as JudgeFailure) : {}
+    expect(code).not.toBe('judge_daily_cost_exceeded')
   })
 
   it('makes no call if it cannot be read', async () => {

@@ -1,6 +1,7 @@
 import { isoTime, orgTable } from '@remit/core'
 import type { Deps } from '@remit/core'
 import { sql } from 'kysely'
+import type { JudgeDayRow } from '../../tables/judges.ts'
 import type { Tables } from '../../tables/schema.ts'
 import { JudgeFailure } from './failure.ts'
 import type { Judges } from './judges.ts'
@@ -51,12 +52,29 @@ export function dayLimit(
   { calls: maxCalls, cost_usd: usd }: Judges['daily'],
 ): CallLimit {
   const maxMicro = usd === undefined ? Number.MAX_SAFE_INTEGER : Math.floor(usd * 1e6)
-  /** The day that this request found exhausted, which is not queried again. */
-  let usedUp: string | null = null
+  /** The counts of a day without further calls, which are not queried again. */
+  let usedUp: JudgeDayRow | undefined
 
-  /** Returns false, and counts nothing, if the call would exceed the limit. */
+  /** Throws if the call would exceed a limit. */
+  async function check(day: string, micro: number): Promise<void> {
+    const row = usedUp?.day === day ? usedUp : await find(db, orgId, day)
+    const { calls, cost_micro } = row ?? { calls: 0, cost_micro: 0 }
+    if (calls >= maxCalls) {
+      usedUp = row
+      throw new JudgeFailure(
+        'judge_daily_calls_exceeded',
+        `the organization has reached its limit of ${maxCalls} calls on ${day} (UTC)`,
+      )
+    }
+    if (maxMicro === 0 || cost_micro + micro > maxMicro)
+      throw new JudgeFailure(
+        'judge_daily_cost_exceeded',
+        `the call would exceed the daily cost limit of the organization on ${day} (UTC)`,
+      )
+  }
+
+  /** Returns false, and counts nothing, if other calls have reached a limit since the check. */
   async function count(day: string, micro: number): Promise<boolean> {
-    if (maxCalls === 0 || micro > maxMicro) return false
     const { rows } = await sql`
       insert into judge_day (org_id, day, calls, cost_micro) values (${orgId}, ${day}, 1, ${micro})
       on conflict (org_id, day) do update
@@ -70,29 +88,20 @@ export function dayLimit(
   return async (price) => {
     const day = isoTime(clock.now()).slice(0, 10)
     const micro = Math.ceil(price / PARTS_OF_MICRO)
-    if (day !== usedUp && (await count(day, micro)))
-      return async (spent, isSent) => {
-        const unused = micro - Math.ceil(spent / PARTS_OF_MICRO)
-        await sql`update judge_day
-          set calls = calls - ${isSent ? 0 : 1}, cost_micro = cost_micro - ${unused}
-          where org_id = ${orgId} and day = ${day}`
-          .execute(db)
-          .catch((error: unknown) =>
-            log.error(
-              { err: error },
-              'settling the cost of a judge call failed; the daily limit counts its maximum cost',
-            ),
-          )
-      }
-    if (day !== usedUp && ((await find(db, orgId, day))?.calls ?? 0) < maxCalls)
-      throw new JudgeFailure(
-        'judge_daily_cost_exceeded',
-        `the call would exceed the daily cost limit of the organization on ${day} (UTC)`,
-      )
-    usedUp = day
-    throw new JudgeFailure(
-      'judge_daily_calls_exceeded',
-      `the organization has reached its limit of ${maxCalls} calls on ${day} (UTC)`,
-    )
+    do await check(day, micro)
+    while (!(await count(day, micro)))
+    return async (spent, isSent) => {
+      const unused = micro - Math.ceil(spent / PARTS_OF_MICRO)
+      await sql`update judge_day
+        set calls = calls - ${isSent ? 0 : 1}, cost_micro = cost_micro - ${unused}
+        where org_id = ${orgId} and day = ${day}`
+        .execute(db)
+        .catch((error: unknown) =>
+          log.error(
+            { err: error },
+            'settling the cost of a judge call failed; the daily limit counts its maximum cost',
+          ),
+        )
+    }
   }
 }

@@ -54,8 +54,7 @@ async function dailyOf(
   }
   const own = limitsOf(await findOrganizationById(db, orgId)).judge_usd_per_day
   if (own === undefined) return daily
-  if (own === 0) return { calls: 0, cost_usd: 0 }
-  if (!prices)
+  if (own > 0 && !prices)
     throw invalid(
       'params.judge',
       `must be a judge with prices, because the organization has the limit judge_usd_per_day; ${alias} has none`,
