@@ -5,27 +5,24 @@ import type { JudgeTask } from './params.ts'
 import type { JudgeCall, JudgePlan } from './plan.ts'
 import { PROMPT_VERSION } from './prompt.ts'
 import type { AnswerOrder } from './prompt.ts'
-import { UsageMeter } from './usage.ts'
-import { bothOrders, combine, isQuorum, standing, weightedMean } from './vote.ts'
+import { usageReport } from './usage.ts'
+import { bothOrders, combine, INCONSISTENT, isQuorum, standing, weightedMean } from './vote.ts'
 import type { SampleVote, VoteResult } from './vote.ts'
 
 /** A stored verdict needs no call. */
 const isCached = ({ verdict, meter }: JudgeCall): boolean =>
   verdict !== undefined && meter.calls === 0
 
-/** The votes of one sample, one per label; null unless both orders were compared. */
-interface Sample {
-  readonly votes: readonly SampleVote[]
-  readonly isConsistent: boolean | null
-}
+/** The votes of one sample, one per label. */
+type Votes = readonly SampleVote[]
 
 type Metadata = Readonly<Record<string, unknown>>
 
 /** Combines all samples of a result. Pure. */
 export function assess(task: JudgeTask, plan: JudgePlan): ScoreOutcome | Unscorable {
   const { samples, isInjectionSuspected } = plan
-  const results = samples.map((calls) => sampleOf(task, calls))
-  const valid = results.flatMap((sample) => (sample instanceof JudgeFailure ? [] : sample))
+  const results = samples.map((sample) => votesOf(task, sample))
+  const valid = results.filter((result): result is Votes => !(result instanceof JudgeFailure))
   const calls = samples.flat()
   const facts = {
     ...factsOf(task, calls),
@@ -34,23 +31,24 @@ export function assess(task: JudgeTask, plan: JudgePlan): ScoreOutcome | Unscora
     samples: calls.map((call) => shown(task, call)),
   }
   if (!isQuorum(valid.length, samples.length)) return noQuorum(results, facts)
-  const consistent = valid.flatMap(({ isConsistent }) => isConsistent ?? [])
   const metadata = {
-    ...(consistent.length > 0 && { position_consistent: consistent.every(Boolean) }),
+    ...(task.position_swap && {
+      position_consistent: valid.every(([vote]) => vote !== INCONSISTENT),
+    }),
     ...facts,
   }
   const voteOn = (i: number) => {
-    const votes = valid.flatMap((sample) => sample.votes[i] ?? [])
+    const votes = valid.flatMap((sample) => sample[i] ?? [])
     return combine(votes, task.aggregation)
   }
   if (task.names.length === 0) {
-    const result = voteOn(0)
+    const { score, ...result } = voteOn(0)
     const reason = reasonOf(task, result, valid.length)
-    return { score: result.score, reason, metadata: { ...votesOf(result), ...metadata } }
+    return { score, reason, metadata: { ...result, ...metadata } }
   }
-  const parts = task.criteria.map(({ weight }, i) => ({ weight, ...voteOn(i) }))
-  const criteria = byName(task, (i) => parts[i] && { score: parts[i].score, ...votesOf(parts[i]) })
+  const parts = task.criteria.map(({ weight }, i) => ({ weight, score: voteOn(i).score }))
   const reason = `the weighted mean of ${parts.length} criteria`
+  const criteria = byName(task, voteOn)
   return { score: weightedMean(parts), reason, metadata: { criteria, ...metadata } }
 }
 
@@ -76,43 +74,33 @@ export function summarize(
   }
 }
 
-function factsOf({ judge }: JudgeTask, calls: readonly JudgeCall[]) {
-  const total = new UsageMeter()
-  for (const { meter } of calls) total.add(meter)
-  return { judge: judge.alias, prompt_version: PROMPT_VERSION, ...total.report(judge.prices) }
-}
+const factsOf = ({ judge }: JudgeTask, calls: readonly JudgeCall[]) => ({
+  judge: judge.alias,
+  prompt_version: PROMPT_VERSION,
+  ...usageReport(calls, judge.prices),
+})
 
-function sampleOf(task: JudgeTask, calls: readonly JudgeCall[]): Sample | JudgeFailure {
-  const votes: (readonly SampleVote[])[] = []
-  for (const call of calls) {
-    if (call.failure) return call.failure
-    votes.push((call.verdict ?? []).map(({ choice }) => voteOf(task, choice, call.order)))
-  }
-  const [first = [], second] = votes
-  if (!first[0] || !second?.[0]) return { votes: first, isConsistent: null }
-  const { vote, isConsistent } = bothOrders(first[0], second[0])
-  return { votes: [vote], isConsistent }
+function votesOf(task: JudgeTask, calls: readonly JudgeCall[]): Votes | JudgeFailure {
+  const failed = calls.find(({ failure }) => failure)
+  if (failed?.failure) return failed.failure
+  const [first = [], second] = calls.map(({ verdict = [], order }) =>
+    verdict.map(({ choice }) => voteOf(task, choice, order)),
+  )
+  return first[0] && second?.[0] ? [bothOrders(first[0], second[0])] : first
 }
 
 const voteOf = ({ mode, choices }: JudgeTask, label: string, order: AnswerOrder): SampleVote =>
   mode === 'pairwise' ? standing(label, order) : { label, score: choices.get(label) ?? 0 }
 
 /** Reports the most frequent failure. */
-function noQuorum(results: readonly (Sample | JudgeFailure)[], metadata: Metadata): Unscorable {
-  const failures = results.filter((sample) => sample instanceof JudgeFailure)
+function noQuorum(results: readonly (Votes | JudgeFailure)[], metadata: Metadata): Unscorable {
+  const failures = results.filter((result) => result instanceof JudgeFailure)
   const byCode = Map.groupBy(failures, ({ code }) => code)
   const [failure] = [...byCode.values()].toSorted((a, b) => b.length - a.length)[0] ?? []
   const { code = 'judge_unavailable', message = 'the judge returned no verdict' } = failure ?? {}
   const count = `only ${results.length - failures.length} of ${results.length} samples have a verdict`
   return new Unscorable(code, results.length === 1 ? message : `${count}: ${message}`, { metadata })
 }
-
-const votesOf = ({ choice, votes, agreement }: VoteResult) => ({
-  choice,
-  votes,
-  agreement,
-  ...(choice === null && { tie: true }),
-})
 
 const SEES: Readonly<Record<string, string>> = {
   win: 'prefers the output',

@@ -5,7 +5,7 @@ import type { Tables } from '../../tables/schema.ts'
 import type { JudgeCall } from './plan.ts'
 import type { VerdictShape } from './verdict.ts'
 
-export type CacheDeps = Pick<Deps, 'db' | 'clock' | 'log'>
+type CacheDeps = Pick<Deps, 'db' | 'clock' | 'log'>
 
 const DAY_MS = 24 * 60 * 60 * 1000
 const VERDICT_DAYS = 7
@@ -25,12 +25,12 @@ export async function readCached(
 ): Promise<void> {
   const rows = await list(deps.db, orgId, { where: { cache_key: calls.map(({ key }) => key) } })
   const oldest = daysAgo(deps, VERDICT_DAYS)
-  const recent = rows.filter(({ created_at }) => created_at > oldest)
-  const texts = new Map(recent.map(({ cache_key, verdict }) => [cache_key, verdict]))
-  for (const call of calls) {
-    const verdict = shape.readCached(texts.get(call.key))
-    if (verdict) call.verdict = verdict
-  }
+  const texts = new Map(
+    rows
+      .filter(({ created_at }) => created_at > oldest)
+      .map(({ cache_key, verdict }) => [cache_key, verdict]),
+  )
+  for (const call of calls) call.verdict = shape.readCached(texts.get(call.key))
 }
 
 /** Stores new verdicts. A failure is logged, and the verdict is requested again next time. */
@@ -40,14 +40,14 @@ export async function storeVerdicts(
   calls: readonly JudgeCall[],
 ): Promise<void> {
   const created_at = isoTime(clock.now())
-  // By key: equal results of a request have equal keys, and a statement writes a row only once.
-  const rows = new Map<string, Record<keyof typeof COLUMNS, string>>()
-  for (const { key: cache_key, verdict } of calls)
-    if (verdict)
-      rows.set(cache_key, { org_id, cache_key, verdict: JSON.stringify(verdict), created_at })
+  const rows = calls.flatMap(({ key: cache_key, verdict }) =>
+    verdict ? { org_id, cache_key, verdict: JSON.stringify(verdict), created_at } : [],
+  )
+  // Equal results of a request have equal keys, and a statement writes a row only once.
+  const byKey = new Map(rows.map((row) => [row.cache_key, row]))
   const replacing = `on conflict (org_id, cache_key) do update
     set verdict = excluded.verdict, created_at = excluded.created_at`
-  await bulkInsert(db, 'judge_verdict', COLUMNS, [...rows.values()], replacing).catch(
+  await bulkInsert(db, 'judge_verdict', COLUMNS, [...byKey.values()], replacing).catch(
     (error: unknown) => log.error({ err: error }, 'storing judge verdicts failed'),
   )
 }

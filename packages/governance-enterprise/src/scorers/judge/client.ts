@@ -12,27 +12,70 @@ import { PROVIDERS } from './providers.ts'
 import type { ProviderReply } from './providers.ts'
 import { mostUsage, priceOf } from './usage.ts'
 import type { UsageMeter } from './usage.ts'
-import type { JudgeVerdict, VerdictShape } from './verdict.ts'
+import { verdictShape } from './verdict.ts'
+import type { JudgeVerdict } from './verdict.ts'
+
+export type JudgeRun = ReturnType<typeof startRun>
 
 /** The state that the calls of one request share. */
-export interface JudgeRun {
-  readonly task: JudgeTask
-  readonly shape: VerdictShape
-  /** Aborts at the deadline, when the client disconnects, or when further calls are pointless. */
-  readonly signal: AbortSignal
-  /** The deadline, on the clock of `performance.now()`. */
-  readonly until: number
-  /** Ends the run: no further call could succeed. */
-  readonly stop: (failure: JudgeFailure) => void
-  readonly limits: readonly CallLimit[]
-  readonly log: Deps['log']
+export function startRun(
+  task: JudgeTask,
+  client: AbortSignal,
+  log: Deps['log'],
+  limits: readonly CallLimit[],
+) {
+  const { deadline_ms: deadlineMs } = task
+  const pointless = new AbortController()
+  return {
+    task,
+    log,
+    limits,
+    shape: verdictShape(task),
+    /** Aborts at the deadline, when the client disconnects, or when further calls are pointless. */
+    signal: AbortSignal.any([client, pointless.signal, AbortSignal.timeout(deadlineMs)]),
+    /** The deadline, on the clock of `performance.now()`. */
+    until: performance.now() + deadlineMs,
+    /** Ends the run: no further call could succeed. Without the exchange, which is that of one call. */
+    stop: ({ code, message }: JudgeFailure) => pointless.abort(new JudgeFailure(code, message)),
+  }
 }
+
+/** Makes calls, at most as many at a time as the judge allows. */
+export async function makeCalls(run: JudgeRun, calls: readonly JudgeCall[]): Promise<void> {
+  const queue = calls.values()
+  const work = async () => {
+    for (const call of queue) await make(run, call)
+  }
+  await Promise.all(Array.from({ length: run.task.judge.concurrency }, work))
+}
+
+/** Makes one call. Usage must be recorded, so an internal error ends only this call. */
+async function make(run: JudgeRun, call: JudgeCall): Promise<void> {
+  const started = performance.now()
+  try {
+    run.signal.throwIfAborted()
+    call.verdict = await ask(run, call)
+    call.latencyMs = Math.round(performance.now() - started)
+  } catch (error) {
+    if (error instanceof JudgeFailure) call.failure = error
+    else if (error === run.signal.reason) call.failure = abortedBy(error)
+    else {
+      run.log.error({ err: error }, 'calling a judge failed')
+      call.failure = new JudgeFailure('judge_unavailable', 'the server failed')
+    }
+  }
+}
+
+const abortedBy = (reason: unknown): JudgeFailure =>
+  reason instanceof DOMException && reason.name === 'TimeoutError'
+    ? new JudgeFailure('judge_timeout', "the request's deadline has passed")
+    : new JudgeFailure('judge_unavailable', 'the request was cancelled')
 
 /**
  * Returns the verdict of a call. Throws `JudgeFailure`, or the reason of the run's signal. An unusable
  * answer is requested once more.
  */
-export async function ask(run: JudgeRun, { prompt, meter }: JudgeCall): Promise<JudgeVerdict> {
+async function ask(run: JudgeRun, { prompt, meter }: JudgeCall): Promise<JudgeVerdict> {
   const original = prompt()
   let asked = original
   for (let attempt = 1; attempt <= 2; attempt++) {

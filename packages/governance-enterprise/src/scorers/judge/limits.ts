@@ -1,10 +1,10 @@
-import { isoTime, orgTable } from '@remit/core'
+import { findOrganizationById, invalid, isoTime, limitsOf, orgTable } from '@remit/core'
 import type { Deps } from '@remit/core'
 import { sql } from 'kysely'
 import type { JudgeDayRow } from '../../tables/judges.ts'
 import type { Tables } from '../../tables/schema.ts'
 import { JudgeFailure } from './failure.ts'
-import type { Judges } from './judges.ts'
+import type { Judge, Judges } from './judges.ts'
 import { PARTS_OF_MICRO } from './usage.ts'
 
 /**
@@ -38,6 +38,26 @@ export function costBudget(limit: number): CallLimit {
       settled = Promise.withResolvers()
     }
   }
+}
+
+/**
+ * The limit of the judges file, or that of the organization if it is lower; 0 USD permits no call.
+ * Throws `invalid_request` for a judge whose cost is unknown: it would never reach the limit.
+ */
+export async function dailyOf(
+  db: Deps['db'],
+  orgId: string,
+  daily: Judges['daily'],
+  { alias, prices }: Judge,
+): Promise<Judges['daily']> {
+  const own = limitsOf(await findOrganizationById(db, orgId)).judge_usd_per_day
+  if (own === undefined) return daily
+  if (own > 0 && !prices)
+    throw invalid(
+      'params.judge',
+      `must be a judge with prices, because the organization has the limit judge_usd_per_day; ${alias} has none`,
+    )
+  return { ...daily, cost_usd: Math.min(own, daily.cost_usd ?? own) }
 }
 
 const { find } = orgTable<Tables, 'judge_day'>('judge_day', 'day')

@@ -79,6 +79,8 @@ type Given = z.output<z.ZodObject<ReturnType<typeof shapeOf>>>
 /** The task of a judge: the validated parameters of a request. */
 export interface JudgeTask extends Readonly<Omit<Given, 'judge' | 'choices'>> {
   readonly judge: Judge
+  /** The lower limit of the request and of the judge, or `Infinity`. */
+  readonly max_cost_usd: number
   /** The criteria that get a label each; empty if the whole gets one. */
   readonly names: readonly string[]
   /** Labels with their scores, from best to worst. */
@@ -90,41 +92,39 @@ const NO_JUDGE = 'this server has no judges; configure them in REMIT_JUDGES_FILE
 /** Validates the parameters of `llm_as_judge` into a `JudgeTask`. */
 export const judgeParams = ({ byAlias, byDefault }: Judges) =>
   z.strictObject(shapeOf([...byAlias.keys()])).transform((given, context): JudgeTask => {
-    const refuse: Refuse = (name, message) =>
-      context.addIssue({ code: 'custom', path: [name], message })
     const judge = given.judge === undefined ? byDefault : byAlias.get(given.judge)
-    if (judge) {
-      check(given, judge, refuse)
-      return toTask(given, judge)
-    }
-    refuse('judge', byAlias.size === 0 ? NO_JUDGE : 'is needed')
-    return z.NEVER
+    const faults: Iterable<Fault> = judge
+      ? faultsOf(given, judge)
+      : [['judge', byAlias.size === 0 ? NO_JUDGE : 'is needed']]
+    for (const [name, message] of faults)
+      context.addIssue({ code: 'custom', path: [name], message })
+    return judge ? toTask(given, judge) : z.NEVER
   })
 
-type Refuse = (name: keyof Given, message: string) => void
+type Fault = readonly [name: keyof Given, message: string]
 
-function check(
+/** The faults of parameters of which each has a valid shape. */
+function* faultsOf(
   { mode, choices, criteria, effort, ...given }: Given,
   judge: Judge,
-  refuse: Refuse,
-): void {
+): Generator<Fault> {
   const isPair = mode === 'pairwise'
-  if (isPair && choices) refuse('choices', 'are not allowed in pairwise mode')
+  if (isPair && choices) yield ['choices', 'are not allowed in pairwise mode']
   if (isPair && given.reference_free)
-    refuse('reference_free', 'is not allowed in pairwise mode: expected is the other answer')
+    yield ['reference_free', 'is not allowed in pairwise mode: expected is the other answer']
   if (!isPair && given.position_swap !== undefined)
-    refuse('position_swap', 'is only allowed in pairwise mode')
+    yield ['position_swap', 'is only allowed in pairwise mode']
   const labels = choices ? Object.keys(choices).length : 2
-  if (labels < 2 || labels > 20) refuse('choices', 'must be 2 to 20 labels')
+  if (labels < 2 || labels > 20) yield ['choices', 'must be 2 to 20 labels']
   const names = criteria.map(({ name }) => name)
-  if (new Set(names).size < names.length) refuse('criteria', 'must have unique names')
+  if (new Set(names).size < names.length) yield ['criteria', 'must have unique names']
   if (given.max_cost_usd !== undefined && !judge.prices)
-    refuse('max_cost_usd', `requires prices, and the judge ${judge.alias} has none`)
-  const isAnthropic = judge.provider === 'anthropic'
-  if (isAnthropic && given.temperature !== undefined)
-    refuse('temperature', 'is not supported for Anthropic judges')
-  if (isAnthropic && (effort === 'none' || effort === 'minimal'))
-    refuse('effort', 'must be low, medium, high, xhigh or max for Anthropic judges')
+    yield ['max_cost_usd', `requires prices, and the judge ${judge.alias} has none`]
+  if (judge.provider !== 'anthropic') return
+  if (given.temperature !== undefined)
+    yield ['temperature', 'is not supported for Anthropic judges']
+  if (effort === 'none' || effort === 'minimal')
+    yield ['effort', 'must be low, medium, high, xhigh or max for Anthropic judges']
 }
 
 const PAIR = { A: 1, tie: 0.5, B: 0 }

@@ -24,7 +24,7 @@ export interface JudgeCall {
   readonly prompt: () => Prompt
   /** The usage of all attempts. */
   readonly meter: UsageMeter
-  verdict?: JudgeVerdict
+  verdict?: JudgeVerdict | undefined
   failure?: JudgeFailure
   latencyMs: number
 }

@@ -1,12 +1,26 @@
-import { defineWaitingScorer, fail, findOrganizationById, invalid, limitsOf } from '@remit/core'
-import type { Caller, Deps, WaitingScorer } from '@remit/core'
-import type { Judge, Judges } from './judges.ts'
-import { dayLimit } from './limits.ts'
+import { setImmediate } from 'node:timers/promises'
+import { defineWaitingScorer, fail, Unscorable } from '@remit/core'
+import type { BatchOutcome, Deps, WaitingScorer } from '@remit/core'
+import { assess, summarize } from './assess.ts'
+import { readCached, storeVerdicts } from './cache.ts'
+import { makeCalls, requestOf, startRun } from './client.ts'
+import type { JudgeRun } from './client.ts'
+import type { Judges } from './judges.ts'
+import { costBudget, dailyOf, dayLimit } from './limits.ts'
 import { judgeParams } from './params.ts'
-import { judgeAll } from './run.ts'
-import type { JudgeDeps } from './run.ts'
+import { planOf } from './plan.ts'
+import type { JudgeCall, JudgePlan } from './plan.ts'
+import { PARTS_OF_USD, usageReport } from './usage.ts'
 
-/** The scorer that calls a configured model. A request selects a judge by alias only. */
+interface JudgeDeps extends Pick<Deps, 'db' | 'clock' | 'log'> {
+  /** A secret of this process for unpredictable ids of blocks. */
+  readonly secret: Uint8Array
+}
+
+/**
+ * The scorer that calls a configured model. A request selects a judge by alias only. No failure of a
+ * judge fails the batch.
+ */
 export function llmAsJudge(judges: Judges, deps: JudgeDeps): WaitingScorer {
   return defineWaitingScorer({
     name: 'llm_as_judge',
@@ -26,38 +40,59 @@ export function llmAsJudge(judges: Judges, deps: JudgeDeps): WaitingScorer {
       trajectory: 'optional',
     },
     async scoreAll(results, task, context) {
-      const { caller } = context
-      const daily = caller && (await dailyOf(deps.db, caller, judges, task.judge))
-      const organization = daily && {
-        id: caller.orgId,
-        daily: dayLimit(deps, caller.orgId, daily),
+      const { orgId, plan = 'none' } = context.caller ?? {}
+      if (orgId === undefined || plan !== 'enterprise') {
+        const detail = `llm_as_judge requires the enterprise plan; the organization has ${plan}`
+        throw fail('plan_required', detail, { extensions: { required_plan: 'enterprise' } })
       }
-      return judgeAll(results, task, context.signal(), organization, deps)
+      const daily = await dailyOf(deps.db, orgId, judges.daily, task.judge)
+      const plans: (JudgePlan | Unscorable)[] = []
+      for (const result of results) {
+        plans.push(planOf(task, result, deps.secret))
+        // Hashing and searching long texts takes time; yield between them.
+        await setImmediate()
+      }
+      const run = startRun(task, context.signal(), deps.log, [
+        costBudget(task.max_cost_usd * PARTS_OF_USD),
+        dayLimit(deps, orgId, daily),
+      ])
+      const calls = plans.flatMap(callsOf)
+      if (task.cache === 'use') await readCached(deps, orgId, calls, run.shape)
+      if (task.dry_run) return estimate(run, plans)
+      const open = calls.filter(isOpen)
+      await makeCalls(run, open)
+      if (task.cache !== 'off') await storeVerdicts(deps, orgId, open)
+      const outcomes = plans.map((one) => (one instanceof Unscorable ? one : assess(task, one)))
+      return { outcomes, metadata: summarize(task, outcomes, calls) }
     },
   })
 }
 
-/**
- * The limit of the judges file, or that of the organization if it is lower; 0 USD permits no call.
- * Throws `plan_required`, or `invalid_request` for a judge whose cost is unknown: it would never
- * reach the limit.
- */
-async function dailyOf(
-  db: Deps['db'],
-  { orgId, plan }: Caller,
-  { daily }: Judges,
-  { alias, prices }: Judge,
-): Promise<Judges['daily']> {
-  if (plan !== 'enterprise') {
-    const detail = `llm_as_judge requires the enterprise plan; the organization has ${plan}`
-    throw fail('plan_required', detail, { extensions: { required_plan: 'enterprise' } })
+const callsOf = (plan: JudgePlan | Unscorable): JudgeCall[] =>
+  plan instanceof Unscorable ? [] : plan.samples.flat()
+
+/** Returns whether a call has no cached verdict. */
+const isOpen = ({ verdict }: JudgeCall): boolean => !verdict
+
+/** Estimates the maximum cost without a call. */
+async function estimate(
+  run: JudgeRun,
+  plans: readonly (JudgePlan | Unscorable)[],
+): Promise<BatchOutcome> {
+  const { alias: judge, model, prices } = run.task.judge
+  const outcomes: Unscorable[] = []
+  for (const plan of plans) {
+    const calls = callsOf(plan)
+    // Samples are equal, so each order has one size.
+    for (const same of Map.groupBy(calls.filter(isOpen), ({ order }) => order).values()) {
+      const usage = same[0] && requestOf(run, same[0].prompt()).most
+      for (const { meter } of same) meter.add({ ...usage, calls: 1 })
+    }
+    const metadata = { estimate: usageReport(calls, prices) }
+    const fault = plan instanceof Unscorable ? plan : null
+    outcomes.push(fault ?? new Unscorable('dry_run', 'the judge was not called', { metadata }))
+    await setImmediate()
   }
-  const own = limitsOf(await findOrganizationById(db, orgId)).judge_usd_per_day
-  if (own === undefined) return daily
-  if (own > 0 && !prices)
-    throw invalid(
-      'params.judge',
-      `must be a judge with prices, because the organization has the limit judge_usd_per_day; ${alias} has none`,
-    )
-  return { ...daily, cost_usd: Math.min(own, daily.cost_usd ?? own) }
+  const total = usageReport(plans.flatMap(callsOf), prices)
+  return { outcomes, metadata: { judge, model, estimate: total } }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { pauseBefore } from './client.ts'
 import { isTransient } from './post.ts'
-import { UsageMeter, mostUsage, priceOf, tokenCount, usdOf } from './usage.ts'
+import { UsageMeter, mostUsage, priceOf, tokenCount, usageReport, usdOf } from './usage.ts'
 
 const PRICES = { input: 1.1, output: 4.4, cached_input: 0.275 }
 
@@ -20,11 +20,11 @@ describe('what tokens cost', () => {
     const meter = new UsageMeter()
     for (let i = 0; i < 1000; i++) meter.add({ input: 1, output: 0, cached: 0 })
 
-    expect(meter.report(PRICES).cost_usd).toBe(0.0011)
+    expect(usageReport([{ meter }], PRICES).cost_usd).toBe(0.0011)
   })
 
   it('is unknown without prices', () => {
-    expect(new UsageMeter().report(undefined).cost_usd).toBeNull()
+    expect(usageReport([], undefined).cost_usd).toBeNull()
   })
 
   it.each([-1, 0.5, Number.NaN, Infinity, 1e8, '5', null, undefined, {}])(

@@ -45,7 +45,7 @@ export const mostUsage = (requestBytes: number, maxOutputTokens: number): TokenU
 
 const COUNTS = ['calls', 'unmetered', 'input', 'output', 'cached'] as const
 
-/** Sums the usage of a result or a request. */
+/** Sums the usage of the attempts of a call. */
 export class UsageMeter implements TokenUsage {
   calls = 0
   /** Calls that may have been charged without a reported usage. */
@@ -58,18 +58,23 @@ export class UsageMeter implements TokenUsage {
   add(other: Partial<Record<(typeof COUNTS)[number], number>>): void {
     for (const count of COUNTS) this[count] += other[count] ?? 0
   }
+}
 
-  /** `cost_usd` is null if the model has no price: unknown is not free. */
-  report(prices: Prices | undefined) {
-    return {
-      usage: {
-        input_tokens: this.input,
-        output_tokens: this.output,
-        cached_tokens: this.cached,
-        calls: this.calls,
-        unmetered_calls: this.unmetered,
-      },
-      cost_usd: prices ? usdOf(priceOf(this, prices)) : null,
-    }
+/** The usage of calls. `cost_usd` is null if the model has no price: unknown is not free. */
+export function usageReport(
+  calls: readonly { readonly meter: UsageMeter }[],
+  prices: Prices | undefined,
+) {
+  const total = new UsageMeter()
+  for (const { meter } of calls) total.add(meter)
+  return {
+    usage: {
+      input_tokens: total.input,
+      output_tokens: total.output,
+      cached_tokens: total.cached,
+      calls: total.calls,
+      unmetered_calls: total.unmetered,
+    },
+    cost_usd: prices ? usdOf(priceOf(total, prices)) : null,
   }
 }

@@ -90,16 +90,15 @@ describe('a pair', () => {
       standing('tie', null),
     ]
 
-    expect(bothOrders(win, win)).toEqual({ vote: win, isConsistent: true })
-    expect(bothOrders(tie, tie)).toEqual({ vote: tie, isConsistent: true })
+    expect(bothOrders(win, win)).toEqual(win)
+    expect(bothOrders(tie, tie)).toEqual(tie)
     for (const [first, second] of [
       [win, loss],
       [loss, win],
       [win, tie],
       [tie, loss],
     ] as const) {
-      const { vote, isConsistent } = bothOrders(first, second)
-      expect([vote.score, isConsistent]).toEqual([0.5, false])
+      expect(bothOrders(first, second)).toEqual({ label: 'inconsistent', score: 0.5 })
     }
   })
 })

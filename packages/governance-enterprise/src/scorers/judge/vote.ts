@@ -16,17 +16,17 @@ export function combine(votes: readonly SampleVote[], aggregation: 'majority' | 
   const leading = groups.filter(([, { length }]) => length === most)
   const counted = aggregation === 'majority' ? leading.flatMap(([, [one]]) => one ?? []) : votes
   const scores = counted.map(({ score }) => score)
+  const isTie = leading.length > 1
   return {
     score: aggregation === 'median' ? median(scores) : mean(scores),
     /** The label with the most votes; null for a tie. */
-    choice: leading.length === 1 ? (leading[0]?.[0] ?? null) : null,
+    choice: isTie ? null : (leading[0]?.[0] ?? null),
     votes: Object.fromEntries(groups.map(([label, { length }]) => [label, length])),
     /** The share of the votes for the leading label. */
     agreement: most / votes.length,
+    ...(isTie && { tie: true }),
   }
 }
-
-export type VoteResult = ReturnType<typeof combine>
 
 const mean = (numbers: readonly number[]): number =>
   numbers.reduce((sum, number) => sum + number, 0) / numbers.length
@@ -35,6 +35,8 @@ function median(numbers: readonly number[]): number {
   const sorted = numbers.toSorted((a, b) => a - b)
   return mean([sorted[(sorted.length - 1) >> 1] ?? 0, sorted[sorted.length >> 1] ?? 0])
 }
+
+export type VoteResult = Omit<ReturnType<typeof combine>, 'score'>
 
 /** The weighted mean of several criteria. */
 export function weightedMean(
@@ -45,6 +47,7 @@ export function weightedMean(
 }
 
 const TIE: SampleVote = { label: 'tie', score: 0.5 }
+export const INCONSISTENT: SampleVote = { label: 'inconsistent', score: TIE.score }
 
 /** The meaning of a label for the output, which was first or second. */
 export function standing(choice: string, order: AnswerOrder): SampleVote {
@@ -54,7 +57,5 @@ export function standing(choice: string, order: AnswerOrder): SampleVote {
 }
 
 /** Combines both orders: a winner that depends on the order is inconsistent. */
-export const bothOrders = (first: SampleVote, second: SampleVote) =>
-  first.label === second.label
-    ? { vote: first, isConsistent: true }
-    : { vote: { label: 'inconsistent', score: TIE.score }, isConsistent: false }
+export const bothOrders = (first: SampleVote, second: SampleVote): SampleVote =>
+  first.label === second.label ? first : INCONSISTENT
