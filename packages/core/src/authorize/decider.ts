@@ -8,7 +8,7 @@ import { actorOf, withAgent } from '../caller/caller.ts'
 import type { Ids } from '../base/ids.ts'
 import type { EntryDraft } from '../ledger/format/draft.ts'
 import { DecisionMeter } from '../computing/meter.ts'
-import { RecentOrganizations } from '../computing/recent-organizations.ts'
+import { RecentOrganizations } from '../computing/shares.ts'
 import { firstOf, LATER, toClientError } from '../ledger/write/work.ts'
 import type {
   Item,
@@ -32,9 +32,9 @@ import { FilledSlots } from './filled-slots.ts'
 import { preview } from './preview.ts'
 import type { Preview, PreviewOptions } from './preview.ts'
 import { resourceText, unclearType } from './resource.ts'
-import { selfTestAction, selfTestLane } from './self-test.ts'
+import { SELF_TESTS, selfTestLane } from './self-test.ts'
 import type { Slot } from './slots.ts'
-import type { Ask, UnverifiedFacts, Stage } from './stage.ts'
+import type { Ask, Settled, UnverifiedFacts, Stage } from './stage.ts'
 
 interface Job {
   readonly decisionId: string
@@ -60,6 +60,8 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
   readonly #slots: FilledSlots
   readonly #heavyPreviews = new RecentOrganizations()
   readonly #rate = new DecisionRate()
+  /** Gathers the external facts of stages; absent where no stage needs any. */
+  before?: NonNullable<Lane<Job, AuthorizeAnswer>['before']>
 
   constructor(writer: Writer, deps: DeciderDeps) {
     this.#writer = writer
@@ -70,6 +72,11 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
   /** Fills the slots. Called once, at boot. */
   use(stages: ReadonlyMap<Slot, Stage>, threads?: ConditionThreads): void {
     this.#slots.use(stages, threads)
+    if (this.#slots.gathers)
+      this.before = (orgId, items, memo) => {
+        const asks = () => items.map((item) => askOf(orgId, item, this.#deps.clock.now()))
+        return this.#slots.gather(orgId, asks, BatchMemory.of(memo))
+      }
   }
 
   /**
@@ -87,9 +94,9 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     const asked = { ...requester, caller }
     const perSecond = this.#writer.allowances.last(caller.orgId)?.perSecond ?? null
     if (perSecond !== null) await this.#rate.take(caller.orgId, perSecond)
-    const decision = selfTestAction(request.action)
+    const decision = SELF_TESTS.get(request.action)
     try {
-      if (decision !== null) {
+      if (decision !== undefined) {
         const job = { decisionId, request, decision }
         return await this.#writer.submit(selfTestLane, caller.orgId, job, asked)
       }
@@ -138,11 +145,6 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     )
   }
 
-  before(orgId: string, items: readonly Item<Job>[], memo: Map<string, unknown>): Promise<void> {
-    const asks = () => items.map((item) => askOf(orgId, item, this.#deps.clock.now()))
-    return this.#slots.gather(orgId, asks, BatchMemory.of(memo))
-  }
-
   async ahead(
     orgId: string,
     items: readonly Item<Job>[],
@@ -177,32 +179,35 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
   ): Promise<LaneResult<AuthorizeAnswer>> {
     const asks = items.map((item) => askOf(scope.orgId, item, scope.now))
     const { judged, prepared } = await this.#slots.prepare(asks, scope, BatchMemory.of(memo))
-    const decided = judged.map((about) => {
-      const one = decide(about.ask, prepared, about)
-      if (one.broken) {
-        const { slot, error } = one.broken
+    const outcomes: (Outcome<AuthorizeAnswer> | typeof LATER)[] = []
+    const effects = new Map<Slot, Settled[]>()
+    for (const [i, { caller, job }] of items.entries()) {
+      const about = judged[i]
+      if (!about) {
+        outcomes.push(LATER)
+        continue
+      }
+      const decided = decide(about.ask, prepared, about)
+      if (decided.broken) {
+        const { slot, error } = decided.broken
         this.#deps.log.error({ err: error, slot }, 'stage failed for a request; denying it')
       }
-      for (const settled of one.settled) {
+      for (const settled of decided.settled) {
         const { stage, state } = prepared.get(settled.slot) ?? {}
         stage?.apply?.(settled, state)
+        const known = effects.get(settled.slot)
+        if (known) known.push(settled)
+        else effects.set(settled.slot, [settled])
       }
-      return one
-    })
+      outcomes.push(outcomeOf(decided, caller, scope, job.trace))
+    }
     const further: EntryDraft[] = []
     for (const [slot, { stage, state, available }] of prepared) {
-      if (!stage.record || !available) continue
-      const settled = decided.flatMap((one) => one.settled.filter((effect) => effect.slot === slot))
-      if (settled.length > 0)
+      const settled = effects.get(slot)
+      if (settled && stage.record && available)
         further.push(...((await stage.record(settled, state, scope.tx, scope.writes)) ?? []))
     }
-    return {
-      outcomes: items.map(({ caller, job }, i) => {
-        const one = decided[i]
-        return one ? outcomeOf(one, caller, scope, job.trace) : LATER
-      }),
-      further,
-    }
+    return { outcomes, further }
   }
 }
 

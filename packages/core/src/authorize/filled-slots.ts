@@ -9,6 +9,7 @@ import type { Prepared, Judged, Ruled } from './decide.ts'
 import { judge } from './decide.ts'
 import { evaluateAhead } from './evaluate-ahead.ts'
 import type { ConditionThreads } from './evaluate-ahead.ts'
+import type { EvaluatedBatch } from './evaluated-conditions.ts'
 import type { Slot } from './slots.ts'
 import { Snapshots } from './snapshots.ts'
 import type { Ask, Overlay, Stage } from './stage.ts'
@@ -50,6 +51,11 @@ export class FilledSlots {
     this.#threads = threads
   }
 
+  /** Whether a stage needs external facts. */
+  get gathers(): boolean {
+    return this.#gathering.length > 0
+  }
+
   /**
    * Evaluates the conditions of the first requests in threads, with the rules of the last batch, and
    * keeps the results in `memory`. Without them the transaction evaluates.
@@ -88,7 +94,7 @@ export class FilledSlots {
     const snapshot = memory.snapshot ?? this.#snapshots.peek(orgId)
     if (!snapshot || memory.version === snapshot.version) return
     memory.version = snapshot.version
-    if (this.#gathering.length === 0) return
+    if (!this.gathers) return
     const all = asks()
     for (const [slot, stage] of this.#gathering) {
       if (memory.unavailable.has(slot)) continue
@@ -129,10 +135,10 @@ export class FilledSlots {
     const gathers = this.#gathering.some(([slot]) => live.has(slot))
     if (gathers && memory.version !== snapshot.version) throw new TryAgain()
     const stages = this.#ruled(snapshot, live, overlay)
-    const judged = view.time.firstOf(evaluatedFirst(asks, view, memory), (ask) =>
-      judge(ask, stages),
-    )
-    view.time.spentMs += memory.evaluated?.computedMs ?? 0
+    const { evaluated } = memory
+    const first = evaluated ? evaluatedFirst(asks, view, evaluated) : asks
+    const judged = view.time.firstOf(first, (ask) => judge(ask, stages))
+    view.time.spentMs += evaluated?.computedMs ?? 0
     const ready = judged.map(({ ask }) => ask)
     const prepared = new Map<Slot, Prepared>()
     for (const [slot, { stage, snapshot: own, available }] of stages) {
@@ -184,9 +190,9 @@ const OVER = { isOver: () => true }
 function evaluatedFirst(
   asks: readonly Ask[],
   { configVersion }: StageTransaction,
-  { evaluated: batch }: BatchMemory,
+  batch: EvaluatedBatch,
 ): readonly Ask[] {
-  if (batch?.version !== configVersion) return asks
+  if (batch.version !== configVersion) return asks
   const first: Ask[] = []
   for (const ask of asks) {
     const evaluated = batch.requests.get(ask.request)

@@ -2,7 +2,7 @@ import type { AuthorizeRequest, Decision, Match, Plan, Reason } from '@remit/con
 import type { Transaction } from 'kysely'
 import type { Clock } from '../base/clock.ts'
 import { BATCH_MS, BatchTime, DecisionMeter } from '../computing/meter.ts'
-import type { RecentOrganizations } from '../computing/recent-organizations.ts'
+import type { RecentOrganizations } from '../computing/shares.ts'
 import { unavailable } from '../db/failure.ts'
 import type { Database } from '../db/open.ts'
 import type { CoreTables } from '../db/schema.ts'

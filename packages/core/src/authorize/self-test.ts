@@ -7,14 +7,12 @@ import { resourceText } from './resource.ts'
 /** The request for approval that a self-test is held by; nobody can vote on it. */
 const SELF_TEST_APPROVAL = 'apr_selftest'
 
-const ACTIONS: ReadonlyMap<string, Decision> = new Map([
+/** The constant answers to the reserved actions. */
+export const SELF_TESTS: ReadonlyMap<string, Decision> = new Map([
   ['remit.selftest.allow', 'allow'],
   ['remit.selftest.deny', 'deny'],
   ['remit.selftest.needs_approval', 'needs_approval'],
 ])
-
-/** The constant answer to a reserved action; null for every other action. */
-export const selfTestAction = (action: string): Decision | null => ACTIONS.get(action) ?? null
 
 interface SelfTestJob {
   readonly decisionId: string
