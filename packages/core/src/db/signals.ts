@@ -47,7 +47,7 @@ export async function notifyOthers(
   orgId: string,
   topics: ReadonlySet<string>,
 ): Promise<void> {
-  if (topics.size === 0 || dialectOf(tx) === 'sqlite' || (await isDistributed(tx))) return
+  if (dialectOf(tx) === 'sqlite' || (await isDistributed(tx))) return
   for (const topic of topics) {
     await sql`select pg_notify(${CHANNEL}, ${JSON.stringify({ topic, orgId })})`.execute(tx)
   }

@@ -3,7 +3,7 @@ import { CARRIED_KIND } from './carried.ts'
 import type { EntryDraft } from './draft.ts'
 import { commitmentOf, entryHash, headerOf, payloadText } from './entry.ts'
 import type { EntryPayload } from './entry.ts'
-import { MerkleTree, decodeFrontier, encodeFrontier } from './merkle.ts'
+import { MerkleTree, decodeFrontier, encodeFrontier, rootOf } from './merkle.ts'
 import { TILE_WIDTH } from './tiles.ts'
 
 /**
@@ -56,65 +56,39 @@ export function linkEntries(
     const earlier = nodes.filter((node) => node.level === level).length
     nodes.push({ level, idx: Math.floor(end.size / TILE_WIDTH ** level) + earlier, hash })
   })
-  let prev = end.hash
-  const entries = drafts.map((draft, i) => {
-    const content = contentOf(draft)
+  const entries: LinkedEntry[] = []
+  let { hash } = end
+  for (const draft of drafts) {
     const place = {
       org_id: end.org_id,
-      seq: end.size + i,
-      prev_hash: prev,
+      seq: end.size + entries.length,
+      prev_hash: hash,
       recorded_at: recordedAt,
     }
-    const row = linkOne(place, draft.kind, newSalt(), content)
-    prev = row.hash
-    tree.append(row.hash)
-    return { row, content }
-  })
-  return {
-    entries,
-    nodes,
-    size: tree.size,
-    hash: prev,
-    root: tree.root(),
-    frontier: encodeFrontier(tree.frontier()),
+    const entry = linkOne(place, draft, newSalt())
+    entries.push(entry)
+    hash = entry.row.hash
+    tree.append(hash)
   }
+  const frontier = tree.frontier()
+  const root = rootOf(frontier.nodes)
+  return { entries, nodes, size: frontier.size, hash, root, frontier: encodeFrontier(frontier) }
 }
-
-/** Returns the payload of a draft with every member. */
-const contentOf = (draft: EntryDraft): EntryPayload => ({
-  action: draft.action ?? null,
-  actor: draft.actor,
-  agent_id: draft.agent_id ?? null,
-  data: draft.data,
-  decision: draft.decision ?? null,
-  reason: draft.reason ?? null,
-  resource: draft.resource ?? null,
-})
 
 type Place = Pick<LedgerEntryRow, 'org_id' | 'seq' | 'prev_hash' | 'recorded_at'>
 
-function linkOne(place: Place, kind: string, salt: string, content: EntryPayload): LedgerEntryRow {
-  const { org_id, seq, prev_hash, recorded_at } = place
+function linkOne(place: Place, draft: EntryDraft, salt: string): LinkedEntry {
+  const { kind, actor, data } = draft
+  const { action = null, agent_id = null, decision = null, reason = null, resource = null } = draft
+  const content: EntryPayload = { action, actor, agent_id, data, decision, reason, resource }
   const payload = payloadText(content)
   const most = kind === CARRIED_KIND ? MAX_CARRIED_BYTES : MAX_PAYLOAD_BYTES
   // A character has at most three bytes, so only long texts need counting.
   if (payload.length * 3 > most && Buffer.byteLength(payload) > most) {
     throw new RangeError(`The payload of ${kind} exceeds ${most} bytes`)
   }
-  const commitment = commitmentOf(salt, payload)
-  return {
-    org_id,
-    seq,
-    prev_hash,
-    hash: entryHash(headerOf({ org_id, seq, prev_hash, recorded_at, kind, commitment })),
-    recorded_at,
-    kind,
-    commitment,
-    salt,
-    payload,
-    agent_id: content.agent_id,
-    actor_id: content.actor.id,
-    action: content.action,
-    decision: content.decision,
-  }
+  const header = { ...place, kind, commitment: commitmentOf(salt, payload) }
+  const hash = entryHash(headerOf(header))
+  const row = { ...header, hash, salt, payload, agent_id, actor_id: actor.id, action, decision }
+  return { row, content }
 }

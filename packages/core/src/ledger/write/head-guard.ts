@@ -67,7 +67,9 @@ export class HeadGuard {
   }
 
   #signerOf({ origin, vkey }: LedgerHeadRow): NoteSigner {
-    const signer = isOrigin(origin) ? this.#signer.forOrigin(origin) : null
+    // The database may have been modified, so the type is checked too.
+    const isValid = typeof origin === 'string' && isKeyName(origin)
+    const signer = isValid ? this.#signer.forOrigin(origin) : null
     if (signer?.vkey === vkey) return signer
     throw fail(
       'ledger_unavailable',
@@ -99,9 +101,6 @@ export const missingHead = (): Failure =>
 /** The error for work of an organization without a head: it was deleted, or the row is missing. */
 export const withoutHead = async (db: AnyDatabase, orgId: string): Promise<Failure> =>
   (await isDeleted(db, orgId)) ? organizationDeleted() : missingHead()
-
-/** Returns true for a valid key name. */
-const isOrigin = (value: unknown): value is string => typeof value === 'string' && isKeyName(value)
 
 const isSame = (known: End | undefined, head: End): boolean =>
   known !== undefined &&

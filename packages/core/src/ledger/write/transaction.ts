@@ -3,6 +3,9 @@ import type { Clock } from '../../base/clock.ts'
 import { BatchTime } from '../../computing/meter.ts'
 import { isDatabaseError } from '../../db/failure.ts'
 import type { Database } from '../../db/open.ts'
+import { holdShard } from '../../db/shard.ts'
+import type { Shard } from '../../db/shard.ts'
+import { onShard } from '../../db/shard-transaction.ts'
 import { writeLastRows, writeRows } from '../../db/write-rows.ts'
 import { notifyOthers } from '../../db/signals.ts'
 import type { CoreTables, LedgerHeadRow } from '../../db/schema.ts'
@@ -21,9 +24,7 @@ import type { Linked } from '../format/link.ts'
 import { forgedHead, withoutHead } from './head-guard.ts'
 import type { HeadGuard } from './head-guard.ts'
 import type { NoteSigner } from '../format/note.ts'
-import { linkedRows } from '../store/store.ts'
-import { lockLedger } from './locked.ts'
-import type { Place } from './locked.ts'
+import { linkedRows, lockHead } from '../store/store.ts'
 import type { WriteMetrics } from './write-metrics.ts'
 import { LATER } from './work.ts'
 import type {
@@ -50,7 +51,10 @@ export interface Pending {
   readonly requester: Requester
 }
 
-export interface TransactionDeps extends Place {
+export interface TransactionDeps {
+  readonly db: Database<CoreTables>
+  /** The tables of the organization, if `db` leads to their node. */
+  readonly shard?: Shard | null
   readonly clock: Clock
   readonly heads: HeadGuard
   readonly observers: readonly EntryObserver[]
@@ -97,14 +101,19 @@ export async function runTransaction(
 ): Promise<Committed> {
   const began = performance.now()
   const committed = await deps.db.transaction().execute(async (opened) => {
-    const { tx, head } = await lockLedger(opened, orgId, deps)
+    const { shard } = deps
+    const tx = shard ? onShard(opened, shard) : opened
+    const head = await lockHead(tx, orgId)
+    if (shard) await holdShard(opened, shard)
     deps.metrics?.lockSeconds((performance.now() - began) / 1000)
     if (!head) throw await withoutHead(tx, orgId)
     const signer = await deps.heads.signerFor(tx, head)
     // Only work that reports a forgery continues from it, unsigned.
     if (signer === null && !batch.every(({ alone }) => alone?.evenIfForged)) throw forgedHead()
     // Time never decreases within a chain, regardless of the clock.
-    const time = isoTime(timeOf(deps.clock.now(), at))
+    const now = deps.clock.now()
+    const isRecent = at !== null && now - at <= MAX_AGE_MS
+    const time = isoTime(isRecent ? Math.min(now, at) : now)
     const recordedAt = time > head.recorded_at ? time : head.recorded_at
     const topics = new Set<string>()
     const scope: WriteContext = {
@@ -125,7 +134,7 @@ export async function runTransaction(
     await run.alone()
     const recorded = await record(run, head, signer, deps)
     const done = { ...recorded, topics, computedMs: scope.time.spentMs }
-    await notifyOthers(tx, orgId, topics)
+    if (topics.size > 0) await notifyOthers(tx, orgId, topics)
     onDone(done)
     return done
   })
@@ -135,9 +144,6 @@ export async function runTransaction(
 
 /** Milliseconds for which a transaction may take the time of its preparation. */
 const MAX_AGE_MS = 1_000
-
-const timeOf = (now: number, at: number | null): number =>
-  at !== null && now - at <= MAX_AGE_MS ? Math.min(now, at) : now
 
 /** The requests of one transaction from admission to their outcomes. */
 class Run {
@@ -189,18 +195,13 @@ class Run {
         caller: this.#callers[i] ?? null,
       }))
       // The next lane must see the writes of this one.
-      await this.write()
+      await writeRows(this.scope.tx, this.scope.writes.splice(0))
       const result: LaneResult<unknown> = await lane.run(items, this.scope, memo)
       for (const [k, i] of indices.entries()) {
         this.outcomes[i] = result.outcomes[k] ?? new Error(`${lane.name} returned no outcome`)
       }
       this.further.push(...(result.further ?? []))
     }
-  }
-
-  /** Sends the pending rows to the database. */
-  async write(): Promise<void> {
-    await writeRows(this.scope.tx, this.scope.writes.splice(0))
   }
 
   async alone(): Promise<void> {
@@ -238,7 +239,8 @@ async function record(
   signer: NoteSigner | null,
   { heads, observers }: TransactionDeps,
 ): Promise<Pick<Committed, 'results' | 'mark' | 'size'>> {
-  const drafts = run.outcomes.flatMap((outcome) => (leavesNothing(outcome) ? [] : outcome.entries))
+  const drafts: EntryDraft[] = []
+  for (const outcome of run.outcomes) if (!leavesNothing(outcome)) drafts.push(...outcome.entries)
   drafts.push(...run.further)
   const { recordedAt } = run.scope
   const linked = linkEntries(head, drafts, recordedAt, newSalt)

@@ -6,6 +6,7 @@ import type { NearNodes } from '../../db/near-nodes.ts'
 import type { Signals } from '../../db/signals.ts'
 import { Failure, fail } from '../../base/errors.ts'
 import { HeadGuard } from './head-guard.ts'
+import { observeCommit } from './observed-commit.ts'
 import { Queue } from './queue.ts'
 import type { Waiting } from './queue.ts'
 import { Share } from '../../threads/share.ts'
@@ -14,7 +15,6 @@ import type { LedgerSigner } from '../format/signing-key.ts'
 import { lockHead } from '../store/store.ts'
 import { WorkError, runTransaction } from './transaction.ts'
 import type { Committed, Pending, TransactionDeps } from './transaction.ts'
-import { traceCommit } from './traced-commit.ts'
 import { LATER, TryAgain } from './work.ts'
 import type { Change, EntryObserver, Item, Lane, Preparation, Requester } from './work.ts'
 
@@ -56,13 +56,15 @@ export class Writer {
   readonly #shares: Shares
   readonly #queues = new Map<string, Queue>()
   readonly #running = new Map<string, Promise<void>>()
-  #observers: readonly EntryObserver[] = []
+  #deps: TransactionDeps
   #closed = false
 
   constructor(options: WriterOptions) {
     this.#options = options
     this.#heads = new HeadGuard(options.signer)
     this.#shares = new Shares(options.share ?? new Share())
+    const { allowances } = this
+    this.#deps = { ...options, heads: this.#heads, allowances, observers: [] }
   }
 
   /** Submits a request to its lane; many share a transaction. */
@@ -97,7 +99,7 @@ export class Writer {
 
   /** Sets the observers of entries. Called once, at boot. */
   use(observers: readonly EntryObserver[]): void {
-    this.#observers = observers
+    this.#deps = { ...this.#deps, observers }
   }
 
   /** Rejects new work and resolves when all queues are empty. */
@@ -124,37 +126,28 @@ export class Writer {
   async #work(orgId: string, queue: Queue): Promise<void> {
     let answered = 0
     let tookMs = 0
-    const next = async (batch: Waiting[], preparation: Preparation) => {
-      const began = performance.now()
-      this.#measure(batch, began)
-      const endTrace = traceCommit(batch, began)
-      const { later, computedMs } =
-        batch.length > 0
-          ? await this.#commit(orgId, batch, preparation)
-          : { later: [], computedMs: 0 }
-      endTrace()
-      answered = batch.length - later.length
-      if (later.length > 0) queue.putBack(later, answered)
-      tookMs = performance.now() - began
-      return computedMs
-    }
     while (queue.length > 0) {
       const most = this.#shares.hasOthers(orgId) ? SHARED_BATCH : undefined
       await queue.gather(answered, tookMs, most)
       const batch = this.#withoutLate(queue.take(most))
       const isHeavy = this.#shares.isHeavy(orgId)
       const preparation = isHeavy ? await computeAhead(orgId, batch) : prepare(batch)
-      await this.#shares.run(orgId, isHeavy, () => next(batch, preparation))
+      await this.#shares.run(orgId, isHeavy, async () => {
+        const began = performance.now()
+        const end = observeCommit(batch, began, this.#options.metrics)
+        const { later, computedMs } =
+          batch.length > 0
+            ? await this.#commit(orgId, batch, preparation)
+            : { later: [], computedMs: 0 }
+        end()
+        answered = batch.length - later.length
+        if (later.length > 0) queue.putBack(later, answered)
+        tookMs = performance.now() - began
+        return computedMs
+      })
     }
     this.#queues.delete(orgId)
     this.#running.delete(orgId)
-  }
-
-  #measure(batch: readonly Waiting[], now: number): void {
-    const { metrics } = this.#options
-    if (!metrics || batch.length === 0) return
-    metrics.batchSize(batch.length)
-    for (const { since } of batch) metrics.queueSeconds((now - since) / 1000)
   }
 
   #withoutLate(batch: Waiting[]): Waiting[] {
@@ -173,13 +166,14 @@ export class Writer {
     try {
       const { results, topics, computedMs } = await this.#attempt(orgId, batch, preparation)
       for (const topic of topics) this.#options.signals.emit({ topic, orgId })
+      const later: Waiting[] = []
       for (const [i, pending] of batch.entries()) {
         const result = results[i]
-        if (result === LATER) continue
-        if (result instanceof Error) pending.reject(result)
+        if (result === LATER) later.push(pending)
+        else if (result instanceof Error) pending.reject(result)
         else pending.resolve(result)
       }
-      return { later: batch.filter((_, i) => results[i] === LATER), computedMs }
+      return { later, computedMs }
     } catch (error) {
       // A request that fails must not fail the others.
       if (batch.length > 1 && !(error instanceof Failure)) {
@@ -203,24 +197,17 @@ export class Writer {
         await lane?.before?.(orgId, itemsOf(batch, lane), memo)
       let done: Committed | null = null
       // Changes may write to the directory, so they run where everything can be reached.
-      const hasChange = batch.some(({ alone }) => alone)
-      const near = (!hasChange && this.#options.nodes?.of(orgId)) || null
+      const { nodes } = this.#options
+      const near = (nodes && !batch.some(({ alone }) => alone) && nodes.of(orgId)) || null
+      const deps = near ? { ...this.#deps, ...near } : this.#deps
       try {
-        const observers = this.#observers
-        const deps = {
-          ...this.#options,
-          ...near,
-          heads: this.#heads,
-          observers,
-          allowances: this.allowances,
-        }
         return await runTransaction(deps, orgId, batch, preparation, (committed) => {
           done = committed
         })
       } catch (error) {
         // The way through the cluster may still work.
         const hasNodeFailed = near !== null && isDatabaseError(error)
-        if (hasNodeFailed) this.#options.nodes?.forget(orgId)
+        if (hasNodeFailed) nodes?.forget(orgId)
         if (error instanceof TryAgain && attempt < MAX_ATTEMPTS) continue
         const mayRetry = (isConflict(error) || hasNodeFailed) && attempt < MAX_ATTEMPTS
         const refused = error instanceof Failure
@@ -266,10 +253,11 @@ export class Writer {
 }
 
 /** Starts an empty memory for each lane. */
-const prepare = (batch: readonly Pending[]): Preparation => ({
-  memos: new Map(batch.map(({ lane }) => [lane, new Map<string, unknown>()] as const)),
-  at: null,
-})
+function prepare(batch: readonly Pending[]): Preparation {
+  const memos = new Map<Pending['lane'], Map<string, unknown>>()
+  for (const { lane } of batch) if (!memos.has(lane)) memos.set(lane, new Map())
+  return { memos, at: null }
+}
 
 async function computeAhead(orgId: string, batch: readonly Pending[]): Promise<Preparation> {
   const { memos } = prepare(batch)
