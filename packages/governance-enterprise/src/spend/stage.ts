@@ -67,9 +67,8 @@ export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measur
       const [first] = asks
       const windows = windowsAt(first?.now ?? 0)
       const orgId = first?.orgId ?? ''
-      const limited = [...new Set(asks.map((ask) => ask.request.agent_id))].filter((id) =>
-        limits.has(id),
-      )
+      const agents = new Set(asks.map((ask) => ask.request.agent_id))
+      const limited = [...agents].filter((id) => limits.has(id))
       if (limited.length === 0) return { limits, windows, usage: new Map() }
       await releaseOverdue(
         tx,
@@ -112,7 +111,7 @@ export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measur
         held: hold.held_micro,
       }))
       writes.push(holdRows(holds), totalRows(orgId, movements))
-      return thresholdsOfHolds(holds, limits, usage, windows)
+      return usage.size > 0 ? thresholdsOfHolds(holds, limits, usage, windows) : []
     },
   }
 }

@@ -72,7 +72,6 @@ export function thresholdsOfHolds(
   usage: ReadonlyMap<string, SpendUsage | null>,
   windows: Windows,
 ): EntryDraft[] {
-  if (usage.size === 0) return []
   const added = new Map<string, number>()
   for (const { agent_id, held_micro } of holds) {
     if (held_micro > 0 && usage.has(agent_id))
