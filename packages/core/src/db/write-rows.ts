@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { isDistributed } from './distributed.ts'
 import { commitWith } from './last-statements.ts'
 import { dialectOf } from './portable.ts'
-import type { AnyDatabase, Cell } from './portable.ts'
+import type { AnyDatabase, Cell, Dialect } from './portable.ts'
 import { isOnShard } from './shard-transaction.ts'
 
 export type ColumnTypes = Readonly<Record<string, 'text' | 'bigint'>>
@@ -50,10 +50,9 @@ async function queriesFor(
   inserts: readonly BulkInsert[],
 ): Promise<CompiledQuery[]> {
   const waiting = inserts.filter(({ rows }) => rows.length > 0)
-  if (dialectOf(db) === 'sqlite')
-    return waiting.flatMap((insert) => valuesQueries(insert, SQLITE_VALUES))
-  if ((await isDistributed(db)) && !isOnShard(db))
-    return waiting.flatMap((insert) => valuesQueries(insert, POSTGRES_VALUES))
+  const dialect = dialectOf(db)
+  if (dialect === 'sqlite' || ((await isDistributed(db)) && !isOnShard(db)))
+    return waiting.flatMap((insert) => valuesQueries(insert, dialect))
   const queries: CompiledQuery[] = []
   while (waiting.length > 0) {
     // Parts of one statement do not see each other's rows, so each statement has a table only once.
@@ -121,39 +120,26 @@ function asJson({ columns, rows }: BulkInsert, parameters: string[]): string {
   return `json_to_recordset($${parameters.length}) as row(${shape.join(', ')})`
 }
 
-interface ValuesForm {
-  readonly parameter: (number: number) => string
-  /** Rows of a statement of this many cells a row, with so many left. */
-  readonly rows: (left: number, cells: number) => number
-}
-
-/** Few sizes, as every size is another prepared statement. */
-const SQLITE_VALUES: ValuesForm = {
-  parameter: () => '?',
-  rows: (left) => Math.min(64, powerOfTwo(left)),
-}
-
 /**
- * Few sizes of large statements, so that the texts repeat and stay prepared. Messages of PostgreSQL
- * have at most 65,535 parameters.
+ * Rows of the next statement, with so many `left`. Few sizes, so that the texts repeat and stay
+ * prepared. A message of PostgreSQL has at most 65,535 parameters.
  */
-const POSTGRES_VALUES: ValuesForm = {
-  parameter: (number) => `$${number}`,
-  rows: (left, cells) => (left <= 16 ? left : powerOfTwo(Math.min(left, 65_535 / cells))),
+function sizeOf(left: number, cells: number, dialect: Dialect): number {
+  if (dialect === 'postgres' && left <= 16) return left
+  const most = Math.min(left, dialect === 'sqlite' ? 64 : 65_535 / cells)
+  return 2 ** Math.floor(Math.log2(most))
 }
 
-const powerOfTwo = (most: number): number => 2 ** Math.floor(Math.log2(most))
-
-function valuesQueries(insert: BulkInsert, form: ValuesForm): CompiledQuery[] {
+function valuesQueries(insert: BulkInsert, dialect: Dialect): CompiledQuery[] {
   const { columns, rows } = insert
   const names = Object.keys(columns)
   const queries: CompiledQuery[] = []
   for (let start = 0; start < rows.length;) {
-    const size = form.rows(rows.length - start, names.length)
+    const size = sizeOf(rows.length - start, names.length, dialect)
     const cells = rows
       .slice(start, start + size)
       .flatMap((row) => names.map((name) => row[name] ?? null))
-    queries.push(CompiledQuery.raw(valuesText(insert, names, size, form), cells))
+    queries.push(CompiledQuery.raw(valuesText(insert, names, size, dialect), cells))
     start += size
   }
   return queries
@@ -166,11 +152,12 @@ function valuesText(
   { table, suffix = '' }: BulkInsert,
   names: readonly string[],
   size: number,
-  { parameter }: ValuesForm,
+  dialect: Dialect,
 ): string {
-  const key = `${table} ${names.join()} ${size} ${parameter(1)} ${suffix}`
+  const key = `${table} ${names.join()} ${size} ${dialect} ${suffix}`
   let text = texts.get(key)
   if (text === undefined) {
+    const parameter = (number: number) => (dialect === 'sqlite' ? '?' : `$${number}`)
     const row = (at: number) =>
       `(${names.map((_, i) => parameter(at * names.length + i + 1)).join(', ')})`
     const rows = Array.from({ length: size }, (_, at) => row(at)).join(', ')

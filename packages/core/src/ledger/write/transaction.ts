@@ -30,6 +30,7 @@ import { LATER } from './work.ts'
 import type {
   Change,
   EntryObserver,
+  Item,
   Lane,
   LaneResult,
   Outcome,
@@ -186,14 +187,14 @@ class Run {
   ): Promise<void> {
     for (const [lane, memo] of memos) {
       if (!lane) continue
-      const indices = [...this.batch.keys()].filter(
-        (i) => this.batch[i]?.lane === lane && !this.outcomes[i],
-      )
-      if (indices.length === 0) continue
-      const items = indices.map((i) => ({
-        job: this.batch[i]?.job,
-        caller: this.#callers[i] ?? null,
-      }))
+      const indices: number[] = []
+      const items: Item<unknown>[] = []
+      for (const [i, pending] of this.batch.entries()) {
+        if (pending.lane !== lane || this.outcomes[i]) continue
+        indices.push(i)
+        items.push({ job: pending.job, caller: this.#callers[i] ?? null })
+      }
+      if (items.length === 0) continue
       // The next lane must see the writes of this one.
       await writeRows(this.scope.tx, this.scope.writes.splice(0))
       const result: LaneResult<unknown> = await lane.run(items, this.scope, memo)
