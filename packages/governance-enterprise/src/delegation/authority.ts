@@ -131,6 +131,6 @@ function authorizes(chain: PermissionChain, ask: Ask, authority: Authority, look
 /** The same request by another agent. */
 function asIf(agentId: string, ask: Ask, roster: Roster): Ask {
   const other = { ...ask, request: { ...ask.request, agent_id: agentId } }
-  addAgentAttributes([other], roster)
+  addAgentAttributes(other, roster)
   return other
 }

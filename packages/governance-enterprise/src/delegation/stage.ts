@@ -24,7 +24,7 @@ export function agentStage(readRoster: ReadRoster): Stage<Known, never, Known> {
 
     decide(ask, authority) {
       // The first stage, so that the conditions of all stages can read the agent.
-      addAgentAttributes([ask], authority)
+      addAgentAttributes(ask, authority)
       if (authority.ownCredentialsOnly && ask.caller && ask.caller.principal.type !== 'credential')
         return refused(
           'The organization requires agents to use their own credentials.',

@@ -6,16 +6,10 @@ type Attributes = Readonly<Record<string, unknown>>
 const NONE: Attributes = {}
 const known = new WeakMap<Ask, Attributes>()
 
-/** Adds the registry's attributes of each request's agent, before conditions are evaluated. */
-export function addAgentAttributes(
-  asks: readonly Ask[],
-  { registry }: Pick<Roster, 'registry'>,
-): void {
-  if (registry.size === 0) return
-  for (const ask of asks) {
-    const agent = registry.get(ask.request.agent_id)
-    if (agent) known.set(ask, agent.attributes)
-  }
+/** Adds the registry's attributes of a request's agent, before conditions are evaluated. */
+export function addAgentAttributes(ask: Ask, { registry }: Pick<Roster, 'registry'>): void {
+  const agent = registry.get(ask.request.agent_id)
+  if (agent) known.set(ask, agent.attributes)
 }
 
 /** Adds recorded attributes of a request's agent. */
