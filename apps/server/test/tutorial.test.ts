@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { programEnv } from '@remit/core/testing'
+import { bundledProgram, programEnv } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules } from '../src/boot/modules.ts'
 import { RunningProcess } from './support/process.ts'
@@ -22,16 +22,13 @@ const fromCheckout = (block: string): string =>
       'npx -y -p node@24 -p pnpm@12 pnpm --silent remit-verify',
       'node $ROOT/apps/verify/src/main.ts',
     )
-    .replaceAll(
-      'npx -y -p node@24 -p pnpm@12 pnpm --silent remit',
-      'node --conditions=@remit/source $ROOT/apps/server/src/cli.ts',
-    )
+    .replaceAll('npx -y -p node@24 -p pnpm@12 pnpm --silent remit', 'node $CLI')
     .replaceAll('npx -y -p node@24 node examples/', 'node $ROOT/examples/')
 
 describe.skipIf(!hasModules())('the tutorial', () => {
   let folder: string
   let server: RunningProcess
-  const env = programEnv({ ROOT: root })
+  const env = programEnv({ ROOT: root, CLI: bundledProgram('cli') })
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'remit-tutorial-'))
     const settings = { REMIT_EVALUATION: '1', REMIT_BOOTSTRAP_ORG: 'demo', REMIT_PORT: '0' }

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { someDialects, SOURCE_FLAGS } from '@remit/core/testing'
+import { bundledProgram, someDialects, SOURCE_FLAGS } from '@remit/core/testing'
 import { hasModules } from '../src/boot/modules.ts'
 import { createOrg } from './support/cli.ts'
 import { createInstallation, withoutGuards } from './support/installation.ts'
@@ -49,7 +49,7 @@ describe.skipIf(!hasModules()).each(someDialects())('docs/verify-offline.md on %
       writeFileSync(join(folder, name), `#!/bin/sh\nexec "${process.execPath}" ${command} "$@"\n`)
       chmodSync(join(folder, name), 0o755)
     }
-    write('remit', `${SOURCE_FLAGS.join(' ')} "${root}/apps/server/src/cli.ts"`)
+    write('remit', `${SOURCE_FLAGS.join(' ')} "${bundledProgram('cli')}"`)
     write('remit-verify', `"${root}/apps/verify/src/main.ts"`)
     return folder
   }

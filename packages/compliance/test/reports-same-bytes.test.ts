@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process'
 import { hash } from 'node:crypto'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { ReadyReport } from '@remit/contract'
 import {
   apiOf,
+  bundledProgram,
   createClock,
   createTestRemit,
   DIALECTS,
@@ -132,9 +132,9 @@ describe.each(DIALECTS)('the same period on %s', (dialect) => {
     const [soc2] = before
     const body = JSON.stringify({ framework: 'soc2', ...QUARTER })
     const pem = api.remit.signingKey.export({ type: 'pkcs8', format: 'pem' }) as string
-    const script = join(import.meta.dirname, 'support/report-in-process.ts')
     for (const env of isFullRun ? Object.values(PLACES) : [PLACES[dialect]]) {
-      const args = [...SOURCE_FLAGS, script, api.remit.url, api.org.key, pem, body, NOW]
+      const given = [api.remit.url, api.org.key, pem, body, NOW]
+      const args = [...SOURCE_FLAGS, bundledProgram('report-in-process'), ...given]
       const { stdout } = await run(process.execPath, args, {
         env: programEnv(env),
       })

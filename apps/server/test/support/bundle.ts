@@ -29,6 +29,7 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   'watching-server': 'apps/server/test/compliance/watching-server.ts',
   'writer-process': 'packages/core/test/support/writer-process.ts',
   'prune-process': 'packages/core/test/support/prune-process.ts',
+  'report-in-process': 'packages/compliance/test/support/report-in-process.ts',
   'asking-process': 'packages/governance-enterprise/test/support/asking-process.ts',
   'asking-server': 'examples/test/mcp/support/asking-server.ts',
   'counting-server': 'examples/test/mcp/support/counting-server.ts',
