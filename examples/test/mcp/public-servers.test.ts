@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { runs } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules } from '../support/server.ts'
 import { serverProgram } from './support/gateway.ts'
@@ -121,7 +122,7 @@ describe.skipIf(!hasModules())('unchanged public servers', () => {
   let remit: Ruled
   let gateway: Awaited<ReturnType<typeof startGateway>>
   beforeAll(async () => {
-    writeFileSync(LARGE, 'A line of a large file.\n'.repeat(500_000))
+    writeFileSync(LARGE, 'A line of a large file.\n'.repeat(runs(500_000, 100_000)))
     remit = await startRuled()
     await remit.client.createPolicy({
       body: {

@@ -3,9 +3,6 @@
  * file that, once it exists, gives `pay` another description, and `TOOLS` one with definitions.
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import { getRequestListener } from '@hono/node-server'
-import { createMcpHandler } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { countingServer } from './counting.ts'
 import type { Definition } from './counting.ts'
@@ -23,6 +20,10 @@ const build = () =>
 
 if (PORT === undefined) serveStdio(build)
 else {
+  // Most of these servers are on stdio, and load a third faster without the modules of HTTP.
+  const { createServer } = await import('node:http')
+  const { getRequestListener } = await import('@hono/node-server')
+  const { createMcpHandler } = await import('@modelcontextprotocol/server')
   const handler = createMcpHandler(build)
   const listener = getRequestListener((request) => handler.fetch(request))
   createServer((request, response) => void listener(request, response)).listen(+PORT, '127.0.0.1')
