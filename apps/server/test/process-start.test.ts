@@ -8,7 +8,8 @@ import { boot } from '../src/boot/boot.ts'
 import { bootstrap } from '../src/boot/bootstrap.ts'
 import { readConfig } from '../src/settings/config.ts'
 import { hasModules } from '../src/boot/modules.ts'
-import { cliJson } from './support/cli.ts'
+import { cli, cliJson } from './support/cli.ts'
+import type { CliResult } from './support/cli.ts'
 import { createInstallation } from './support/installation.ts'
 import type { Installation } from './support/installation.ts'
 import { remit, request, RunningProcess, startServer } from './support/process.ts'
@@ -36,6 +37,33 @@ async function start(settings = env): Promise<{ url: string; server: RunningProc
   return { url, server }
 }
 
+/** The same in this process, for what a start does and prints: a process would load the server again. */
+async function startHere(
+  settings = env,
+): Promise<{ url: string; said: () => string; stop: () => Promise<CliResult> }> {
+  const end = new AbortController()
+  const banner = Promise.withResolvers<string>()
+  let said = ''
+  const onText = (text: string) => {
+    said += text
+    const [, url] = /Remit listens on (\S+)\n[^]*\n\n$/.exec(said) ?? []
+    if (url !== undefined) banner.resolve(url)
+  }
+  const served = cli(
+    ['serve'],
+    { REMIT_LOG_LEVEL: 'silent', ...settings },
+    { signal: end.signal, onText },
+  )
+  const ended = served.then(({ stderr }) => Promise.reject(new Error(`it ended: ${stderr}`)))
+  const url = await Promise.race([banner.promise, ended])
+  ended.catch(() => undefined)
+  const stop = () => {
+    end.abort()
+    return served
+  }
+  return { url, said: () => said, stop }
+}
+
 describe('the first start', () => {
   test('makes the organization and prints its key once, with lines that work', async () => {
     const { url, server } = await start()
@@ -51,19 +79,19 @@ describe('the first start', () => {
   })
 
   test('a second start on the same data keeps the organization and prints no key', async () => {
-    const first = await start()
-    await first.server.stop()
-    const [key = ''] = first.server.stdout.match(KEY) ?? []
-    const { url, server } = await start()
-    const answer = await request(`${url}/v1/scorers`, key)
-    await server.stop()
+    const first = await startHere()
+    await first.stop()
+    const [key = ''] = first.said().match(KEY) ?? []
+    const second = await startHere()
+    const answer = await request(`${second.url}/v1/scorers`, key)
+    await second.stop()
     const { organizations } = await cliJson<{ organizations: { name: string }[] }>(
       ['org', 'list'],
       env,
     )
 
     expect(answer.status).toBe(200)
-    expect(server.stdout).not.toMatch(KEY)
+    expect(second.said()).not.toMatch(KEY)
     expect(organizations.map(({ name }) => name)).toEqual(['demo'])
   })
 
@@ -125,8 +153,8 @@ describe('the login link of an evaluation', () => {
   test('signs in once with the admin key, also at a later start', async () => {
     const { REMIT_BASE_URL: _, ...local } = env
     for (let round = 0; round < 2; round++) {
-      const { url, server } = await start(local)
-      const [, path = ''] = LINK.exec(server.stdout) ?? []
+      const { url, said, stop } = await startHere(local)
+      const [, path = ''] = LINK.exec(said()) ?? []
       const open = () => fetch(url + path, { redirect: 'manual' })
       const response = await open()
       const [cookie = ''] = response.headers.getSetCookie()
@@ -140,7 +168,7 @@ describe('the login link of an evaluation', () => {
         organization: { name: 'demo' },
       })
       expect((await open()).status).toBe(410)
-      await server.stop()
+      await stop()
     }
   })
 
@@ -149,8 +177,8 @@ describe('the login link of an evaluation', () => {
     ['outside of an evaluation', { REMIT_EVALUATION: '0' }],
     ['on an address that other machines reach', { REMIT_BASE_URL: '', REMIT_HOST: '0.0.0.0' }],
   ])('is not printed %s', async (_, settings) => {
-    const { server } = await start({ ...env, ...settings })
-    const { stdout } = await server.stop()
+    const { stop } = await startHere({ ...env, ...settings })
+    const { stdout } = await stop()
     expect(stdout).not.toMatch(LINK)
   })
 })
@@ -176,9 +204,9 @@ describe('output', () => {
 
 describe('a start with another ledger key', () => {
   test('says whose ledgers it cannot write, and decides nothing for them', async () => {
-    const first = await start()
-    await first.server.stop()
-    const [key = ''] = first.server.stdout.match(KEY) ?? []
+    const first = await startHere()
+    await first.stop()
+    const [key = ''] = first.said().match(KEY) ?? []
     const { url, server } = await start({
       ...env,
       REMIT_LEDGER_KEY_FILE: `${installation.folder}/other-key.pem`,
@@ -198,8 +226,8 @@ describe('a start with another ledger key', () => {
 
 test('a bootstrap key of another organization ends the start with 78, and makes nothing', async () => {
   const { secret } = generateKey()
-  const first = await start({ ...env, REMIT_BOOTSTRAP_KEY: secret })
-  await first.server.stop()
+  const first = await startHere({ ...env, REMIT_BOOTSTRAP_KEY: secret })
+  await first.stop()
   const settings = { ...env, REMIT_BOOTSTRAP_KEY: secret, REMIT_BOOTSTRAP_ORG: 'renamed' }
   const ended = await remit(['serve'], { ...settings, REMIT_LOG_LEVEL: 'silent' })
   const { organizations } = await cliJson<{ organizations: unknown[] }>(['org', 'list'], env)
@@ -267,13 +295,23 @@ describe('a start that cannot be', () => {
   ])(
     'for a bad %s (%s) ends with 78, naming it and showing no secret',
     async (name, value, message) => {
-      const ended = await new RunningProcess('main', [], { ...env, [name]: value }).ended()
+      const ended = await cli(['serve'], { ...env, [name]: value })
 
       expect(ended).toMatchObject({ code: 78, stdout: '' })
       expect(ended.stderr).toMatch(message)
       expect(ended.stderr).not.toMatch(/sword%?fish/)
     },
   )
+
+  test('for a bad setting ends the process that `pnpm start` runs with 78', async () => {
+    const ended = await new RunningProcess('main', [], { ...env, REMIT_PORT: 'eighty' }).ended()
+
+    expect(ended).toEqual({
+      code: 78,
+      stdout: '',
+      stderr: expect.stringMatching(/^remit: REMIT_PORT must be .+; given: "eighty"\n$/),
+    })
+  })
 
   test('for a port that is taken ends with 2 and one line', async () => {
     const holder = createTcpServer().listen(0, '127.0.0.1')
