@@ -76,7 +76,12 @@ async function bundle(
     resolve: { conditionNames: ['@remit/source', 'node'] },
     plugins: [nativeOutside, ownUrls, foundInBundle(packages)],
   })
-  const { output } = await bundled.generate({ format: 'esm', entryFileNames: '[name].js' })
+  const { output } = await bundled.generate({
+    format: 'esm',
+    entryFileNames: '[name].js',
+    // Less to read: a twentieth of the computing time of a start. Names stay, for stacks.
+    minify: { mangle: false },
+  })
   await bundled.close()
   return output.filter((file) => file.type === 'chunk')
 }
