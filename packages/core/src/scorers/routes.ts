@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { scorers } from '@remit/contract'
-import type { Role } from '@remit/contract'
+import type { Role, ScorerInfo } from '@remit/contract'
 import type { Computer } from '../threads/pool.ts'
 import { fail } from '../base/errors.ts'
 import { pageOf } from '../base/page.ts'
@@ -23,7 +23,8 @@ export function scorerRoutes(
   computer?: Computer,
 ): Route[] {
   const sorted = registry.toSorted((a, b) => (a.name < b.name ? -1 : 1))
-  const catalogue = sorted.map(describeScorer)
+  // Made by the first request: a start does not need the schemas of all parameters.
+  let catalogue: ScorerInfo[] | undefined
 
   return implement(
     { runScorer: run, listScorers: list },
@@ -47,7 +48,10 @@ export function scorerRoutes(
       },
       listScorers: ({ query: { limit, cursor } }) =>
         pageOf(limit, {
-          read: () => catalogue.filter(({ name }) => cursor === undefined || name > cursor),
+          read: () =>
+            (catalogue ??= sorted.map(describeScorer)).filter(
+              ({ name }) => cursor === undefined || name > cursor,
+            ),
           cursor: ({ name }) => name,
           items: (listed) => [...listed],
         }),
