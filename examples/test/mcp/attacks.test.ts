@@ -161,6 +161,16 @@ describe.skipIf(!hasModules())('a server behind the gateway', () => {
       await client.close()
     })
 
+    it('that begins to offer a tool twice offers it no more', async () => {
+      file.offer([PAY])
+      const client = await open(way)
+      expect(await names(client)).toEqual(['pay'])
+      file.offer([PAY, PAY])
+
+      expect(await names(client)).toEqual([])
+      await client.close()
+    })
+
     it('that changes a tool has it again once an administrator admits the change', async () => {
       file.offer([PAY])
       const client = await open(way)
