@@ -6,15 +6,12 @@ import { fail } from './errors.ts'
 
 /**
  * Writes a durable file that only its owner can read, under a name of its own until it is complete: nobody can
- * put a link there, two writers do not meet, and a killed one leaves nothing that looks whole. Throws
- * `invalid_request` if the path exists.
+ * put a link there, two writers do not meet, and a killed one leaves nothing that looks whole.
  */
 export async function writeWholeFile<T>(
   path: string,
   write: (partial: string) => Promise<T>,
 ): Promise<T> {
-  if (lstatSync(path, { throwIfNoEntry: false }))
-    throw fail('invalid_request', `${path} already exists and is not replaced`)
   const partial = `${path}.${randomUUID()}.partial`
   const file = await open(partial, 'wx', 0o600)
   await file.close()
@@ -29,6 +26,16 @@ export async function writeWholeFile<T>(
     await rm(partial, { force: true })
     throw error
   }
+}
+
+/** Writes a file as `writeWholeFile` does. Throws `invalid_request` if the path exists. */
+export async function writeNewFile<T>(
+  path: string,
+  write: (partial: string) => Promise<T>,
+): Promise<T> {
+  if (lstatSync(path, { throwIfNoEntry: false }))
+    throw fail('invalid_request', `${path} already exists and is not replaced`)
+  return writeWholeFile(path, write)
 }
 
 async function sync(path: string, flags: 'r' | 'r+'): Promise<void> {

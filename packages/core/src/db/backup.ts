@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { writeWholeFile } from '../base/whole-file.ts'
+import { writeNewFile } from '../base/whole-file.ts'
 import type { AnyDatabase } from './portable.ts'
 
 /**
@@ -7,7 +7,7 @@ import type { AnyDatabase } from './portable.ts'
  * of decisions are confidential, so that only its owner can read it.
  */
 export const copySqlite = (db: AnyDatabase, path: string): Promise<unknown> =>
-  writeWholeFile(path, (partial) => sql`vacuum into ${partial}`.execute(db))
+  writeNewFile(path, (partial) => sql`vacuum into ${partial}`.execute(db))
 
 /** Throws if a SQLite database is damaged. */
 export async function checkSqlite(db: AnyDatabase): Promise<void> {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { writeWholeFile } from '../../base/whole-file.ts'
+import { writeNewFile } from '../../base/whole-file.ts'
 
 /** The destination of pruned entries. */
 export interface Archive {
@@ -14,7 +14,7 @@ export interface Archive {
 /** A file that only its owner can read. It gets its name when it is complete. */
 export function fileArchive(path: string): Archive {
   return {
-    write: (text) => writeWholeFile(path, (partial) => writeText(partial, text)),
+    write: (text) => writeNewFile(path, (partial) => writeText(partial, text)),
     read: () => createReadStream(path),
   }
 }
