@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules } from '../support/server.ts'
 import { governed, serverProgram } from './support/gateway.ts'
 import { connect, startEverything, startGateway } from './support/http.ts'
-import { call } from './support/messages.ts'
+import { call, progressSeenBy, WITH_PROGRESS } from './support/messages.ts'
 import { startRuled } from './support/ruled.ts'
 import type { Ruled } from './support/ruled.ts'
 
@@ -63,11 +63,11 @@ describe.skipIf(!hasModules())('server-everything behind the gateway', () => {
     })
 
     it('passes progress on', async () => {
-      const seen: number[] = []
+      const seen = progressSeenBy(behind)
       const long = call('trigger-long-running-operation', { duration: 0.2, steps: 2 })
-      await behind.callTool(long, { onprogress: ({ progress }) => seen.push(progress) })
+      await behind.callTool(long, WITH_PROGRESS)
 
-      expect(seen[0]).toBe(1)
+      expect([...seen.values()].map(([first]) => first)).toEqual([1])
     })
 
     it('reads resources and prompts, with decisions', async () => {

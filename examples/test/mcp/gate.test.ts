@@ -9,7 +9,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { hasModules } from '../support/server.ts'
 import { countingServer } from './support/counting.ts'
 import { connect } from './support/http.ts'
-import { call, MODERN, TASKS, textOf } from './support/messages.ts'
+import { call, MODERN, progressSeenBy, TASKS, textOf, WITH_PROGRESS } from './support/messages.ts'
 import { startRuled } from './support/ruled.ts'
 import type { Ruled } from './support/ruled.ts'
 import { talkOnHttp } from './support/talk.ts'
@@ -52,8 +52,7 @@ describe.skipIf(!hasModules())('a server with createMcpGate', () => {
     ['on HTTP, of 2026-07-28', async () => (await connect(url, undefined, MODERN)).client],
   ])('decides the calls of a client %s, and runs none that is denied', async (_, open) => {
     const client = await open()
-    const seen: number[] = []
-    const onprogress = ({ progress }: { progress: number }) => seen.push(progress)
+    const seen = progressSeenBy(client)
 
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain('refund')
     expect(textOf(await client.callTool({ name: 'pay', arguments: { usd: 5 } }))).toBe(
@@ -62,9 +61,9 @@ describe.skipIf(!hasModules())('a server with createMcpGate', () => {
     expect(textOf(await client.callTool({ name: 'refund', arguments: {} }))).toMatch(
       /^Not executed: denied by Remit \(policy_deny\)/,
     )
-    await client.callTool({ name: 'steps', arguments: {} }, { onprogress })
+    await client.callTool({ name: 'steps', arguments: {} }, WITH_PROGRESS)
     expect(calls).toEqual(['pay', 'steps'])
-    expect(seen).toEqual([1, 2, 3])
+    expect([...seen.values()]).toEqual([[1, 2, 3]])
     await client.close()
   })
 

@@ -5,7 +5,14 @@ import { hasModules } from '../support/server.ts'
 import { CallFile } from './support/call-file.ts'
 import { ownProgram } from './support/gateway.ts'
 import { connect, startCounting, startGateway } from './support/http.ts'
-import { call, envelope, MODERN, textOf } from './support/messages.ts'
+import {
+  call,
+  envelope,
+  MODERN,
+  progressSeenBy,
+  textOf,
+  WITH_PROGRESS,
+} from './support/messages.ts'
 import { startRuled } from './support/ruled.ts'
 import type { Ruled } from './support/ruled.ts'
 
@@ -133,12 +140,14 @@ describe.skipIf(!hasModules())('the gateway on HTTP', () => {
     })
 
     it('passes progress on, to the request that it is about', async () => {
-      const seen: Record<string, number[]> = { a: [], b: [] }
-      const steps = (key: string) =>
-        client.callTool(call('steps'), { onprogress: ({ progress }) => seen[key]?.push(progress) })
-      await Promise.all([steps('a'), steps('b')])
+      const seen = progressSeenBy(client)
+      const steps = () => client.callTool(call('steps'), WITH_PROGRESS)
+      await Promise.all([steps(), steps()])
 
-      expect(seen).toEqual({ a: [1, 2, 3], b: [1, 2, 3] })
+      expect([...seen.values()]).toEqual([
+        [1, 2, 3],
+        [1, 2, 3],
+      ])
     })
 
     it('passes a cancellation on', async () => {

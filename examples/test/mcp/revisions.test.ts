@@ -9,7 +9,7 @@ import type { RemitServer } from '../support/server.ts'
 import { askingServer } from './support/asking.ts'
 import { direct, governed, ownProgram, serverProgram } from './support/gateway.ts'
 import { connect, startEverything, startGateway } from './support/http.ts'
-import { MODERN } from './support/messages.ts'
+import { MODERN, progressSeenBy, WITH_PROGRESS } from './support/messages.ts'
 
 const EVERYTHING = [serverProgram('server-everything'), 'stdio']
 const ASKING = [ownProgram('asking-server')]
@@ -157,15 +157,15 @@ describe.skipIf(!hasModules())('a client and a server of different revisions', (
       })
 
       it('pass progress on, to the call that it is about', async () => {
-        const seen: Record<string, number[]> = { a: [], b: [] }
-        const call = (key: string) =>
-          client.callTool(
-            { name: 'trigger-long-running-operation', arguments: { duration: 0.2, steps: 2 } },
-            { onprogress: ({ progress }) => seen[key]?.push(progress) },
-          )
-        await Promise.all([call('a'), call('b')])
+        const seen = progressSeenBy(client)
+        const call = {
+          name: 'trigger-long-running-operation',
+          arguments: { duration: 0.2, steps: 2 },
+        }
+        const made = () => client.callTool(call, WITH_PROGRESS)
+        await Promise.all([made(), made()])
 
-        expect([seen['a']?.[0], seen['b']?.[0]]).toEqual([1, 1])
+        expect([...seen.values()].map(([first]) => first)).toEqual([1, 1])
       })
     },
   )
@@ -234,11 +234,10 @@ describe.skipIf(!hasModules())('a client and a server of different revisions', (
       })
 
       it('pass progress on', async () => {
-        const seen: number[] = []
-        const onprogress = ({ progress }: { progress: number }) => void seen.push(progress)
-        await client.callTool({ name: 'steps', arguments: {} }, { onprogress })
+        const seen = progressSeenBy(client)
+        await client.callTool({ name: 'steps', arguments: {} }, WITH_PROGRESS)
 
-        expect(seen).toEqual([1])
+        expect([...seen.values()]).toEqual([[1]])
       })
 
       it('say in text what is no object', async () => {

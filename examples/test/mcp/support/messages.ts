@@ -1,3 +1,5 @@
+import type { Client } from '@modelcontextprotocol/client'
+
 /** The text of a result. */
 export const textOf = (result: unknown): string =>
   (result as { content: { text: string }[] }).content.map(({ text }) => text).join('')
@@ -28,3 +30,25 @@ export const REVISIONS = [
   ['2025-11-25', {}],
   ['2026-07-28', MODERN],
 ] as const
+
+/** Options of a call whose progress `progressSeenBy` collects: they ask for it. */
+export const WITH_PROGRESS = { onprogress: () => undefined }
+
+/**
+ * The steps of each call of a client from now on, by its token. The client of the SDK drops steps that arrive in
+ * one piece with the response, so that its transport is watched.
+ */
+export function progressSeenBy({ transport }: Client): Map<unknown, number[]> {
+  const seen = new Map<unknown, number[]>()
+  if (!transport) throw new Error('the client is not connected')
+  const { onmessage } = transport
+  const watch: typeof onmessage = (message, extra) => {
+    if ('method' in message && message.method === 'notifications/progress') {
+      const { progressToken: token, progress } = message.params as Record<string, unknown>
+      seen.set(token, [...(seen.get(token) ?? []), Number(progress)])
+    }
+    onmessage?.(message, extra)
+  }
+  Object.assign(transport, { onmessage: watch })
+  return seen
+}
