@@ -196,6 +196,19 @@ describe.skipIf(!canRun)('the console in Chromium', () => {
     expect(await page.getByRole('row').count()).toBe(2)
   })
 
+  test('nothing moves without end for a person who wants less motion', async () => {
+    const { page, context } = await openTab(browser, server, { reducedMotion: 'reduce' })
+    await page.goto('/console/')
+    await page.getByLabel('Key', { exact: true }).waitFor()
+    const times = await page.evaluate(`(() => {
+      document.body.style.animation = 'sheen 1s infinite'
+      return getComputedStyle(document.body).animationIterationCount
+    })()`)
+
+    expect(times).toBe('1')
+    await context.close()
+  })
+
   describe('sign-in with a key', () => {
     test('passes WCAG 2.2 AA, refuses a wrong key in words, and leads to the page that was asked for', async () => {
       const { page, complaints } = await openTab(browser, server)
