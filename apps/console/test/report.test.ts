@@ -6,7 +6,7 @@ import { startServer } from './support/server.ts'
 import type { Server } from './support/server.ts'
 
 const AGENT = 'payer'
-const HOUR_MS = 3_600_000
+const DAY_MS = 86_400_000
 /** Two pages of the list, which reads a hundred entries at once. */
 const DECISIONS = 130
 const PAGE = 100
@@ -34,7 +34,9 @@ describe.skipIf(!canRun)('a report in Chromium', () => {
     const { head } = await api.listEntries({ query: { limit: 1 } })
     // Counting runs behind the ledger.
     const now = Date.now()
-    const period = { from: new Date(now - HOUR_MS).toISOString(), to: new Date(now).toISOString() }
+    // The day so far: a picture of days has one row, at each hour.
+    const from = new Date(now - (now % DAY_MS)).toISOString()
+    const period = { from, to: new Date(now).toISOString() }
     const counted = async () =>
       (await api.getStats({ query: { ...period, bucket: 'hour', by: 'decision' } })).up_to_seq ?? -1
     await vi.waitUntil(async () => (await counted()) >= (head?.seq ?? 0), { timeout: 120_000 })
