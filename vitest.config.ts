@@ -26,8 +26,8 @@ export default defineConfig({
       '--min-semi-space-size=32',
       `--import=${resolve('apps/server/test/support/bundled-threads.ts')}`,
     ],
-    // One more than processors: a worker often waits for a database or for a program.
-    maxWorkers: Math.min(4, availableParallelism() + 1),
+    // More than processors: a worker often waits for a database or for a program.
+    maxWorkers: Math.min(6, availableParallelism() + 2),
     // No test is about time: the limits are for a machine that does ten other things.
     testTimeout: 180_000,
     hookTimeout: 180_000,

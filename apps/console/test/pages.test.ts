@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { sampled } from '@remit/core/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
@@ -91,17 +92,22 @@ describe.skipIf(!canRun)('the console in Chromium', () => {
   })
 
   describe.each(PATHS)('%s', (path) => {
-    test('is shown without another host or an error, passes WCAG 2.2 AA in both schemes, and shows hostile texts as text', async () => {
+    test('is shown without another host or an error, and shows hostile texts as text', async () => {
       const { page, complaints } = tab
       await go(page, path)
 
       expect(await page.locator('main h1').count()).toBe(1)
-      expect(await violationsInBoth(page)).toEqual([])
       expect(await textOf(page)).not.toMatch(INVISIBLE)
       expect(await page.locator('img[src=x]').count()).toBe(0)
       expect(await page.evaluate('window.harmed')).toBeUndefined()
       expect(complaints.splice(0).filter((text) => !isExpected(path, text))).toEqual([])
     })
+  })
+
+  test.each(sampled(PATHS))('%s passes WCAG 2.2 AA in both schemes', async (path) => {
+    await go(tab.page, path)
+    expect(await violationsInBoth(tab.page)).toEqual([])
+    tab.complaints.splice(0)
   })
 
   test.each(['/policies/new', '/ledger/3', '/settings?tab=keys', '/no-such-page'])(

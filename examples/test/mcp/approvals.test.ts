@@ -8,15 +8,13 @@ import { startRuled } from './support/ruled.ts'
 import type { Ruled } from './support/ruled.ts'
 import { talkOnHttp, talkOnStdio } from './support/talk.ts'
 import type { Talk } from './support/talk.ts'
+import { WAYS, WAYS_AND_REVISIONS } from './support/ways.ts'
+import type { Way } from './support/ways.ts'
 
 const SERVER = [ownProgram('counting-server')]
 const TIMEOUT = { timeout: 60_000 }
 /** Seconds that the impatient gateway holds a call. */
 const HOLD = 1
-const REVISIONS = ['2025-11-25', '2026-07-28'] as const
-type Revision = (typeof REVISIONS)[number]
-const WAYS = ['stdio', 'started', 'remote'] as const
-type Way = (typeof WAYS)[number]
 
 /** A rejected request stays rejected for a while: each test pays another amount. */
 let usd = 100
@@ -80,7 +78,7 @@ describe.skipIf(!hasModules())('a call that needs an approval', () => {
   const ENV = { CALLS: file.path }
   const talk = async (
     way: Way,
-    revision: Revision,
+    revision: '2025-11-25' | '2026-07-28',
     capabilities: object = {},
     isPatient = true,
   ): Promise<Talk> => {
@@ -98,85 +96,78 @@ describe.skipIf(!hasModules())('a call that needs an approval', () => {
   const ran = (answers: unknown[]) =>
     answers.filter((answer) => JSON.stringify(answer).includes(JSON.stringify(paid())))
 
-  describe.each(WAYS.flatMap((way) => REVISIONS.map((revision) => [way, revision] as const)))(
-    'on %s, of a client of %s',
-    (way, revision) => {
-      it('is held with progress, and runs once when a person approves it', async () => {
-        const { ask, notes } = await talk(way, revision)
-        const answer = ask('tools/call', withProgress())
-        await expect.poll(() => notes.length, TIMEOUT).toBeGreaterThan(0)
-        expect(calls()).toEqual([])
-        const id = await remit.approve()
+  describe.each(WAYS_AND_REVISIONS)('on %s, of a client of %s', (way, revision) => {
+    it('is held with progress, and runs once when a person approves it', async () => {
+      const { ask, notes } = await talk(way, revision)
+      const answer = ask('tools/call', withProgress())
+      await expect.poll(() => notes.length, TIMEOUT).toBeGreaterThan(0)
+      expect(calls()).toEqual([])
+      const id = await remit.approve()
 
-        expect(textOf((await answer)['result'])).toBe(paid())
-        expect(calls()).toEqual(['pay'])
-        expect(notes[0]).toMatchObject({
-          method: 'notifications/progress',
-          params: { progressToken: 'p', message: `Waiting for approval ${id}` },
-        })
+      expect(textOf((await answer)['result'])).toBe(paid())
+      expect(calls()).toEqual(['pay'])
+      expect(notes[0]).toMatchObject({
+        method: 'notifications/progress',
+        params: { progressToken: 'p', message: `Waiting for approval ${id}` },
       })
+    })
 
-      it('is refused clearly when the hold ends; 20 repeats after the vote run it once', async () => {
-        const { ask, notes } = await talk(way, revision, {}, false)
-        const { result } = await ask('tools/call', withProgress())
-        const [approval] = await remit.pending()
+    it('is refused clearly when the hold ends; 20 repeats after the vote run it once', async () => {
+      const { ask, notes } = await talk(way, revision, {}, false)
+      const { result } = await ask('tools/call', withProgress())
+      const [approval] = await remit.pending()
 
-        expect(result).toMatchObject({ isError: true })
-        expect(textOf(result)).toContain(`waiting for approval ${approval!.id}`)
-        expect(textOf(result)).toContain('Call again with the same arguments')
-        expect(notes).not.toEqual([])
-        expect(calls()).toEqual([])
-        await remit.approve()
-        const answers = await Promise.all(
-          Array.from({ length: 20 }, () => ask('tools/call', pay())),
-        )
-        expect(calls()).toEqual(['pay'])
-        expect(ran(answers)).toHaveLength(1)
+      expect(result).toMatchObject({ isError: true })
+      expect(textOf(result)).toContain(`waiting for approval ${approval!.id}`)
+      expect(textOf(result)).toContain('Call again with the same arguments')
+      expect(notes).not.toEqual([])
+      expect(calls()).toEqual([])
+      await remit.approve()
+      const answers = await Promise.all(Array.from({ length: 20 }, () => ask('tools/call', pay())))
+      expect(calls()).toEqual(['pay'])
+      expect(ran(answers)).toHaveLength(1)
+    })
+
+    it('is refused when a person rejects it', async () => {
+      const { ask } = await talk(way, revision)
+      const answer = ask('tools/call', pay())
+      await hasPending()
+      await remit.reject()
+
+      expect(textOf((await answer)['result'])).toContain('approval_rejected')
+      expect(calls()).toEqual([])
+    })
+
+    it('names the page of the approval to a client that can open it; 20 repeats run it once', async () => {
+      const { ask } = await talk(way, revision, PAGES)
+      const { page, requestState, kind } = asked(await ask('tools/call', pay()))
+      const [approval] = await remit.pending()
+      expect(kind).toBe(revision === '2025-11-25' ? -32042 : 'input_required')
+      expect(page).toMatchObject({
+        mode: 'url',
+        elicitationId: approval!.id,
+        url: `${remit.url}/console/approvals/${approval!.id}`,
       })
+      const again = {
+        ...pay(),
+        ...(requestState !== undefined && {
+          requestState,
+          inputResponses: { approval: { action: 'accept' } },
+        }),
+      }
 
-      it('is refused when a person rejects it', async () => {
-        const { ask } = await talk(way, revision)
-        const answer = ask('tools/call', pay())
-        await hasPending()
-        await remit.reject()
-
-        expect(textOf((await answer)['result'])).toContain('approval_rejected')
-        expect(calls()).toEqual([])
-      })
-
-      it('names the page of the approval to a client that can open it; 20 repeats run it once', async () => {
-        const { ask } = await talk(way, revision, PAGES)
-        const { page, requestState, kind } = asked(await ask('tools/call', pay()))
-        const [approval] = await remit.pending()
-        expect(kind).toBe(revision === '2025-11-25' ? -32042 : 'input_required')
-        expect(page).toMatchObject({
-          mode: 'url',
-          elicitationId: approval!.id,
-          url: `${remit.url}/console/approvals/${approval!.id}`,
-        })
-        const again = {
-          ...pay(),
-          ...(requestState !== undefined && {
-            requestState,
-            inputResponses: { approval: { action: 'accept' } },
-          }),
-        }
-
-        // The client says that its user accepted: nobody has voted.
-        await ask('tools/call', again)
-        expect(calls()).toEqual([])
-        await remit.approve()
-        const answers = await Promise.all(
-          Array.from({ length: 20 }, () => ask('tools/call', again)),
-        )
-        expect(calls()).toEqual(['pay'])
-        expect(ran(answers)).toHaveLength(1)
-        // With its state, a repeat is the same call, which needs no further vote.
-        const isSame = requestState !== undefined
-        expect(isSame ? await remit.pending() : []).toEqual([])
-      })
-    },
-  )
+      // The client says that its user accepted: nobody has voted.
+      await ask('tools/call', again)
+      expect(calls()).toEqual([])
+      await remit.approve()
+      const answers = await Promise.all(Array.from({ length: 20 }, () => ask('tools/call', again)))
+      expect(calls()).toEqual(['pay'])
+      expect(ran(answers)).toHaveLength(1)
+      // With its state, a repeat is the same call, which needs no further vote.
+      const isSame = requestState !== undefined
+      expect(isSame ? await remit.pending() : []).toEqual([])
+    })
+  })
 
   it.each(WAYS)('takes no state on %s that the gateway did not sign', async (way) => {
     const { ask } = await talk(way, '2026-07-28', PAGES)

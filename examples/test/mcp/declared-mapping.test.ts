@@ -1,3 +1,4 @@
+import { pairs } from '@remit/core/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { hasModules, startRemit } from '../support/server.ts'
 import type { RemitServer } from '../support/server.ts'
@@ -10,6 +11,7 @@ import { call, REVISIONS, textOf } from './support/messages.ts'
 const SERVER = [ownProgram('counting-server')]
 const WAYS = ['stdio', 'HTTP'] as const
 type Way = (typeof WAYS)[number]
+const CASES = pairs(WAYS, REVISIONS).map(([way, revision]) => [way, ...revision] as const)
 
 const declaring = (action: string, region = 'EU'): Definition => ({
   name: 'pay',
@@ -86,33 +88,30 @@ describe.skipIf(!hasModules())('a tool that declares a mapping of AuthZEN', () =
     (await remit.client.listEntries({ query: { kind: 'authorization.decided', limit: 1 } })).data[0]
   const DEFAULT = { action: 'tools/call', resource: 'tool:pay' }
 
-  describe.each(WAYS.flatMap((way) => REVISIONS.map((revision) => [way, ...revision] as const)))(
-    'on %s, for a client of %s',
-    (way, _, options) => {
-      it('is decided by default until an administrator pins the mapping, then by that', async () => {
-        file.offer([PAY])
-        const first = await open(way, options)
-        await first.callTool(call('pay', ARGS))
-        expect(await last()).toMatchObject(DEFAULT)
-        await first.close()
-        // A gateway on HTTP reads the states of its tools again after 30 seconds; this one is new.
-        await pin(way)
-        const gateway = way === 'HTTP' ? await start({}) : plain
+  describe.each(CASES)('on %s, for a client of %s', (way, _, options) => {
+    it('is decided by default until an administrator pins the mapping, then by that', async () => {
+      file.offer([PAY])
+      const first = await open(way, options)
+      await first.callTool(call('pay', ARGS))
+      expect(await last()).toMatchObject(DEFAULT)
+      await first.close()
+      // A gateway on HTTP reads the states of its tools again after 30 seconds; this one is new.
+      await pin(way)
+      const gateway = way === 'HTTP' ? await start({}) : plain
 
-        const later = await open(way, options, gateway)
-        await later.callTool(call('pay', ARGS))
-        expect(await last()).toMatchObject({
-          action: 'payment',
-          resource: 'account:a1',
-          data: { context: { region: 'EU', note: 'hello', upstream: name, tool: 'pay' } },
-        })
-        const denied = await later.callTool(call('pay', { ...ARGS, usd: 500 }))
-        expect(denied.isError).toBe(true)
-        expect(file.calls).toEqual(['pay', 'pay'])
-        await later.close()
+      const later = await open(way, options, gateway)
+      await later.callTool(call('pay', ARGS))
+      expect(await last()).toMatchObject({
+        action: 'payment',
+        resource: 'account:a1',
+        data: { context: { region: 'EU', note: 'hello', upstream: name, tool: 'pay' } },
       })
-    },
-  )
+      const denied = await later.callTool(call('pay', { ...ARGS, usd: 500 }))
+      expect(denied.isError).toBe(true)
+      expect(file.calls).toEqual(['pay', 'pay'])
+      await later.close()
+    })
+  })
 
   describe.each(WAYS)('on %s', (way) => {
     it('waits for an administrator after another declaration, which does not count', async () => {

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { runs } from '@remit/core/testing'
+import { pairs, runs } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules } from '../support/server.ts'
 import { serverProgram } from './support/gateway.ts'
@@ -155,13 +155,14 @@ describe.skipIf(!hasModules())('unchanged public servers', () => {
     return talkOnHttp(`${gateway.url}/mcp/public-${index}`, remit.org.key, { revision })
   }
 
-  const cases = Object.entries(SERVERS).flatMap(([name, { revisions }]) =>
-    revisions.flatMap((revision) => [
-      [name, revision, 'stdio', onStdio] as const,
-      [name, revision, 'HTTP', onHttp] as const,
-    ]),
+  const clients = Object.entries(SERVERS).flatMap(([name, { revisions }]) =>
+    revisions.map((revision) => [name, revision] as const),
   )
-  it.each(cases)(
+  const ways = [
+    ['stdio', onStdio],
+    ['HTTP', onHttp],
+  ] as const
+  it.each(pairs(clients, ways).map(([client, way]) => [...client, ...way] as const))(
     '%s answers a client of %s on %s with the same bytes',
     async (...[name, revision, , open]) => {
       const { program, env, requests } = SERVERS[name]!

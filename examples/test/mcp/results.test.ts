@@ -4,7 +4,7 @@ import type { RemitServer } from '../support/server.ts'
 import { CallFile } from './support/call-file.ts'
 import { governed, ownProgram } from './support/gateway.ts'
 import { connect, startGateway, startOnHttp } from './support/http.ts'
-import { call, textOf } from './support/messages.ts'
+import { call, REVISIONS, textOf } from './support/messages.ts'
 import { WAYS, WAYS_AND_REVISIONS } from './support/ways.ts'
 import type { Way } from './support/ways.ts'
 
@@ -33,8 +33,8 @@ describe.skipIf(!hasModules())('the result of a request', () => {
     const ways = { remote: { url: remote.url }, started: startedServer }
     // Without sessions, findings count for all requests to a server: each revision has its own.
     const upstreams = Object.fromEntries(
-      WAYS_AND_REVISIONS.flatMap(([way, revision]) =>
-        way === 'stdio' ? [] : [[`${way}-${revision}`, ways[way]]],
+      Object.entries(ways).flatMap(([way, upstream]) =>
+        REVISIONS.map(([revision]) => [`${way}-${revision}`, upstream]),
       ),
     )
     for (const results of ['note', 'withhold'] as const)

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLedgerSigner, OPERATOR, SYSTEM } from '@remit/core'
-import { apiOf, createClock, DIALECTS } from '@remit/core/testing'
+import { apiOf, createClock, someDialects } from '@remit/core/testing'
 import type { Api, TestClock } from '@remit/core/testing'
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -14,7 +14,7 @@ import type { Watching } from './support/watching.ts'
 
 const HOUR = 60 * 60_000
 
-describe.each(DIALECTS)('checkpoints outside the database, with %s', (dialect) => {
+describe.each(someDialects())('checkpoints outside the database, with %s', (dialect) => {
   const folder = mkdtempSync(join(tmpdir(), 'remit-outside-'))
   const logged: string[] = []
   const clock: TestClock = createClock('2026-11-20T08:00:00.000Z')

@@ -1,9 +1,9 @@
-import { DIALECTS, readyReport } from '@remit/core/testing'
+import { readyReport, someDialects } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createReports } from './support/reports.ts'
 import type { ReportsApi } from './support/reports.ts'
 
-describe.each(DIALECTS)(
+describe.each(someDialects())(
   'a report of a server that is tried without a license, on %s',
   (dialect) => {
     let tried: ReportsApi

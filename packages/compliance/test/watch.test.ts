@@ -1,4 +1,4 @@
-import { createClock, DIALECTS } from '@remit/core/testing'
+import { createClock, someDialects } from '@remit/core/testing'
 import type { TestClock } from '@remit/core/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { recordHeartbeat } from '../src/watch/heartbeat.ts'
@@ -8,7 +8,7 @@ import type { Watching } from './support/watching.ts'
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
 
-describe.each(DIALECTS)('the watch of an installation on %s', (dialect) => {
+describe.each(someDialects())('the watch of an installation on %s', (dialect) => {
   let clock: TestClock
   let one: Watching
   let other: Watching

@@ -1,12 +1,12 @@
 import { setSettings } from '@remit/core'
-import { DIALECTS } from '@remit/core/testing'
+import { someDialects } from '@remit/core/testing'
 import { CompiledQuery } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { policyStage } from '../src/policies/stage.ts'
 import { createApi } from './support/api.ts'
 import type { Api } from './support/api.ts'
 
-describe.each(DIALECTS)('the policy stage on %s', (dialect) => {
+describe.each(someDialects())('the policy stage on %s', (dialect) => {
   let root: Api
   beforeAll(async () => {
     root = await createApi({ dialect })

@@ -1,4 +1,4 @@
-import { DIALECTS } from '@remit/core/testing'
+import { someDialects } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from './support/api.ts'
 import type { Api } from './support/api.ts'
@@ -12,7 +12,7 @@ const PARAMETERS = [
   ['getDelegation', 'cursor'],
 ] as const
 
-describe.each(DIALECTS)('text in a query on %s', (dialect) => {
+describe.each(someDialects())('text in a query on %s', (dialect) => {
   let api: Api
   beforeAll(async () => {
     api = await createApi({ dialect })

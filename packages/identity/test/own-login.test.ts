@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net'
 import { createOutbound, on } from '@remit/core'
 import type { OidcSettings } from '@remit/core'
 import {
+  LOGIN_CLIENT,
   apiOf,
   createTestRemit,
-  DIALECTS,
-  LOGIN_CLIENT,
+  someDialects,
   startLoginProvider,
 } from '@remit/core/testing'
 import type { Api, LoginProvider, TestRemit } from '@remit/core/testing'
@@ -47,7 +47,7 @@ const oidc = (): OidcSettings => ({
   allowPrivate: false,
 })
 
-describe.each(DIALECTS)('the provider of an organization on %s', (dialect) => {
+describe.each(someDialects())('the provider of an organization on %s', (dialect) => {
   let remit: TestRemit
   let a: Api
   let b: Api

@@ -2,13 +2,13 @@ import { createSecretKey, randomBytes } from 'node:crypto'
 import { createOutbound, listOrganizations, on, PLAN_LIMITS, SECRETS_KEY_BYTES } from '@remit/core'
 import type { OidcSettings, Settings } from '@remit/core'
 import {
+  LOGIN_CLIENT,
   apiOf,
   citusNodes,
   createClock,
   createTestRemit,
-  DIALECTS,
-  LOGIN_CLIENT,
   runStatement,
+  someDialects,
   startLoginProvider,
 } from '@remit/core/testing'
 import type { LoginProvider, TestRemit } from '@remit/core/testing'
@@ -52,7 +52,7 @@ const start = (from: object, settings: Partial<Settings> = {}) =>
     settings: { oidc: oidc(), signUpsPerHour: 1_000, ...settings },
   })
 
-describe.each(DIALECTS)('sign-up on %s', (dialect) => {
+describe.each(someDialects())('sign-up on %s', (dialect) => {
   let remit: TestRemit
   beforeEach(async () => {
     remit = await start({ dialect })

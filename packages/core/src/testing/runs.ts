@@ -12,6 +12,19 @@ const CASES_SHARE = 5
 export const runs = (full: number, least = LEAST): number =>
   isFullRun ? full : Math.min(full, Math.max(least, Math.ceil(full / RUNS_SHARE)))
 
+/**
+ * Returns every value of `first` with every value of `second`, or with one of them, in turns from a random
+ * start. `first` has no fewer values, so that all of both occur.
+ */
+export function pairs<A, B>(first: readonly A[], second: readonly B[]): (readonly [A, B])[] {
+  const start = Math.floor(Math.random() * second.length)
+  return first.flatMap((one, at) =>
+    second
+      .filter((_, other) => isFullRun || other === (start + at) % second.length)
+      .map((other) => [one, other] as const),
+  )
+}
+
 /** Returns all cases, or every fifth of them from a random start. */
 export function sampled<T>(cases: readonly T[]): readonly T[] {
   if (isFullRun) return cases

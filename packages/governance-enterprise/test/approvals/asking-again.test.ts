@@ -1,11 +1,11 @@
-import { createClock, DIALECTS } from '@remit/core/testing'
+import { createClock, someDialects } from '@remit/core/testing'
 import { setSettings } from '@remit/core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApi } from '../support/api.ts'
 import type { Api } from '../support/api.ts'
 import { ask, decide, open, personKey, read, setRule, TRANSFER } from '../support/approvals.ts'
 
-describe.each(DIALECTS)('a repeated request by another key, on %s', (dialect) => {
+describe.each(someDialects())('a repeated request by another key, on %s', (dialect) => {
   let first: Api
   let bot: Api
   let mallory: string

@@ -1,10 +1,10 @@
-import { createClock, DIALECTS } from '@remit/core/testing'
+import { createClock, someDialects } from '@remit/core/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApi } from '../support/api.ts'
 import type { Api } from '../support/api.ts'
 import { approved, ask, decide, kinds, open, read, setRule } from '../support/approvals.ts'
 
-describe.each(DIALECTS)('closing a request for approval on %s', (dialect) => {
+describe.each(someDialects())('closing a request for approval on %s', (dialect) => {
   let first: Api
   let api: Api
   const clock = createClock()

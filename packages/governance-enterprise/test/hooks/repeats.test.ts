@@ -1,4 +1,4 @@
-import { createTestRemit, DIALECTS } from '@remit/core/testing'
+import { createTestRemit, someDialects } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import governance from '../../src/index.ts'
 import { apiOf, createApi } from '../support/api.ts'
@@ -20,7 +20,7 @@ const litellm = (changes: object = {}) => ({
 })
 const TOOL_CALL = { id: 'c1', function: { name: 'refund', arguments: '{"amount_usd":5}' } }
 
-describe.each(DIALECTS)('a question that a host repeats, on %s', (dialect) => {
+describe.each(someDialects())('a question that a host repeats, on %s', (dialect) => {
   let api: Api
   /** Another process on the same PostgreSQL; SQLite has one. */
   let there: Api

@@ -1,4 +1,4 @@
-import { createClock, DIALECTS } from '@remit/core/testing'
+import { createClock, someDialects } from '@remit/core/testing'
 import type { TestClock } from '@remit/core/testing'
 import { sql } from 'kysely'
 import { pino } from 'pino'
@@ -10,7 +10,7 @@ import type { Judging } from '../support/judging.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-describe.each(DIALECTS)('verdicts that are kept, on %s', (dialect) => {
+describe.each(someDialects())('verdicts that are kept, on %s', (dialect) => {
   let judging: Judging
   let clock: TestClock
   beforeEach(async () => {

@@ -1,5 +1,5 @@
 import { on, setLimits } from '@remit/core'
-import { createClock, createTestRemit, DIALECTS } from '@remit/core/testing'
+import { createClock, createTestRemit, someDialects } from '@remit/core/testing'
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -16,7 +16,7 @@ const results = (count: number) => Array.from({ length: count }, (_, i) => ({ ou
 /** USD of one call of the judge `good`. */
 const EACH = (800 * PRICES.input + 200 * PRICES.cached_input + 100 * PRICES.output) / 1e6
 
-describe.each(DIALECTS)('the daily limit of judges on %s', (dialect) => {
+describe.each(someDialects())('the daily limit of judges on %s', (dialect) => {
   let judging: Judging
   afterEach(() => judging.close())
   const start = async (options: JudgingOptions = {}) => {

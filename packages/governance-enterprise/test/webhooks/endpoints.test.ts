@@ -1,4 +1,4 @@
-import { createClock, DIALECTS } from '@remit/core/testing'
+import { createClock, someDialects } from '@remit/core/testing'
 import type { TestClock } from '@remit/core/testing'
 import { WebhookEvent } from '@remit/contract'
 import { sql } from 'kysely'
@@ -9,7 +9,7 @@ import type { Api } from '../support/api.ts'
 const NOW = '2026-11-20T08:00:00.000Z'
 const url = 'https://hooks.example.com/remit?token=t0ken'
 
-describe.each(DIALECTS)('webhooks on %s', (dialect) => {
+describe.each(someDialects())('webhooks on %s', (dialect) => {
   let all: Api
   let api: Api
   let clock: TestClock

@@ -1,11 +1,11 @@
-import { createTestRemit, DIALECTS } from '@remit/core/testing'
+import { createTestRemit, someDialects } from '@remit/core/testing'
 import type { TestOrganization, TestRemit } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import identity from '../../src/index.ts'
 import { BASE_URL, createFederation, federationOf, issuerInput } from '../support/federation.ts'
 import type { Federation } from '../support/federation.ts'
 
-describe.each(DIALECTS)('the trusted issuers of an organization, on %s', (dialect) => {
+describe.each(someDialects())('the trusted issuers of an organization, on %s', (dialect) => {
   let f: Federation
   let other: TestOrganization
   beforeAll(async () => {
