@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { ReadyReport } from '@remit/contract'
+import type { Dialect } from '@remit/core'
 import {
-  DIALECTS,
   SOURCE_FLAGS,
   apiOf,
   bundledProgram,
@@ -42,7 +42,7 @@ async function installation(options: Parameters<typeof createTestRemit>[0]): Pro
 }
 
 /** An organization with a quarter behind it, in a product with its own threads. */
-async function played(dialect: (typeof DIALECTS)[number]): Promise<Installation> {
+async function played(dialect: Dialect): Promise<Installation> {
   const clock = createClock('2025-06-01T00:00:00.000Z')
   const remit = await installation({ dialect, clock })
   const api = { ...apiOf(remit, await remit.organization()), clock }
@@ -88,9 +88,9 @@ interface Period {
   readonly before: readonly string[]
 }
 
-let periods: Record<(typeof DIALECTS)[number], Period>
+let periods: Record<Dialect, Period>
 beforeAll(async () => {
-  const period = async (dialect: (typeof DIALECTS)[number]): Promise<Period> => {
+  const period = async (dialect: Dialect): Promise<Period> => {
     const api = await played(dialect)
     return { api, before: await hashes(api) }
   }

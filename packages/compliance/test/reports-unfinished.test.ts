@@ -1,5 +1,6 @@
 import { fail, isoTime } from '@remit/core'
-import { DIALECTS, someDialects } from '@remit/core/testing'
+import type { Dialect } from '@remit/core'
+import { someDialects } from '@remit/core/testing'
 import type { Api } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { LEASE_MS } from '../src/report/generator.ts'
@@ -9,7 +10,7 @@ import type { PlayedQuarter, ReportsApi, ReportsOptions } from './support/report
 
 const body = { framework: 'soc2', ...QUARTER }
 
-let played: Record<(typeof DIALECTS)[number], PlayedQuarter>
+let played: Record<Dialect, PlayedQuarter>
 beforeAll(async () => {
   played = { sqlite: await playQuarter('sqlite'), postgres: await playQuarter('postgres') }
 })
