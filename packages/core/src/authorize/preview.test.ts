@@ -6,7 +6,7 @@ import { fail } from '../base/errors.ts'
 import { lockHead } from '../ledger/store/store.ts'
 import { defineModule } from '../module/module.ts'
 import { OPERATOR } from '../orgs/administration.ts'
-import { createClock, createTestRemit, DIALECTS } from '../testing/index.ts'
+import { createClock, createTestRemit, someDialects } from '../testing/index.ts'
 import type { TestClock, TestRemit } from '../testing/index.ts'
 import type { PreviewOptions } from './preview.ts'
 import type { Slot } from './slots.ts'
@@ -33,7 +33,7 @@ const change = (orgId: string) =>
   )
 const broken = () => Promise.reject(new Error('relation does not exist'))
 
-describe.each(DIALECTS)('a preview on %s', (dialect) => {
+describe.each(someDialects())('a preview on %s', (dialect) => {
   async function start(stages: Partial<Record<Slot, Stage>>) {
     clock = createClock()
     const module = defineModule({ name: 'hand_made', setup: () => ({ stages }) })

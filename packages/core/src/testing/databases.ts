@@ -15,14 +15,11 @@ import { copySqliteTemplate, postgresTemplate } from './templates.ts'
 export const citusNodes = (): readonly string[] =>
   (process.env['REMIT_TEST_CITUS_NODES'] ?? '').split(' ').filter((url) => url !== '')
 
-/** Every test of the core runs on both; `pnpm test:citus` on a cluster instead. */
+/** Tests of the core's statements run on both; `pnpm test:citus` on a cluster instead. */
 export const DIALECTS: readonly Dialect[] =
   citusNodes().length > 0 ? ['postgres'] : ['sqlite', 'postgres']
 
-/**
- * Tests of modules and of the server run on both in a full run, otherwise on one at random or on
- * `REMIT_TEST_DIALECT`.
- */
+/** Other tests run on both in a full run, otherwise on one at random or on `REMIT_TEST_DIALECT`. */
 export function someDialects(): readonly Dialect[] {
   const chosen = process.env['REMIT_TEST_DIALECT']
   if (chosen !== undefined) return DIALECTS.filter((dialect) => dialect === chosen)
