@@ -1,7 +1,7 @@
 import { unifiedMergeView } from '@codemirror/merge'
 import { EditorState } from '@codemirror/state'
 import { EditorView } from '@codemirror/view'
-import { useEffect, useRef } from 'react'
+import { useLayoutEffect, useRef } from 'react'
 import { theme } from './theme.ts'
 
 interface TextDiffProps {
@@ -13,7 +13,8 @@ interface TextDiffProps {
 /** Two texts in one, with what was removed and added. */
 export function TextDiff({ label, before, after }: TextDiffProps) {
   const host = useRef<HTMLDivElement>(null)
-  useEffect(() => {
+  // Before the first paint, so that nothing below moves.
+  useLayoutEffect(() => {
     const element = host.current
     if (!element) return undefined
     const root = element.shadowRoot ?? element.attachShadow({ mode: 'open' })

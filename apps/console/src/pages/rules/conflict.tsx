@@ -36,22 +36,23 @@ export function Conflict<Stored>(props: ConflictProps<Stored>) {
       </Note>
       <Loaded query={query}>
         {(theirs) => (
-          <Stack>
-            <div>
-              <h3>{t.policies.conflictDifference}</h3>
-              <Suspense fallback={<Skeleton />}>
+          // The buttons come with the difference, which would move them.
+          <Suspense fallback={<Skeleton />}>
+            <Stack>
+              <div>
+                <h3>{t.policies.conflictDifference}</h3>
                 <TextDiff
                   label={t.policies.conflictDifference}
                   before={textOf(theirs)}
                   after={mine}
                 />
-              </Suspense>
-            </div>
-            <Row>
-              <Button onClick={() => onTheirs(theirs)}>{t.policies.showTheirs}</Button>
-              <Button onClick={() => onMine(theirs)}>{t.policies.keepMine}</Button>
-            </Row>
-          </Stack>
+              </div>
+              <Row>
+                <Button onClick={() => onTheirs(theirs)}>{t.policies.showTheirs}</Button>
+                <Button onClick={() => onMine(theirs)}>{t.policies.keepMine}</Button>
+              </Row>
+            </Stack>
+          </Suspense>
         )}
       </Loaded>
     </Stack>
