@@ -13,17 +13,29 @@ import type { ProviderReply } from './providers.ts'
 import { mostUsage, priceOf } from './usage.ts'
 import type { UsageMeter } from './usage.ts'
 import { verdictShape } from './verdict.ts'
-import type { JudgeVerdict } from './verdict.ts'
-
-export type JudgeRun = ReturnType<typeof startRun>
+import type { JudgeVerdict, VerdictShape } from './verdict.ts'
 
 /** The state that the calls of one request share. */
+export interface JudgeRun {
+  readonly task: JudgeTask
+  readonly log: Deps['log']
+  readonly limits: readonly CallLimit[]
+  readonly shape: VerdictShape
+  /** Aborts at the deadline, when the client disconnects, or when further calls are pointless. */
+  readonly signal: AbortSignal
+  /** The deadline, on the clock of `performance.now()`. */
+  readonly until: number
+  /** Ends the run: no further call could succeed. Without the exchange, which is that of one call. */
+  readonly stop: (failure: JudgeFailure) => void
+}
+
+/** Starts the run of a request: its deadline begins. */
 export function startRun(
   task: JudgeTask,
   client: AbortSignal,
   log: Deps['log'],
   limits: readonly CallLimit[],
-) {
+): JudgeRun {
   const { deadline_ms: deadlineMs } = task
   const pointless = new AbortController()
   return {
@@ -31,12 +43,9 @@ export function startRun(
     log,
     limits,
     shape: verdictShape(task),
-    /** Aborts at the deadline, when the client disconnects, or when further calls are pointless. */
     signal: AbortSignal.any([client, pointless.signal, AbortSignal.timeout(deadlineMs)]),
-    /** The deadline, on the clock of `performance.now()`. */
     until: performance.now() + deadlineMs,
-    /** Ends the run: no further call could succeed. Without the exchange, which is that of one call. */
-    stop: ({ code, message }: JudgeFailure) => pointless.abort(new JudgeFailure(code, message)),
+    stop: ({ code, message }) => pointless.abort(new JudgeFailure(code, message)),
   }
 }
 
