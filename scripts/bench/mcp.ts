@@ -122,7 +122,7 @@ export async function* mcpSuite(rounds: number): AsyncIterable<Result> {
     await inTurns(plain, governed, { calls: WARM_CALLS, pauseMs: 0 })
     const thinking = await inTurns(plain, governed, { calls, pauseMs: PAUSE_MS })
     const atOnce = await inTurns(plain, governed, { calls, pauseMs: 0 })
-    // As seldom as the calls through the gateway: what rests is slow at first.
+    // As seldom as the calls through the gateway: idle programs answer more slowly.
     const { first: decided } = await inTurns(decision, null, { calls, pauseMs: 2 * PAUSE_MS })
     if (least) await inTurns(plain, least, { calls: WARM_CALLS, pauseMs: 0 })
     const piped = least && (await inTurns(plain, least, { calls, pauseMs: PAUSE_MS }))

@@ -51,7 +51,7 @@ export class FilledSlots {
     this.#threads = threads
   }
 
-  /** Whether a stage needs external facts. */
+  /** True if a stage needs external facts. */
   get gathers(): boolean {
     return this.#gathering.length > 0
   }

@@ -13,8 +13,8 @@ export const runs = (full: number, least = LEAST): number =>
   isFullRun ? full : Math.min(full, Math.max(least, Math.ceil(full / RUNS_SHARE)))
 
 /**
- * Returns every value of `first` with every value of `second`, or with one of them, in turns from a random
- * start. `first` has no fewer values, so that all of both occur.
+ * Returns all combinations of two lists, or one for each value of `first`, with the values of `second` in
+ * turn from a random start. Every value of both occurs if `first` is not the shorter list.
  */
 export function pairs<A, B>(first: readonly A[], second: readonly B[]): (readonly [A, B])[] {
   const start = Math.floor(Math.random() * second.length)

@@ -36,7 +36,7 @@ export function Conflict<Stored>(props: ConflictProps<Stored>) {
       </Note>
       <Loaded query={query}>
         {(theirs) => (
-          // The buttons come with the difference, which would move them.
+          // Together: the difference would move the buttons.
           <Suspense fallback={<Skeleton />}>
             <Stack>
               <div>
