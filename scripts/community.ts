@@ -1,7 +1,7 @@
 /**
  * Tests the community edition (`node scripts/community.ts [--quick]`): the tree without the
  * commercial folders installs with the lockfile unchanged, builds, passes types and the tests of
- * its apps, boots and returns 404 for everything that is not open. Then the same for the deployed
+ * its server, boots and returns 404 for everything that is not open. Then the same for the deployed
  * server without optional packages, built from the full tree: it must contain no file of a
  * commercial package. Then the container images of both editions. `--quick` skips the tests.
  */
@@ -39,12 +39,11 @@ async function withoutCommercialFolders(stage: string): Promise<void> {
   say('types pass')
   if (!quick) {
     // The open packages cannot import a commercial one, so their tests are the same in every
-    // edition; only the apps differ. Packing is tested once, from the full tree, where a leak could
+    // edition; only the server differs. Packing is tested once, from the full tree, where a leak could
     // occur.
-    const programs = ['apps/server/', 'apps/verify/']
-    const args = ['exec', 'vitest', 'run', ...programs, '--exclude', '**/packaging.test.ts']
+    const args = ['exec', 'vitest', 'run', 'apps/server/', '--exclude', '**/packaging.test.ts']
     await run('pnpm', args, stage)
-    say('tests of the apps pass')
+    say('tests of the server pass')
   }
   const asked = await probeCommunity(join(stage, 'apps/server'))
   say(`boots; ${asked} endpoints above the open tier are 404 with and without a key`)
@@ -61,7 +60,6 @@ async function makeAndBoot(
     return
   }
   const out = join(temp, `image-${edition}`)
-  if (options.copy !== undefined) await buildIn(options.copy)
   const { digest } = await checkImage(tree, out, { edition, ...options })
   if (options.copy !== undefined) say('two folders with the same sources give the same image')
   say(`${edition} image starts read-only as another user: ${digest}`)
@@ -70,11 +68,12 @@ async function makeAndBoot(
 const readLockfile = (folder: string): Promise<string> =>
   readFile(join(folder, 'pnpm-lock.yaml'), 'utf8')
 
-async function buildIn(stage: string): Promise<void> {
+/** `which` are flags of turbo. */
+async function buildIn(stage: string, which: readonly string[] = []): Promise<void> {
   await mkdir(stage, { recursive: true })
   await stageWorkingTree(stage)
   await install(stage)
-  await run('pnpm', ['build'], stage)
+  await run('pnpm', ['build', ...which], stage)
 }
 
 async function deployedWithoutOptional(stage: string, image: string): Promise<void> {
@@ -129,6 +128,12 @@ async function* filesBelow(folder: string): AsyncGenerator<{ path: string; conte
   }
 }
 
+/** Waits for all before it throws the first error: the others work in folders that are deleted then. */
+async function allOf(works: readonly Promise<void>[]): Promise<void> {
+  const failed = (await Promise.allSettled(works)).find(({ status }) => status === 'rejected')
+  if (failed?.status === 'rejected') throw failed.reason
+}
+
 function say(what: string): void {
   console.log(
     `community ${((performance.now() - started) / 1000).toFixed(1).padStart(6)} s  ${what}`,
@@ -140,11 +145,15 @@ const temp = await mkdtemp(join(tmpdir(), 'remit-editions-'))
 await chmod(temp, 0o755)
 try {
   const [tree, full] = [join(temp, 'tree'), join(temp, 'full')]
-  await withoutCommercialFolders(tree)
-  await deployedWithoutOptional(full, join(temp, 'deployed'))
+  const copy = join(temp, 'elsewhere/copy')
+  await allOf([
+    withoutCommercialFolders(tree),
+    deployedWithoutOptional(full, join(temp, 'deployed')),
+    buildIn(copy, ['--filter', '@remit/server...']),
+  ])
   const inspect = (root: string) => refuseCommercial(full, join(root, HOME, 'server'))
   await makeAndBoot(tree, 'community', { inspect })
-  await makeAndBoot(full, 'enterprise', { copy: join(temp, 'elsewhere/copy') })
+  await makeAndBoot(full, 'enterprise', { copy })
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1

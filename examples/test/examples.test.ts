@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { programEnv } from '@remit/core/testing'
+import { programEnv, sampled } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules, startRemit } from './support/server.ts'
 import type { RemitServer } from './support/server.ts'
@@ -17,7 +17,7 @@ describe.skipIf(!hasModules())('the example', () => {
   })
   afterAll(() => server.stop())
 
-  it.each(['vercel-ai', 'openai-agents', 'langchain', 'mastra', 'openai-loop'])(
+  it.each(sampled(['vercel-ai', 'openai-agents', 'langchain', 'mastra', 'openai-loop'], 2))(
     '%s pays what is allowed, and nothing else',
     async (name) => {
       const env = programEnv({ REMIT: server.url, REMIT_KEY: server.org.key })

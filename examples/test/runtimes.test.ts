@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { isFullRun } from '@remit/core/testing'
+import { inFullRun } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { build } from 'vite'
 import { hasModules, startRemit } from './support/server.ts'
@@ -38,10 +38,7 @@ if (vm.evaluate('typeof process') !== 'undefined') throw new Error('this is Node
 vm.evaluate(readFileSync('program.js', 'utf8'))
 `
 
-if (!isFullRun)
-  process.stderr.write('skipped: installing Deno and Bun needs REMIT_TEST_RUNS=full\n')
-
-describe.skipIf(!isFullRun || !hasModules())('the gate runs in', () => {
+describe.skipIf(!inFullRun('installing Deno and Bun') || !hasModules())('the gate runs in', () => {
   const temp = mkdtempSync(join(tmpdir(), 'remit-runtimes-'))
   let server: RemitServer
   beforeAll(async () => {

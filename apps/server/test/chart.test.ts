@@ -1,3 +1,4 @@
+import { inFullRun } from '@remit/core/testing'
 import { Ajv } from 'ajv'
 import { Deployment } from 'kubernetes-models/apps/v1'
 import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2'
@@ -63,7 +64,7 @@ describe('the chart', () => {
   })
 })
 
-describe.skipIf(!isRendered)('the rendered chart', () => {
+describe.skipIf(!inFullRun('rendering the chart') || !isRendered)('the rendered chart', () => {
   let chart: ChartRenderer
   beforeAll(() => {
     chart = new ChartRenderer()

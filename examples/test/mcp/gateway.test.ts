@@ -1,5 +1,6 @@
 import { request } from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'
+import { pairs } from '@remit/core/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { hasModules } from '../support/server.ts'
 import { CallFile } from './support/call-file.ts'
@@ -10,6 +11,7 @@ import {
   envelope,
   MODERN,
   progressSeenBy,
+  REVISIONS,
   textOf,
   WITH_PROGRESS,
 } from './support/messages.ts'
@@ -102,12 +104,10 @@ describe.skipIf(!hasModules())('the gateway on HTTP', () => {
   const pay = (headers: object = {}, params: object = {}) =>
     modern('tools/call', { name: 'pay', arguments: {}, ...params }, headers, 'pay')
 
-  describe.each([
-    ['remote', '2025-11-25', {}],
-    ['remote', '2026-07-28', MODERN],
-    ['started', '2025-11-25', {}],
-    ['started', '2026-07-28', MODERN],
-  ])('with a server that is %s and a client of %s', (name, revision, options) => {
+  const cases = pairs(['remote', 'started'], REVISIONS).map(
+    ([name, one]) => [name, ...one] as const,
+  )
+  describe.each(cases)('with a server that is %s and a client of %s', (name, revision, options) => {
     let client: Awaited<ReturnType<typeof connect>>['client']
     beforeAll(async () => {
       ;({ client } = await connect(at(name), remit.org.key, options))

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { createMcpHandler } from '@modelcontextprotocol/server'
+import { sampled } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { hasModules, startRemit } from '../support/server.ts'
 import type { RemitServer } from '../support/server.ts'
@@ -97,7 +98,7 @@ describe.skipIf(!hasModules())('a client and a server of different revisions', (
     (await remit.client.listEntries({ query: { kind: 'authorization.decided', limit: 100 } })).data
       .length
 
-  describe.each(['legacy-remote', 'legacy-started', 'legacy-stdio'])(
+  describe.each(sampled(['legacy-remote', 'legacy-started', 'legacy-stdio'], 2))(
     'of 2026-07-28 and %s',
     (name) => {
       let plain: Client
@@ -204,7 +205,7 @@ describe.skipIf(!hasModules())('a client and a server of different revisions', (
     ).toMatchObject({ error: { code: -32602 } })
   })
 
-  describe.each(['modern-remote', 'modern-started', 'modern-stdio'])(
+  describe.each(sampled(['modern-remote', 'modern-started', 'modern-stdio'], 2))(
     'of 2025-11-25 and %s',
     (name) => {
       let client: Client

@@ -11,7 +11,7 @@ import compliance from '../src/index.ts'
 import { UsageKeeper } from '../src/usage/keeper.ts'
 
 const HOURS = 20
-const ENTRIES = isFullRun ? 1_000_000 : 5_000
+const ENTRIES = isFullRun ? 100_000 : 5_000
 const BATCH = isFullRun ? 500 : 250
 const RESTARTS = 50
 const MINUTE = 60_000

@@ -159,7 +159,7 @@ describe.skipIf(!hasModules()).each(someDialects())('replays on %s', (dialect) =
         })
         expect(wrong).toEqual([])
       }),
-      { numRuns: runs(dialect === 'sqlite' ? 40 : 10, 6) },
+      { numRuns: runs(dialect === 'sqlite' ? 40 : 10, 4) },
     )
     // Not all of them the same, where there are many runs: few may have no flip by chance.
     expect(kinds.size).toBeGreaterThanOrEqual(isFullRun ? LEAST_KINDS[dialect] : 0)

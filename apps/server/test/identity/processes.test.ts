@@ -1,10 +1,10 @@
-import { apiOf, createTestRemit, runs } from '@remit/core/testing'
+import { apiOf, createTestRemit, isFullRun, runs } from '@remit/core/testing'
 import type { Api } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules, loadModules } from '../../src/boot/modules.ts'
 import { createEnterprise, decide, issue, register } from './support.ts'
 
-const WORKERS = 8
+const WORKERS = isFullRun ? 8 : 4
 const ROUNDS = runs(125) * WORKERS
 
 describe.skipIf(!hasModules())('identity: two processes on one PostgreSQL', () => {

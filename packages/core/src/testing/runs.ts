@@ -4,6 +4,15 @@
  */
 export const isFullRun: boolean = process.env['REMIT_TEST_RUNS'] === 'full'
 
+/**
+ * Returns whether this is a full run, and says that the tests are skipped if not: those of packages, charts
+ * and dashboards, which take long and which few changes can break.
+ */
+export function inFullRun(tests: string): boolean {
+  if (!isFullRun) process.stderr.write(`skipped: ${tests} needs REMIT_TEST_RUNS=full\n`)
+  return isFullRun
+}
+
 const RUNS_SHARE = 10
 const LEAST = 10
 const CASES_SHARE = 5
@@ -25,9 +34,13 @@ export function pairs<A, B>(first: readonly A[], second: readonly B[]): (readonl
   )
 }
 
-/** Returns all cases, or every fifth of them from a random start. */
-export function sampled<T>(cases: readonly T[]): readonly T[] {
-  if (isFullRun) return cases
-  const first = Math.floor(Math.random() * CASES_SHARE)
-  return cases.filter((_, at) => at % CASES_SHARE === first)
+/** Returns all cases, or one in `share` of them from a random start. */
+export function sampled<T>(cases: readonly T[], share = CASES_SHARE): readonly T[] {
+  return isFullRun ? cases : sampleOf(cases, share)
+}
+
+/** Returns one in `share` of the cases from a random start, in a full run too. */
+export function sampleOf<T>(cases: readonly T[], share: number): readonly T[] {
+  const first = Math.floor(Math.random() * Math.min(share, cases.length))
+  return cases.filter((_, at) => at % share === first)
 }

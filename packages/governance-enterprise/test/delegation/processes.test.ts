@@ -1,10 +1,10 @@
-import { createTestRemit } from '@remit/core/testing'
+import { createTestRemit, runs } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import governance from '../../src/index.ts'
 import { apiOf, createApi } from '../support/api.ts'
 import type { Api } from '../support/api.ts'
 
-const ROUNDS = 15
+const ROUNDS = runs(15, 5)
 const AGENTS = ['planner', 'buyer', 'payer']
 
 describe.each([
