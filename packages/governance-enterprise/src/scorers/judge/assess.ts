@@ -1,6 +1,5 @@
 import { Unscorable } from '@remit/core'
 import type { BatchOutcome, ScoreOutcome } from '@remit/core'
-import { JudgeFailure } from './failure.ts'
 import type { JudgeTask } from './params.ts'
 import type { JudgeCall, JudgePlan } from './plan.ts'
 import { PROMPT_VERSION } from './prompt.ts'
@@ -9,20 +8,13 @@ import { usageReport } from './usage.ts'
 import { bothOrders, combine, INCONSISTENT, isQuorum, standing, weightedMean } from './vote.ts'
 import type { SampleVote, VoteResult } from './vote.ts'
 
-/** A stored verdict needs no call. */
-const isCached = ({ verdict, meter }: JudgeCall): boolean =>
-  verdict !== undefined && meter.calls === 0
-
-/** The votes of one sample, one per label. */
-type Votes = readonly SampleVote[]
-
 type Metadata = Readonly<Record<string, unknown>>
 
 /** Combines all samples of a result. Pure. */
-export function assess(task: JudgeTask, plan: JudgePlan): ScoreOutcome | Unscorable {
-  const { samples, isInjectionSuspected } = plan
-  const results = samples.map((sample) => votesOf(task, sample))
-  const valid = results.filter((result): result is Votes => !(result instanceof JudgeFailure))
+export function assess(
+  task: JudgeTask,
+  { samples, isInjectionSuspected }: JudgePlan,
+): ScoreOutcome | Unscorable {
   const calls = samples.flat()
   const facts = {
     ...factsOf(task, calls),
@@ -30,26 +22,28 @@ export function assess(task: JudgeTask, plan: JudgePlan): ScoreOutcome | Unscora
     cached: calls.every(isCached),
     samples: calls.map((call) => shown(task, call)),
   }
-  if (!isQuorum(valid.length, samples.length)) return noQuorum(results, facts)
+  const valid = samples.filter((sample) => sample.every(({ verdict }) => verdict))
+  if (!isQuorum(valid.length, samples.length)) return noQuorum(samples, facts)
+  const votes = valid.map((sample) => votesOf(task, sample))
   const metadata = {
     ...(task.position_swap && {
-      position_consistent: valid.every(([vote]) => vote !== INCONSISTENT),
+      position_consistent: votes.every(([vote]) => vote !== INCONSISTENT),
     }),
     ...facts,
   }
-  const voteOn = (i: number) => {
-    const votes = valid.flatMap((sample) => sample[i] ?? [])
-    return combine(votes, task.aggregation)
-  }
+  const voteOn = (i: number) =>
+    combine(
+      votes.flatMap((sample) => sample[i] ?? []),
+      task.aggregation,
+    )
   if (task.names.length === 0) {
     const { score, ...result } = voteOn(0)
-    const reason = reasonOf(task, result, valid.length)
+    const reason = reasonOf(task, result, votes.length)
     return { score, reason, metadata: { ...result, ...metadata } }
   }
   const parts = task.criteria.map(({ weight }, i) => ({ weight, score: voteOn(i).score }))
   const reason = `the weighted mean of ${parts.length} criteria`
-  const criteria = byName(task, voteOn)
-  return { score: weightedMean(parts), reason, metadata: { criteria, ...metadata } }
+  return { score: weightedMean(parts), reason, metadata: { ...picksOf(task, voteOn), ...metadata } }
 }
 
 /** The summary of a batch, including failed calls. It contains no judged text. */
@@ -80,10 +74,13 @@ const factsOf = ({ judge }: JudgeTask, calls: readonly JudgeCall[]) => ({
   ...usageReport(calls, judge.prices),
 })
 
-function votesOf(task: JudgeTask, calls: readonly JudgeCall[]): Votes | JudgeFailure {
-  const failed = calls.find(({ failure }) => failure)
-  if (failed?.failure) return failed.failure
-  const [first = [], second] = calls.map(({ verdict = [], order }) =>
+/** A stored verdict needs no call. */
+const isCached = ({ verdict, attempts }: JudgeCall): boolean =>
+  verdict !== undefined && attempts.length === 0
+
+/** The votes of one sample, one per label. */
+function votesOf(task: JudgeTask, sample: readonly JudgeCall[]): readonly SampleVote[] {
+  const [first = [], second] = sample.map(({ verdict = [], order }) =>
     verdict.map(({ choice }) => voteOf(task, choice, order)),
   )
   return first[0] && second?.[0] ? [bothOrders(first[0], second[0])] : first
@@ -93,13 +90,13 @@ const voteOf = ({ mode, choices }: JudgeTask, label: string, order: AnswerOrder)
   mode === 'pairwise' ? standing(label, order) : { label, score: choices.get(label) ?? 0 }
 
 /** Reports the most frequent failure. */
-function noQuorum(results: readonly (Votes | JudgeFailure)[], metadata: Metadata): Unscorable {
-  const failures = results.filter((result) => result instanceof JudgeFailure)
+function noQuorum(samples: JudgePlan['samples'], metadata: Metadata): Unscorable {
+  const failures = samples.flatMap((sample) => sample.find((call) => call.failure)?.failure ?? [])
   const byCode = Map.groupBy(failures, ({ code }) => code)
   const [failure] = [...byCode.values()].toSorted((a, b) => b.length - a.length)[0] ?? []
   const { code = 'judge_unavailable', message = 'the judge returned no verdict' } = failure ?? {}
-  const count = `only ${results.length - failures.length} of ${results.length} samples have a verdict`
-  return new Unscorable(code, results.length === 1 ? message : `${count}: ${message}`, { metadata })
+  const count = `only ${samples.length - failures.length} of ${samples.length} samples have a verdict`
+  return new Unscorable(code, samples.length === 1 ? message : `${count}: ${message}`, { metadata })
 }
 
 const SEES: Readonly<Record<string, string>> = {
@@ -121,11 +118,13 @@ function reasonOf({ mode }: JudgeTask, { choice, votes }: VoteResult, count: num
 function shown(task: JudgeTask, call: JudgeCall): Metadata {
   const order = call.order === null ? {} : { order: call.order }
   if (call.failure) return { ...order, error: call.failure.code }
-  const { verdict = [], latencyMs, meter } = call
-  const picks = task.names.length === 0 ? verdict[0] : { criteria: byName(task, (i) => verdict[i]) }
-  return { ...order, ...picks, latency_ms: latencyMs, attempt: meter.calls, cached: isCached(call) }
+  const picks = picksOf(task, (i) => call.verdict?.[i])
+  const attempt = call.attempts.length
+  return { ...order, ...picks, latency_ms: call.latencyMs, attempt, cached: isCached(call) }
 }
 
-/** Values of the named criteria, by name. */
-const byName = ({ names }: JudgeTask, valueOf: (i: number) => unknown): Metadata =>
-  Object.fromEntries(names.map((name, i) => [name, valueOf(i)]))
+/** The values of the named criteria, by name; without names, the only value. */
+const picksOf = ({ names }: JudgeTask, valueOf: (i: number) => object | undefined): Metadata =>
+  names.length === 0
+    ? { ...valueOf(0) }
+    : { criteria: Object.fromEntries(names.map((name, i) => [name, valueOf(i)])) }

@@ -6,12 +6,11 @@ import type { CallLimit, Settle } from './limits.ts'
 import type { JudgeTask } from './params.ts'
 import type { JudgeCall } from './plan.ts'
 import { post } from './post.ts'
-import { repaired } from './prompt.ts'
 import type { Prompt } from './prompt.ts'
 import { PROVIDERS } from './providers.ts'
 import type { ProviderReply } from './providers.ts'
-import { mostUsage, priceOf } from './usage.ts'
-import type { UsageMeter } from './usage.ts'
+import { mostUsage, NO_TOKENS, priceOf } from './usage.ts'
+import type { Attempt } from './usage.ts'
 import { verdictShape } from './verdict.ts'
 import type { JudgeVerdict, VerdictShape } from './verdict.ts'
 
@@ -36,15 +35,14 @@ export function startRun(
   log: Deps['log'],
   limits: readonly CallLimit[],
 ): JudgeRun {
-  const { deadline_ms: deadlineMs } = task
   const pointless = new AbortController()
   return {
     task,
     log,
     limits,
     shape: verdictShape(task),
-    signal: AbortSignal.any([client, pointless.signal, AbortSignal.timeout(deadlineMs)]),
-    until: performance.now() + deadlineMs,
+    signal: AbortSignal.any([client, pointless.signal, AbortSignal.timeout(task.deadline_ms)]),
+    until: performance.now() + task.deadline_ms,
     stop: ({ code, message }) => pointless.abort(new JudgeFailure(code, message)),
   }
 }
@@ -84,31 +82,30 @@ const abortedBy = (reason: unknown): JudgeFailure =>
  * Returns the verdict of a call. Throws `JudgeFailure`, or the reason of the run's signal. An unusable
  * answer is requested once more.
  */
-async function ask(run: JudgeRun, { prompt, meter }: JudgeCall): Promise<JudgeVerdict> {
-  const original = prompt()
-  let asked = original
+async function ask(run: JudgeRun, { prompt, attempts }: JudgeCall): Promise<JudgeVerdict> {
+  let fault: string | null = null
   for (let attempt = 1; attempt <= 2; attempt++) {
-    const { ending, answer } = await replyTo(run, asked, meter)
+    const { ending, answer } = await replyTo(run, prompt(fault), attempts)
     if (ending === 'truncated')
       throw new JudgeFailure('judge_truncated', 'the judge ran out of output tokens')
     if (ending === 'refused') throw new JudgeFailure('judge_refused', 'the judge refused to answer')
     const verdict = answer === null ? 'there was none' : run.shape.read(answer)
     if (typeof verdict !== 'string') return verdict
-    asked = repaired(original, verdict)
+    fault = verdict
   }
   const reason = 'the judge returned no usable verdict in two attempts'
   throw new JudgeFailure('judge_invalid_output', reason)
 }
 
 /** A response with status 200, with the retries that the task allows. */
-async function replyTo(run: JudgeRun, prompt: Prompt, meter: UsageMeter): Promise<ProviderReply> {
+async function replyTo(run: JudgeRun, prompt: Prompt, attempts: Attempt[]): Promise<ProviderReply> {
   const { task, until, signal, stop } = run
   const { judge } = task
   const forms = judge.structured_output
   let form = judge.acceptedForm ?? forms[0]
   for (let retry = 0; ;) {
     try {
-      const reply = await exchange(run, prompt, form, meter)
+      const reply = await exchange(run, prompt, form, attempts)
       judge.acceptedForm = form
       return reply
     } catch (error) {
@@ -130,26 +127,20 @@ async function replyTo(run: JudgeRun, prompt: Prompt, meter: UsageMeter): Promis
 }
 
 /** One exchange within the limits and the concurrency of the judge. */
-async function exchange(run: JudgeRun, prompt: Prompt, form: JsonForm, meter: UsageMeter) {
+async function exchange(run: JudgeRun, prompt: Prompt, form: JsonForm, attempts: Attempt[]) {
   const { task, signal, log } = run
   const { prices, provider, alias, concurrency, turns } = task.judge
   const { request, most } = requestOf(run, prompt, form)
   const reserved = priceOf(most, prices)
   const settles: Settle[] = []
-  let spent = 0
-  let isSent = false
+  let spent: number | null = null
   const send = async (): Promise<ProviderReply> => {
     // Until known: a broken exchange may be charged.
-    spent = reserved
-    isSent = true
-    meter.calls++
+    let usage: Attempt = null
     try {
       const reply = PROVIDERS[provider].read(await post(request, task.timeout_ms, signal))
       turns.size = Math.min(concurrency, turns.size + 1)
-      if (reply.usage) {
-        meter.add(reply.usage)
-        spent = priceOf(reply.usage, prices)
-      } else meter.unmetered++
+      usage = reply.usage
       return reply
     } catch (error) {
       const { status = 0, isFree } = error instanceof JudgeFailure ? error.exchange : {}
@@ -157,9 +148,11 @@ async function exchange(run: JudgeRun, prompt: Prompt, form: JsonForm, meter: Us
       // Probably an error in the configuration. The response is omitted: it may quote the key.
       else if (status >= 300 && status < 500)
         log.warn({ judge: alias, status }, 'a judge request was refused')
-      if (isFree) spent = 0
-      else meter.unmetered++
+      if (isFree) usage = NO_TOKENS
       throw error
+    } finally {
+      attempts.push(usage)
+      spent = usage ? priceOf(usage, prices) : reserved
     }
   }
   try {
@@ -167,16 +160,12 @@ async function exchange(run: JudgeRun, prompt: Prompt, form: JsonForm, meter: Us
     for (const reserve of run.limits) settles.push(await reserve(reserved))
     return await turns.run(run, send, signal)
   } finally {
-    for (const settle of settles) await settle(spent, isSent)
+    for (const settle of settles) await settle(spent)
   }
 }
 
 /** The request of a call, with the maximum usage of one attempt. */
-export function requestOf(
-  { task, shape }: JudgeRun,
-  prompt: Prompt,
-  form = task.judge.structured_output[0],
-) {
+export function requestOf({ task, shape }: JudgeRun, prompt: Prompt, form: JsonForm) {
   const request = PROVIDERS[task.judge.provider].request(task, prompt, shape.schema, form)
   const bytes = Buffer.byteLength(JSON.stringify(request.body))
   return { request, most: mostUsage(bytes, task.max_output_tokens) }

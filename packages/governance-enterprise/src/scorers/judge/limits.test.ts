@@ -15,9 +15,9 @@ describe('the budget of a request', () => {
     const settleFirst = await budget(6)
     const second = budget(6)
 
-    await settleFirst(4, true)
+    await settleFirst(4)
     const settleSecond = await second
-    await settleSecond(6, true)
+    await settleSecond(6)
 
     await expect(budget(1)).rejects.toMatchObject({ code: 'judge_budget_exceeded' })
   })
@@ -28,8 +28,8 @@ describe('the budget of a request', () => {
     const large = budget(6).catch((error: unknown) => error)
     const settleSmall = await budget(3)
 
-    await settleFirst(6, true)
-    await settleSmall(3, true)
+    await settleFirst(6)
+    await settleSmall(3)
 
     expect(await large).toMatchObject({ code: 'judge_budget_exceeded' })
   })
@@ -41,7 +41,7 @@ describe('the budget of a request', () => {
       const settle = await budget(9)
       await setImmediate()
       spent += cost
-      await settle(cost, true)
+      await settle(cost)
     }
 
     await Promise.allSettled(Array.from({ length: 60 }, (_, i) => call(i % 10)))

@@ -13,8 +13,8 @@ import { PARTS_OF_MICRO } from './usage.ts'
  */
 export type CallLimit = (price: number) => Promise<Settle>
 
-/** Replaces the reserved price of a finished call by its actual one. */
-export type Settle = (spent: number, isSent: boolean) => Promise<void> | void
+/** Replaces the reserved price of a call by its actual one; null if the call was not sent. */
+export type Settle = (spent: number | null) => Promise<void> | void
 
 /** The cost limit of a request. A call that does not fit waits for the unused price of others. */
 export function costBudget(limit: number): CallLimit {
@@ -32,7 +32,7 @@ export function costBudget(limit: number): CallLimit {
     left -= price
     running++
     return (spent) => {
-      left += price - spent
+      left += price - (spent ?? 0)
       running--
       settled.resolve()
       settled = Promise.withResolvers()
@@ -52,14 +52,15 @@ export async function dailyOf(
 ): Promise<Judges['daily']> {
   const own = limitsOf(await findOrganizationById(db, orgId)).judge_usd_per_day
   if (own === undefined) return daily
-  if (own > 0 && !prices)
-    throw invalid(
-      'params.judge',
-      `must be a judge with prices, because the organization has the limit judge_usd_per_day; ${alias} has none`,
-    )
+  if (own > 0 && !prices) {
+    const reason = `must be a judge with prices, because the organization has the limit judge_usd_per_day; ${alias} has none`
+    throw invalid('params.judge', reason)
+  }
   return { ...daily, cost_usd: Math.min(own, daily.cost_usd ?? own) }
 }
 
+const UNSETTLED =
+  'settling the cost of a judge call failed; the daily limit counts its maximum cost'
 const { find } = orgTable<Tables, 'judge_day'>('judge_day', 'day')
 
 /**
@@ -81,10 +82,8 @@ export function dayLimit(
     const { calls, cost_micro } = row ?? { calls: 0, cost_micro: 0 }
     if (calls >= maxCalls) {
       usedUp = row
-      throw new JudgeFailure(
-        'judge_daily_calls_exceeded',
-        `the organization has reached its limit of ${maxCalls} calls on ${day} (UTC)`,
-      )
+      const reason = `the organization has reached its limit of ${maxCalls} calls on ${day} (UTC)`
+      throw new JudgeFailure('judge_daily_calls_exceeded', reason)
     }
     if (maxMicro === 0 || cost_micro + micro > maxMicro)
       throw new JudgeFailure(
@@ -110,18 +109,13 @@ export function dayLimit(
     const micro = Math.ceil(price / PARTS_OF_MICRO)
     do await check(day, micro)
     while (!(await count(day, micro)))
-    return async (spent, isSent) => {
-      const unused = micro - Math.ceil(spent / PARTS_OF_MICRO)
+    return async (spent) => {
+      const unused = micro - Math.ceil((spent ?? 0) / PARTS_OF_MICRO)
       await sql`update judge_day
-        set calls = calls - ${isSent ? 0 : 1}, cost_micro = cost_micro - ${unused}
+        set calls = calls - ${spent === null ? 1 : 0}, cost_micro = cost_micro - ${unused}
         where org_id = ${orgId} and day = ${day}`
         .execute(db)
-        .catch((error: unknown) =>
-          log.error(
-            { err: error },
-            'settling the cost of a judge call failed; the daily limit counts its maximum cost',
-          ),
-        )
+        .catch((error: unknown) => log.error({ err: error }, UNSETTLED))
     }
   }
 }

@@ -5,7 +5,7 @@ import type { JudgeFailure } from './failure.ts'
 import type { JudgeTask } from './params.ts'
 import { PROMPT_VERSION, promptOf } from './prompt.ts'
 import type { AnswerOrder, JudgedFields, Prompt } from './prompt.ts'
-import { UsageMeter } from './usage.ts'
+import type { Attempt } from './usage.ts'
 import type { JudgeVerdict } from './verdict.ts'
 
 /** The calls for one result. */
@@ -21,9 +21,9 @@ export interface JudgeCall {
   /** The cache key of its verdict. */
   readonly key: string
   /** Not a value: the prompts of all calls would use too much memory. */
-  readonly prompt: () => Prompt
-  /** The usage of all attempts. */
-  readonly meter: UsageMeter
+  readonly prompt: (fault: string | null) => Prompt
+  /** Exchanges with the judge's server. */
+  readonly attempts: Attempt[]
   verdict?: JudgeVerdict | undefined
   failure?: JudgeFailure
   latencyMs: number
@@ -53,8 +53,8 @@ export function planOf(
     orders.map((order): JudgeCall => ({
       order,
       key: hash('sha256', `${content} ${order} ${sample}`),
-      prompt: () => promptOf(task, fields, order, blockId),
-      meter: new UsageMeter(),
+      prompt: (fault) => promptOf(task, fields, order, blockId, fault),
+      attempts: [],
       latencyMs: 0,
     })),
   )

@@ -19,13 +19,15 @@ export interface Prompt {
 /**
  * The prompt of a judge. The system message has the rules; the user message has the data in blocks,
  * followed by the criteria, so that data is never last. Text is joined once: data is not searched
- * for placeholders. The author of the data cannot predict `id`, the id of the blocks.
+ * for placeholders. The author of the data cannot predict `id`, the id of the blocks. `fault` is
+ * that of an earlier answer, which is not quoted.
  */
 export function promptOf(
   task: JudgeTask,
   fields: JudgedFields,
   order: AnswerOrder,
   id: string,
+  fault: string | null,
 ): Prompt {
   const shown = order === null ? fields : asPair(fields, order)
   const criteria = criteriaText(task)
@@ -42,6 +44,7 @@ export function promptOf(
       ...shown.map(([name, value]) => block(id, name, value)),
       `That was all the data. Now judge it, by these criteria and nothing else.`,
       criteria,
+      ...(fault === null ? [] : [repairText(fault)]),
     ].join('\n\n'),
   }
 }
@@ -97,11 +100,8 @@ function answerText({ reasoning, names }: JudgeTask): string {
   return `Answer with one JSON object and nothing else: ${shape}`
 }
 
-/** The prompt after an unusable answer, which is not quoted. */
-export const repaired = ({ system, user }: Prompt, fault: string): Prompt => ({
-  system,
-  user: `${user}\n\nAn earlier answer of yours could not be used: ${fault}. Answer in the shape that was asked for.`,
-})
+const repairText = (fault: string): string =>
+  `An earlier answer of yours could not be used: ${fault}. Answer in the shape that was asked for.`
 
 // Characters that end a block, and characters that are invisible to people but not to models: format
 // characters (text direction, tags, zero width) except the two joiners, further variation selectors,
@@ -111,11 +111,9 @@ const TELLING = /[<>\u2028\u2029]|[\u{e0100}-\u{e01ef}]|(?!\u200c|\u200d)\p{Cf}/
 /** A judged value as JSON in which nothing can end its block or is invisible. */
 export function inert(value: unknown): string {
   const json = typeof value === 'string' ? JSON.stringify(value) : canonicalJson(value)
+  // JSON escapes each half of a surrogate pair.
   return json.replace(TELLING, (character) =>
-    character
-      .split('')
-      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-      .join(''),
+    character.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
   )
 }
 

@@ -1,7 +1,7 @@
 import type { JsonForm } from './judges.ts'
 import type { JudgeTask } from './params.ts'
 import type { Prompt } from './prompt.ts'
-import { tokenCount } from './usage.ts'
+import { TokenCount } from './usage.ts'
 import type { TokenUsage } from './usage.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -71,21 +71,17 @@ const anthropic: Provider = {
   },
   read(body) {
     const usage = at(body, 'usage')
-    const cached = tokenCount(at(usage, 'cache_read_input_tokens')) ?? 0
-    const created = tokenCount(at(usage, 'cache_creation_input_tokens')) ?? 0
+    const cached = TokenCount.parse(at(usage, 'cache_read_input_tokens')) ?? 0
+    const created = TokenCount.parse(at(usage, 'cache_creation_input_tokens')) ?? 0
     const blocks = listAt(body, 'content')
     const call = blocks.find((one) => at(one, 'type') === 'tool_use' && at(one, 'name') === TOOL)
+    const [fresh, written] = [at(usage, 'input_tokens'), at(usage, 'output_tokens')]
     const texts = blocks.filter((one) => at(one, 'type') === 'text')
     return {
       ending: ENDINGS[textAt(body, 'stop_reason') ?? ''] ?? 'complete',
       answer: at(call, 'input') ?? (texts.map((one) => textAt(one, 'text')).join('') || null),
       // Anthropic counts cached input separately from `input_tokens`; it is included here.
-      usage: usageOf(
-        at(usage, 'input_tokens'),
-        at(usage, 'output_tokens'),
-        cached,
-        cached + created,
-      ),
+      usage: usageOf(fresh, written, cached, cached + created),
     }
   },
 }
@@ -122,7 +118,7 @@ const openaiCompatible: Provider = {
   }),
   read(body) {
     const usage = at(body, 'usage')
-    const cached = tokenCount(at(usage, 'prompt_tokens_details', 'cached_tokens')) ?? 0
+    const cached = TokenCount.parse(at(usage, 'prompt_tokens_details', 'cached_tokens')) ?? 0
     const choice = at(body, 'choices', 0)
     const message = at(choice, 'message')
     const call = listAt(message, 'tool_calls').find((one) => at(one, 'function', 'name') === TOOL)
@@ -154,7 +150,7 @@ function listAt(value: unknown, name: string): readonly unknown[] {
 
 /** The usage of a call; null without valid counts. `more` input is not part of `fresh`. */
 function usageOf(fresh: unknown, written: unknown, cached: number, more = 0): TokenUsage | null {
-  const [counted, output] = [tokenCount(fresh), tokenCount(written)]
+  const [counted, output] = [TokenCount.parse(fresh), TokenCount.parse(written)]
   if (counted === null || output === null) return null
   const input = counted + more
   return { input, output, cached: Math.min(cached, input) }

@@ -79,20 +79,19 @@ async function estimate(
   run: JudgeRun,
   plans: readonly (JudgePlan | Unscorable)[],
 ): Promise<BatchOutcome> {
-  const { alias: judge, model, prices } = run.task.judge
+  const { judge } = run.task
   const outcomes: Unscorable[] = []
   for (const plan of plans) {
     const calls = callsOf(plan)
-    // Samples are equal, so each order has one size.
-    for (const same of Map.groupBy(calls.filter(isOpen), ({ order }) => order).values()) {
-      const usage = same[0] && requestOf(run, same[0].prompt()).most
-      for (const { meter } of same) meter.add({ ...usage, calls: 1 })
-    }
-    const metadata = { estimate: usageReport(calls, prices) }
+    const open = calls.filter(isOpen)
+    // The prompts of a result have one size: its samples are equal, and an order only moves text.
+    const most = open[0] && requestOf(run, open[0].prompt(null), judge.structured_output[0]).most
+    if (most) for (const { attempts } of open) attempts.push(most)
+    const metadata = { estimate: usageReport(calls, judge.prices) }
     const fault = plan instanceof Unscorable ? plan : null
     outcomes.push(fault ?? new Unscorable('dry_run', 'the judge was not called', { metadata }))
     await setImmediate()
   }
-  const total = usageReport(plans.flatMap(callsOf), prices)
-  return { outcomes, metadata: { judge, model, estimate: total } }
+  const total = usageReport(plans.flatMap(callsOf), judge.prices)
+  return { outcomes, metadata: { judge: judge.alias, model: judge.model, estimate: total } }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { pauseBefore } from './client.ts'
 import { isTransient } from './post.ts'
-import { UsageMeter, mostUsage, priceOf, tokenCount, usageReport, usdOf } from './usage.ts'
+import { mostUsage, priceOf, TokenCount, usageReport, usdOf } from './usage.ts'
 
 const PRICES = { input: 1.1, output: 4.4, cached_input: 0.275 }
 
@@ -17,10 +17,9 @@ describe('what tokens cost', () => {
   })
 
   it('is rounded up once, not for each call', () => {
-    const meter = new UsageMeter()
-    for (let i = 0; i < 1000; i++) meter.add({ input: 1, output: 0, cached: 0 })
+    const attempts = Array.from({ length: 1000 }, () => ({ input: 1, output: 0, cached: 0 }))
 
-    expect(usageReport([{ meter }], PRICES).cost_usd).toBe(0.0011)
+    expect(usageReport([{ attempts }], PRICES).cost_usd).toBe(0.0011)
   })
 
   it('is unknown without prices', () => {
@@ -30,7 +29,7 @@ describe('what tokens cost', () => {
   it.each([-1, 0.5, Number.NaN, Infinity, 1e8, '5', null, undefined, {}])(
     'does not come from a count of %s',
     (count) => {
-      expect(tokenCount(count)).toBeNull()
+      expect(TokenCount.parse(count)).toBeNull()
     },
   )
 

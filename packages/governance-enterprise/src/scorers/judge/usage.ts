@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { Prices } from './judges.ts'
 
 /** Tokens of one call as the provider counts them; `input` includes cached input. */
@@ -7,13 +8,11 @@ export interface TokenUsage {
   readonly cached: number
 }
 
-const MAX_TOKENS = 1e7
+/** The usage of an attempt that the server did not charge. */
+export const NO_TOKENS: TokenUsage = { input: 0, output: 0, cached: 0 }
 
-/** A token count of a provider, or null if invalid. */
-export const tokenCount = (value: unknown): number | null =>
-  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_TOKENS
-    ? value
-    : null
+/** A token count of a provider; null if invalid. */
+export const TokenCount = z.int().min(0).max(1e7).nullable().catch(null)
 
 /** The unit of `priceOf` in one micro-USD, and in one USD. */
 export const PARTS_OF_MICRO = 1_000_000
@@ -43,38 +42,26 @@ export const mostUsage = (requestBytes: number, maxOutputTokens: number): TokenU
   cached: 0,
 })
 
-const COUNTS = ['calls', 'unmetered', 'input', 'output', 'cached'] as const
-
-/** Sums the usage of the attempts of a call. */
-export class UsageMeter implements TokenUsage {
-  calls = 0
-  /** Calls that may have been charged without a reported usage. */
-  unmetered = 0
-  input = 0
-  output = 0
-  cached = 0
-
-  /** Adds the usage of a call, or of another meter. */
-  add(other: Partial<Record<(typeof COUNTS)[number], number>>): void {
-    for (const count of COUNTS) this[count] += other[count] ?? 0
-  }
-}
+/** The usage of an attempt; null if it may have been charged without a reported usage. */
+export type Attempt = TokenUsage | null
 
 /** The usage of calls. `cost_usd` is null if the model has no price: unknown is not free. */
 export function usageReport(
-  calls: readonly { readonly meter: UsageMeter }[],
+  calls: readonly { readonly attempts: readonly Attempt[] }[],
   prices: Prices | undefined,
 ) {
-  const total = new UsageMeter()
-  for (const { meter } of calls) total.add(meter)
+  const attempts = calls.flatMap((call) => call.attempts)
+  const metered = attempts.filter((attempt) => attempt !== null)
+  const sum = (of: (usage: TokenUsage) => number) =>
+    metered.reduce((total, usage) => total + of(usage), 0)
   return {
     usage: {
-      input_tokens: total.input,
-      output_tokens: total.output,
-      cached_tokens: total.cached,
-      calls: total.calls,
-      unmetered_calls: total.unmetered,
+      input_tokens: sum(({ input }) => input),
+      output_tokens: sum(({ output }) => output),
+      cached_tokens: sum(({ cached }) => cached),
+      calls: attempts.length,
+      unmetered_calls: attempts.length - metered.length,
     },
-    cost_usd: prices ? usdOf(priceOf(total, prices)) : null,
+    cost_usd: prices ? usdOf(sum((usage) => priceOf(usage, prices))) : null,
   }
 }
