@@ -25,11 +25,8 @@ export async function readCached(
 ): Promise<void> {
   const rows = await list(deps.db, orgId, { where: { cache_key: calls.map(({ key }) => key) } })
   const oldest = daysAgo(deps, VERDICT_DAYS)
-  const texts = new Map(
-    rows
-      .filter(({ created_at }) => created_at > oldest)
-      .map(({ cache_key, verdict }) => [cache_key, verdict]),
-  )
+  const valid = rows.filter(({ created_at }) => created_at > oldest)
+  const texts = new Map(valid.map(({ cache_key, verdict }) => [cache_key, verdict]))
   for (const call of calls) call.verdict = shape.readCached(texts.get(call.key))
 }
 

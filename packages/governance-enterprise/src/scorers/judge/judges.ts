@@ -6,21 +6,13 @@ import { z } from 'zod'
 const FORMS = ['json_schema', 'tool', 'json_object'] as const
 export type JsonForm = (typeof FORMS)[number]
 
-const Alias = z
-  .string()
-  .regex(
-    /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
-    'must be 1 to 64 characters of A-Z, a-z, 0-9, . _ and -, starting with a letter or digit',
-  )
-const Price = z.number().min(0).max(10_000)
-
-/** USD per million tokens. */
-const PriceSettings = z.strictObject({
-  input: Price,
-  output: Price,
-  cached_input: Price.optional(),
+const Alias = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, {
+  error: 'must be 1 to 64 characters of A-Z, a-z, 0-9, . _ and -, starting with a letter or digit',
 })
-export type Prices = Readonly<z.output<typeof PriceSettings>>
+const Price = z.number().min(0).max(10_000)
+/** USD per million tokens. */
+const Prices = z.strictObject({ input: Price, output: Price, cached_input: Price.optional() })
+export type Prices = Readonly<z.output<typeof Prices>>
 
 /** The settings of one judge in the operator's file. */
 export const JudgeSettings = z.strictObject({
@@ -36,7 +28,7 @@ export const JudgeSettings = z.strictObject({
     })
     .optional(),
   model: z.string().min(1).max(256),
-  prices: PriceSettings.optional(),
+  prices: Prices.optional(),
   structured_output: z
     .enum(['auto', ...FORMS])
     .default('auto')
@@ -91,11 +83,8 @@ export const NO_JUDGES: Judges = {
 
 function isBaseUrl(text: string): boolean {
   const url = URL.parse(text)
-  return (
-    url !== null &&
-    /^https?:$/.test(url.protocol) &&
-    url.username + url.password + url.search + url.hash === ''
-  )
+  if (!url || !/^https?:$/.test(url.protocol)) return false
+  return url.username + url.password + url.search + url.hash === ''
 }
 
 /** Reads the judges file. Throws `SettingError` with every invalid field; never shows a key. */

@@ -1,18 +1,14 @@
 import { z } from 'zod'
 import type { Judge, Judges } from './judges.ts'
 
-const Name = z
-  .string()
-  .regex(
-    /^[A-Za-z][A-Za-z0-9_]{0,63}$/,
-    'must be 1 to 64 characters of A-Z, a-z, 0-9 and _, starting with a letter',
-  )
+const Name = z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, {
+  error: 'must be 1 to 64 characters of A-Z, a-z, 0-9 and _, starting with a letter',
+})
 const Label = z
   .string()
-  .regex(
-    /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N} ._+-]{0,62}[\p{L}\p{M}\p{N}.+-])?$/u,
-    'must be 1 to 64 letters, digits, spaces and . _ + -, starting with a letter or digit',
-  )
+  .regex(/^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N} ._+-]{0,62}[\p{L}\p{M}\p{N}.+-])?$/u, {
+    error: 'must be 1 to 64 letters, digits, spaces and . _ + -, starting with a letter or digit',
+  })
 const Text = z.string().min(1).max(10_000)
 const Milliseconds = z.int().min(100).max(120_000)
 
@@ -22,15 +18,8 @@ const Weighted = z.strictObject({
   weight: z.number().positive().max(1000).default(1),
 })
 
-interface Criterion {
-  /** Null for criteria that are one text. */
-  readonly name: string | null
-  readonly description: string
-  readonly weight: number
-}
-
 const Criteria = z.union([
-  Text.transform((description): readonly Criterion[] => [{ name: null, description, weight: 1 }]),
+  Text.transform((description) => [{ name: null, description, weight: 1 }]),
   z.array(Weighted).min(1).max(10),
 ])
 

@@ -4,6 +4,7 @@ import type { JudgeFailureCode } from './failure.ts'
 import type { ProviderRequest } from './providers.ts'
 
 const MAX_BYTES = 1024 * 1024
+const TOO_LARGE = 'the response of the judge is larger than 1 MiB'
 
 /**
  * Sends one request to a judge's server and returns the JSON of the response; undefined if it is not
@@ -30,16 +31,13 @@ export async function post(
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
     if (error instanceof JudgeFailure) throw error
-    if (error instanceof AnswerTooLarge)
-      throw new JudgeFailure(
-        'judge_invalid_output',
-        'the response of the judge is larger than 1 MiB',
-      )
+    if (error instanceof AnswerTooLarge) throw new JudgeFailure('judge_invalid_output', TOO_LARGE)
     signal.throwIfAborted()
     // The rest of the error is dropped: its message may quote the request.
     if (timeout.aborted)
       throw new JudgeFailure('judge_timeout', 'the judge timed out', { isPassing: true })
-    const isFree = UNREACHABLE.test(causeOf(error))
+    const { cause } = error as { readonly cause?: { readonly code?: unknown } }
+    const isFree = UNREACHABLE.test(String(cause?.code))
     const reason = isFree ? 'the judge cannot be reached' : 'the connection to the judge was lost'
     throw new JudgeFailure('judge_unavailable', reason, { isPassing: true, isFree })
   }
@@ -47,9 +45,6 @@ export async function post(
 
 const UNREACHABLE =
   /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT)$/
-
-const causeOf = (error: unknown): string =>
-  String((error as { readonly cause?: { readonly code?: unknown } }).cause?.code)
 
 const CODES: Readonly<Record<number, JudgeFailureCode>> = {
   401: 'judge_unauthorized',

@@ -14,11 +14,14 @@ export function combine(votes: readonly SampleVote[], aggregation: 'majority' | 
   const groups = [...Map.groupBy(votes, ({ label }) => label)]
   const most = Math.max(...groups.map(([, { length }]) => length))
   const leading = groups.filter(([, { length }]) => length === most)
-  const counted = aggregation === 'majority' ? leading.flatMap(([, [one]]) => one ?? []) : votes
-  const scores = counted.map(({ score }) => score)
+  const counted = {
+    majority: leading.flatMap(([, [one]]) => one ?? []),
+    mean: votes,
+    median: middleOf(votes),
+  }
   const isTie = leading.length > 1
   return {
-    score: aggregation === 'median' ? median(scores) : mean(scores),
+    score: weightedMean(counted[aggregation]),
     /** The label with the most votes; null for a tie. */
     choice: isTie ? null : (leading[0]?.[0] ?? null),
     votes: Object.fromEntries(groups.map(([label, { length }]) => [label, length])),
@@ -28,22 +31,20 @@ export function combine(votes: readonly SampleVote[], aggregation: 'majority' | 
   }
 }
 
-const mean = (numbers: readonly number[]): number =>
-  numbers.reduce((sum, number) => sum + number, 0) / numbers.length
-
-function median(numbers: readonly number[]): number {
-  const sorted = numbers.toSorted((a, b) => a - b)
-  return mean([sorted[(sorted.length - 1) >> 1] ?? 0, sorted[sorted.length >> 1] ?? 0])
+/** The middle one or two votes, whose mean is the median. */
+function middleOf(votes: readonly SampleVote[]): readonly SampleVote[] {
+  const sorted = votes.toSorted((a, b) => a.score - b.score)
+  return sorted.slice((sorted.length - 1) >> 1, (sorted.length >> 1) + 1)
 }
 
 export type VoteResult = Omit<ReturnType<typeof combine>, 'score'>
 
-/** The weighted mean of several criteria. */
+/** The mean of criteria or votes; each weighs 1 by default. */
 export function weightedMean(
-  parts: readonly { readonly score: number; readonly weight: number }[],
+  parts: readonly { readonly score: number; readonly weight?: number }[],
 ): number {
-  const total = parts.reduce((sum, { weight }) => sum + weight, 0)
-  return parts.reduce((sum, { score, weight }) => sum + score * weight, 0) / total
+  const total = parts.reduce((sum, { weight = 1 }) => sum + weight, 0)
+  return parts.reduce((sum, { score, weight = 1 }) => sum + score * weight, 0) / total
 }
 
 const TIE: SampleVote = { label: 'tie', score: 0.5 }
