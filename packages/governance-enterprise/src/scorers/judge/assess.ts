@@ -11,10 +11,8 @@ import type { SampleVote, VoteResult } from './vote.ts'
 type Metadata = Readonly<Record<string, unknown>>
 
 /** Combines all samples of a result. Pure. */
-export function assess(
-  task: JudgeTask,
-  { samples, isInjectionSuspected }: JudgePlan,
-): ScoreOutcome | Unscorable {
+export function assess(task: JudgeTask, plan: JudgePlan): ScoreOutcome | Unscorable {
+  const { samples, isInjectionSuspected } = plan
   const calls = samples.flat()
   const facts = {
     ...factsOf(task, calls),
@@ -25,25 +23,22 @@ export function assess(
   const valid = samples.filter((sample) => sample.every(({ verdict }) => verdict))
   if (!isQuorum(valid.length, samples.length)) return noQuorum(samples, facts)
   const votes = valid.map((sample) => votesOf(task, sample))
-  const metadata = {
-    ...(task.position_swap && {
-      position_consistent: votes.every(([vote]) => vote !== INCONSISTENT),
-    }),
-    ...facts,
-  }
-  const voteOn = (i: number) =>
-    combine(
-      votes.flatMap((sample) => sample[i] ?? []),
-      task.aggregation,
-    )
+  const isConsistent = votes.every(([vote]) => vote !== INCONSISTENT)
+  const metadata = { ...(task.position_swap && { position_consistent: isConsistent }), ...facts }
+  const votesOn = (i: number) => votes.flatMap((sample) => sample[i] ?? [])
+  const resultOn = (i: number) => combine(votesOn(i), task.aggregation)
   if (task.names.length === 0) {
-    const { score, ...result } = voteOn(0)
+    const { score, ...result } = resultOn(0)
     const reason = reasonOf(task, result, votes.length)
     return { score, reason, metadata: { ...result, ...metadata } }
   }
-  const parts = task.criteria.map(({ weight }, i) => ({ weight, score: voteOn(i).score }))
+  const parts = task.criteria.map(({ weight }, i) => ({ weight, score: resultOn(i).score }))
   const reason = `the weighted mean of ${parts.length} criteria`
-  return { score: weightedMean(parts), reason, metadata: { ...picksOf(task, voteOn), ...metadata } }
+  return {
+    score: weightedMean(parts),
+    reason,
+    metadata: { ...picksOf(task, resultOn), ...metadata },
+  }
 }
 
 /** The summary of a batch, including failed calls. It contains no judged text. */

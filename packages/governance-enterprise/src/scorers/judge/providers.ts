@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { JsonForm } from './judges.ts'
 import type { JudgeTask } from './params.ts'
 import type { Prompt } from './prompt.ts'
@@ -71,11 +72,11 @@ const anthropic: Provider = {
   },
   read(body) {
     const usage = at(body, 'usage')
+    const [fresh, written] = [at(usage, 'input_tokens'), at(usage, 'output_tokens')]
     const cached = TokenCount.parse(at(usage, 'cache_read_input_tokens')) ?? 0
     const created = TokenCount.parse(at(usage, 'cache_creation_input_tokens')) ?? 0
     const blocks = listAt(body, 'content')
     const call = blocks.find((one) => at(one, 'type') === 'tool_use' && at(one, 'name') === TOOL)
-    const [fresh, written] = [at(usage, 'input_tokens'), at(usage, 'output_tokens')]
     const texts = blocks.filter((one) => at(one, 'type') === 'text')
     return {
       ending: ENDINGS[textAt(body, 'stop_reason') ?? ''] ?? 'complete',
@@ -138,15 +139,11 @@ export const PROVIDERS = { anthropic, openai_compatible: openaiCompatible }
 const at = (value: unknown, ...path: readonly (string | number)[]): unknown =>
   path.reduce<unknown>((found, key) => (found as Json | null | undefined)?.[key], value)
 
-function textAt(value: unknown, ...path: readonly string[]): string | null {
-  const text = at(value, ...path)
-  return typeof text === 'string' && text !== '' ? text : null
-}
-
-function listAt(value: unknown, name: string): readonly unknown[] {
-  const list = at(value, name)
-  return Array.isArray(list) ? list : []
-}
+// A value of another type counts as missing.
+const Text = z.string().min(1).nullable().catch(null)
+const List = z.array(z.unknown()).catch([])
+const textAt = (value: unknown, ...path: readonly string[]) => Text.parse(at(value, ...path))
+const listAt = (value: unknown, name: string) => List.parse(at(value, name))
 
 /** The usage of a call; null without valid counts. `more` input is not part of `fresh`. */
 function usageOf(fresh: unknown, written: unknown, cached: number, more = 0): TokenUsage | null {

@@ -12,6 +12,8 @@ import { planOf } from './plan.ts'
 import type { JudgeCall, JudgePlan } from './plan.ts'
 import { PARTS_OF_USD, usageReport } from './usage.ts'
 
+type Plan = JudgePlan | Unscorable
+
 interface JudgeDeps extends Pick<Deps, 'db' | 'clock' | 'log'> {
   /** A secret of this process for unpredictable ids of blocks. */
   readonly secret: Uint8Array
@@ -46,7 +48,7 @@ export function llmAsJudge(judges: Judges, deps: JudgeDeps): WaitingScorer {
         throw fail('plan_required', detail, { extensions: { required_plan: 'enterprise' } })
       }
       const daily = await dailyOf(deps.db, orgId, judges.daily, task.judge)
-      const plans: (JudgePlan | Unscorable)[] = []
+      const plans: Plan[] = []
       for (const result of results) {
         plans.push(planOf(task, result, deps.secret))
         // Hashing and searching long texts takes time; yield between them.
@@ -68,17 +70,13 @@ export function llmAsJudge(judges: Judges, deps: JudgeDeps): WaitingScorer {
   })
 }
 
-const callsOf = (plan: JudgePlan | Unscorable): JudgeCall[] =>
-  plan instanceof Unscorable ? [] : plan.samples.flat()
+const callsOf = (plan: Plan): JudgeCall[] => (plan instanceof Unscorable ? [] : plan.samples.flat())
 
 /** Returns whether a call has no cached verdict. */
 const isOpen = ({ verdict }: JudgeCall): boolean => !verdict
 
 /** Estimates the maximum cost without a call. */
-async function estimate(
-  run: JudgeRun,
-  plans: readonly (JudgePlan | Unscorable)[],
-): Promise<BatchOutcome> {
+async function estimate(run: JudgeRun, plans: readonly Plan[]): Promise<BatchOutcome> {
   const { judge } = run.task
   const outcomes: Unscorable[] = []
   for (const plan of plans) {
