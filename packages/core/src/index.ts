@@ -18,6 +18,7 @@ export type {
   StageVerdict,
 } from './authorize/stage.ts'
 export * from './base/clock.ts'
+export { visitAll } from './base/visit-all.ts'
 export { computedMs, DECISION_MS, DecisionMeter } from './computing/meter.ts'
 export type { Meter } from './computing/meter.ts'
 export { coreModule } from './core-module.ts'

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { RawBuilder } from 'kysely'
+import { visitAll } from '../base/visit-all.ts'
 import type { DirectoryTables } from './directory.ts'
 import { isDistributed } from './distributed.ts'
 import { on } from './portable.ts'
@@ -11,7 +12,7 @@ import type { AnyDatabase } from './portable.ts'
 export type Part = string | null
 
 /** Organizations of a distributed database that are visited at the same time. */
-const AT_ONCE = 4
+export const AT_ONCE = 4
 
 /**
  * Runs work on every part and returns the results. On a distributed database the parts are the
@@ -27,7 +28,7 @@ export async function eachPart<T>(
   const results: T[] = []
   const failed: string[] = []
   const errors: unknown[] = []
-  await visitAll(await organizationIds(db), async (id) => {
+  await visitAll(await organizationIds(db), AT_ONCE, async (id) => {
     try {
       results.push(await work(id))
     } catch (error) {
@@ -37,18 +38,6 @@ export async function eachPart<T>(
   })
   if (failed.length > 0) onError(errors[0], failed)
   return results
-}
-
-/** Runs work on a few organizations at a time. */
-export async function visitAll(
-  ids: readonly string[],
-  work: (id: string) => Promise<void>,
-): Promise<void> {
-  const waiting = [...ids]
-  const visit = async () => {
-    for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) await work(id)
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, visit))
 }
 
 /** The condition of a statement on a part. */

@@ -34,11 +34,8 @@ export function assess(task: JudgeTask, plan: JudgePlan): ScoreOutcome | Unscora
   }
   const parts = task.criteria.map(({ weight }, i) => ({ weight, score: resultOn(i).score }))
   const reason = `the weighted mean of ${parts.length} criteria`
-  return {
-    score: weightedMean(parts),
-    reason,
-    metadata: { ...picksOf(task, resultOn), ...metadata },
-  }
+  const picks = picksOf(task, resultOn)
+  return { score: weightedMean(parts), reason, metadata: { ...picks, ...metadata } }
 }
 
 /** The summary of a batch, including failed calls. It contains no judged text. */

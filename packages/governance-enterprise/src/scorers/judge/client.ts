@@ -47,17 +47,8 @@ export function startRun(
   }
 }
 
-/** Makes calls, at most as many at a time as the judge allows. */
-export async function makeCalls(run: JudgeRun, calls: readonly JudgeCall[]): Promise<void> {
-  const queue = calls.values()
-  const work = async () => {
-    for (const call of queue) await make(run, call)
-  }
-  await Promise.all(Array.from({ length: run.task.judge.concurrency }, work))
-}
-
 /** Makes one call. Usage must be recorded, so an internal error ends only this call. */
-async function make(run: JudgeRun, call: JudgeCall): Promise<void> {
+export async function makeCall(run: JudgeRun, call: JudgeCall): Promise<void> {
   const started = performance.now()
   try {
     run.signal.throwIfAborted()

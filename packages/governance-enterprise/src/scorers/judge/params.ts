@@ -18,6 +18,7 @@ const Weighted = z.strictObject({
   weight: z.number().positive().max(1000).default(1),
 })
 
+/** One text is a criterion without a name. */
 const Criteria = z.union([
   Text.transform((description) => [{ name: null, description, weight: 1 }]),
   z.array(Weighted).min(1).max(10),

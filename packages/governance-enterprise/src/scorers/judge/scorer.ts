@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
-import { defineWaitingScorer, fail, Unscorable } from '@remit/core'
+import { defineWaitingScorer, fail, Unscorable, visitAll } from '@remit/core'
 import type { BatchOutcome, Deps, WaitingScorer } from '@remit/core'
 import { assess, summarize } from './assess.ts'
 import { readCached, storeVerdicts } from './cache.ts'
-import { makeCalls, requestOf, startRun } from './client.ts'
+import { makeCall, requestOf, startRun } from './client.ts'
 import type { JudgeRun } from './client.ts'
 import type { Judges } from './judges.ts'
 import { costBudget, dailyOf, dayLimit } from './limits.ts'
@@ -62,7 +62,7 @@ export function llmAsJudge(judges: Judges, deps: JudgeDeps): WaitingScorer {
       if (task.cache === 'use') await readCached(deps, orgId, calls, run.shape)
       if (task.dry_run) return estimate(run, plans)
       const open = calls.filter(isOpen)
-      await makeCalls(run, open)
+      await visitAll(open, task.judge.concurrency, (call) => makeCall(run, call))
       if (task.cache !== 'off') await storeVerdicts(deps, orgId, open)
       const outcomes = plans.map((one) => (one instanceof Unscorable ? one : assess(task, one)))
       return { outcomes, metadata: summarize(task, outcomes, calls) }

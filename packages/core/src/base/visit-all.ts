@@ -1,0 +1,12 @@
+/** Runs work on all items, in their order, at most `atOnce` at a time. */
+export async function visitAll<Item>(
+  items: readonly Item[],
+  atOnce: number,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const waiting = items.values()
+  const visit = async () => {
+    for (const item of waiting) await work(item)
+  }
+  await Promise.all(Array.from({ length: atOnce }, visit))
+}
