@@ -30,19 +30,16 @@ export interface JudgeRun {
 
 /** Starts the run of a request: its deadline begins. */
 export function startRun(
-  task: JudgeTask,
+  shared: Pick<JudgeRun, 'task' | 'log' | 'limits'>,
   client: AbortSignal,
-  log: Deps['log'],
-  limits: readonly CallLimit[],
 ): JudgeRun {
+  const { deadline_ms: deadlineMs } = shared.task
   const pointless = new AbortController()
   return {
-    task,
-    log,
-    limits,
-    shape: verdictShape(task),
-    signal: AbortSignal.any([client, pointless.signal, AbortSignal.timeout(task.deadline_ms)]),
-    until: performance.now() + task.deadline_ms,
+    ...shared,
+    shape: verdictShape(shared.task),
+    signal: AbortSignal.any([client, pointless.signal, AbortSignal.timeout(deadlineMs)]),
+    until: performance.now() + deadlineMs,
     stop: ({ code, message }) => pointless.abort(new JudgeFailure(code, message)),
   }
 }

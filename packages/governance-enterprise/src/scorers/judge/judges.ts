@@ -120,10 +120,8 @@ const faulty = (faults: readonly string[]): SettingError =>
   new SettingError(faults.map((fault) => `REMIT_JUDGES_FILE: ${fault}`).join('\n'))
 
 /** The faults of a file in which every field has the right shape. */
-function* faultsOf(
-  { judges, default: byDefault, daily_per_organization: daily }: JudgesFile,
-  source: JudgesSource,
-): Generator<string> {
+function* faultsOf(file: JudgesFile, source: JudgesSource): Generator<string> {
+  const { judges, default: byDefault, daily_per_organization: daily } = file
   for (const [alias, { key_env: name, ...judge }] of Object.entries(judges)) {
     const at = `judges.${alias}`
     const key = name === undefined ? 'none' : source.variable(name)

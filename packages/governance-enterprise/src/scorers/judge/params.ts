@@ -94,10 +94,8 @@ export const judgeParams = ({ byAlias, byDefault }: Judges) =>
 type Fault = readonly [name: keyof Given, message: string]
 
 /** The faults of parameters of which each has a valid shape. */
-function* faultsOf(
-  { mode, choices, criteria, effort, ...given }: Given,
-  judge: Judge,
-): Generator<Fault> {
+function* faultsOf(given: Given, judge: Judge): Generator<Fault> {
+  const { mode, choices, criteria, effort } = given
   const isPair = mode === 'pairwise'
   if (isPair && choices) yield ['choices', 'are not allowed in pairwise mode']
   if (isPair && given.reference_free)

@@ -15,6 +15,9 @@ export interface JudgePlan {
   readonly samples: readonly (readonly JudgeCall[])[]
 }
 
+/** A plan, or the reason why there is none: nothing to compare with, or too much text. */
+export type Planned = JudgePlan | Unscorable
+
 /** A question to the judge, and its verdict or failure once there is one. */
 export interface JudgeCall {
   readonly order: AnswerOrder
@@ -29,15 +32,8 @@ export interface JudgeCall {
   latencyMs: number
 }
 
-/**
- * A plan, or the reason why there is none: nothing to compare with, or too much text. `secret`
- * belongs to this process, and makes the ids of blocks unpredictable.
- */
-export function planOf(
-  task: JudgeTask,
-  result: ResultToScore,
-  secret: Uint8Array,
-): JudgePlan | Unscorable {
+/** `secret` belongs to this process, and makes the ids of blocks unpredictable. */
+export function planOf(task: JudgeTask, result: ResultToScore, secret: Uint8Array): Planned {
   const fields = judgedFields(result, task)
   if (task.mode === 'pairwise' && !fields.some(([name]) => name === 'expected'))
     return new Unscorable('missing_field', 'expected is missing', 'expected')

@@ -9,10 +9,8 @@ import type { Judges } from './judges.ts'
 import { costBudget, dailyOf, dayLimit } from './limits.ts'
 import { judgeParams } from './params.ts'
 import { planOf } from './plan.ts'
-import type { JudgeCall, JudgePlan } from './plan.ts'
+import type { JudgeCall, Planned } from './plan.ts'
 import { PARTS_OF_USD, usageReport } from './usage.ts'
-
-type Plan = JudgePlan | Unscorable
 
 interface JudgeDeps extends Pick<Deps, 'db' | 'clock' | 'log'> {
   /** A secret of this process for unpredictable ids of blocks. */
@@ -48,16 +46,14 @@ export function llmAsJudge(judges: Judges, deps: JudgeDeps): WaitingScorer {
         throw fail('plan_required', detail, { extensions: { required_plan: 'enterprise' } })
       }
       const daily = await dailyOf(deps.db, orgId, judges.daily, task.judge)
-      const plans: Plan[] = []
+      const plans: Planned[] = []
       for (const result of results) {
         plans.push(planOf(task, result, deps.secret))
         // Hashing and searching long texts takes time; yield between them.
         await setImmediate()
       }
-      const run = startRun(task, context.signal(), deps.log, [
-        costBudget(task.max_cost_usd * PARTS_OF_USD),
-        dayLimit(deps, orgId, daily),
-      ])
+      const limits = [costBudget(task.max_cost_usd * PARTS_OF_USD), dayLimit(deps, orgId, daily)]
+      const run = startRun({ task, limits, log: deps.log }, context.signal())
       const calls = plans.flatMap(callsOf)
       if (task.cache === 'use') await readCached(deps, orgId, calls, run.shape)
       if (task.dry_run) return estimate(run, plans)
@@ -70,13 +66,14 @@ export function llmAsJudge(judges: Judges, deps: JudgeDeps): WaitingScorer {
   })
 }
 
-const callsOf = (plan: Plan): JudgeCall[] => (plan instanceof Unscorable ? [] : plan.samples.flat())
+const callsOf = (plan: Planned): JudgeCall[] =>
+  plan instanceof Unscorable ? [] : plan.samples.flat()
 
 /** Returns whether a call has no cached verdict. */
 const isOpen = ({ verdict }: JudgeCall): boolean => !verdict
 
 /** Estimates the maximum cost without a call. */
-async function estimate(run: JudgeRun, plans: readonly Plan[]): Promise<BatchOutcome> {
+async function estimate(run: JudgeRun, plans: readonly Planned[]): Promise<BatchOutcome> {
   const { judge } = run.task
   const outcomes: Unscorable[] = []
   for (const plan of plans) {

@@ -46,10 +46,7 @@ export const mostUsage = (requestBytes: number, maxOutputTokens: number): TokenU
 export type Attempt = TokenUsage | null
 
 /** The usage of calls. `cost_usd` is null if the model has no price: unknown is not free. */
-export function usageReport(
-  calls: readonly { readonly attempts: readonly Attempt[] }[],
-  prices: Prices | undefined,
-) {
+export function usageReport(calls: readonly { attempts: Attempt[] }[], prices?: Prices) {
   const attempts = calls.flatMap((call) => call.attempts)
   const metered = attempts.filter((attempt) => attempt !== null)
   const sum = (of: (usage: TokenUsage) => number) =>
