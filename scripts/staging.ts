@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
-import { cp, mkdir, readdir, readFile, stat, symlink } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -103,23 +103,6 @@ async function filesOnDisk(folder: string): Promise<string[]> {
 /** Runs `pnpm install` with the frozen lockfile, preferring the local store. */
 export async function install(cwd: string): Promise<void> {
   await run('pnpm', ['install', '--frozen-lockfile', '--prefer-offline'], cwd)
-}
-
-/** Gives a staged copy the dependencies that are installed here, without an installation. */
-export async function linkInstalled(stage: string): Promise<void> {
-  await mkdir(join(stage, 'node_modules'))
-  for (const name of ['.pnpm', '@types'])
-    await symlink(join(ROOT, 'node_modules', name), join(stage, 'node_modules', name))
-  for (const { folder } of await workspacePackages(stage)) {
-    const installed = join(ROOT, folder, 'node_modules')
-    // They contain relative links: to the store, and to the packages of the copy.
-    for (const name of await readdir(installed).catch(() => []))
-      if (!name.startsWith('.'))
-        await cp(join(installed, name), join(stage, folder, 'node_modules', name), {
-          recursive: true,
-          verbatimSymlinks: true,
-        })
-  }
 }
 
 /**

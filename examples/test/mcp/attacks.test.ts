@@ -1,10 +1,11 @@
+import { pairs } from '@remit/core/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { hasModules } from '../support/server.ts'
 import { CallFile } from './support/call-file.ts'
 import type { Definition } from './support/counting.ts'
 import { governed, ownProgram } from './support/gateway.ts'
 import { connect, startGateway, startOnHttp } from './support/http.ts'
-import { call, MODERN, textOf } from './support/messages.ts'
+import { call, REVISIONS, textOf } from './support/messages.ts'
 import { startRuled } from './support/ruled.ts'
 import type { Ruled } from './support/ruled.ts'
 import { WAYS, WAYS_AND_REVISIONS } from './support/ways.ts'
@@ -250,12 +251,10 @@ describe.skipIf(!hasModules())('a server behind the gateway', () => {
     },
   )
 
-  describe.each([
-    ['started', '2025-11-25', {}],
-    ['started', '2026-07-28', MODERN],
-    ['remote', '2025-11-25', {}],
-    ['remote', '2026-07-28', MODERN],
-  ] as const)('that is %s and dies, for a client of %s', (way, _, options) => {
+  const onHttp = pairs(['started', 'remote'] as const, REVISIONS).map(
+    ([way, one]) => [way, ...one] as const,
+  )
+  describe.each(onHttp)('that is %s and dies, for a client of %s', (way, _, options) => {
     it('fails the call under way as unknown, keeps its hold, and is there again', async () => {
       const client = await open(way, options)
       const failed = client.callTool(call('die')).catch((error: unknown) => error)

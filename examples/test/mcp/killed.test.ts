@@ -1,3 +1,4 @@
+import { sampled } from '@remit/core/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { hasModules } from '../support/server.ts'
 import { CallFile } from './support/call-file.ts'
@@ -108,12 +109,13 @@ describe.skipIf(!hasModules())('a gateway that is killed with SIGKILL', () => {
     }
   }
 
-  describe.each([
+  const cases = [
     ['stdio, 2025-11-25', onStdio({}), 0],
     ['HTTP, a server that is started, 2026-07-28', served('started', MODERN), USD],
     ['HTTP, a remote server, 2025-11-25', served('remote', {}), USD],
     ['HTTP, a remote server, 2026-07-28', served('remote', MODERN), USD],
-  ])('on %s', (_, start, held) => {
+  ] as const
+  describe.each(sampled(cases, 2))('on %s', (_, start, held) => {
     it('between decision and call: nothing runs by itself, and the hold is counted', async () => {
       await killedAt(start, DECIDED)
 

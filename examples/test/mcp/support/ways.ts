@@ -1,11 +1,13 @@
-import { pairs } from '@remit/core/testing'
+import { pairs, sampled } from '@remit/core/testing'
 import { REVISIONS } from './messages.ts'
 
 /** The gateway on stdio, and on HTTP in front of a server that it starts, or that runs elsewhere. */
-export const WAYS = ['stdio', 'started', 'remote'] as const
-export type Way = (typeof WAYS)[number]
+export type Way = 'stdio' | 'started' | 'remote'
 
-/** Each way with each revision in a full run, otherwise with one. */
+/** All ways in a full run, otherwise one or two. */
+export const WAYS = sampled<Way>(['stdio', 'started', 'remote'], 2)
+
+/** Each of these ways with each revision in a full run, otherwise with one. */
 export const WAYS_AND_REVISIONS = pairs(WAYS, REVISIONS).map(
   ([way, [revision, options]]) => [way, revision, options] as const,
 )

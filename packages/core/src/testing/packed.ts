@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { isFullRun } from './runs.ts'
 
 const PACK = resolve(import.meta.dirname, '../../../../scripts/pack.ts')
 
@@ -37,9 +36,7 @@ function isMine(folder: string): boolean {
 
 /** Returns the failure, or an empty text. */
 const pack = (folder: string): Promise<string> =>
-  promisify(execFile)(process.execPath, [PACK, ...(isFullRun ? [] : ['--quick']), folder], {
-    maxBuffer: 1 << 24,
-  }).then(
+  promisify(execFile)(process.execPath, [PACK, folder], { maxBuffer: 1 << 24 }).then(
     () => '',
     (error: unknown) => String(error),
   )
