@@ -149,7 +149,7 @@ try {
   await allOf([
     withoutCommercialFolders(tree),
     deployedWithoutOptional(full, join(temp, 'deployed')),
-    buildIn(copy, ['--filter', '@remit/server...']),
+    buildIn(copy, ['--filter', '@remit/server...', '--filter', '@remit/console...']),
   ])
   const inspect = (root: string) => refuseCommercial(full, join(root, HOME, 'server'))
   await makeAndBoot(tree, 'community', { inspect })
