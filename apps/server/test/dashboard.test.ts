@@ -24,7 +24,7 @@ function validatorOf(file: string, type: string): ValidateFunction {
   return new Ajv({ strict: false, allErrors: true }).compile(schema as AnySchema)
 }
 
-describe.skipIf(!inFullRun('the schema of Grafana'))('the dashboard', () => {
+describe.skipIf(!inFullRun('checking the dashboard'))('the dashboard', () => {
   const dashboard = JSON.parse(readFileSync(FILE, 'utf8')) as { panels: Panel[] }
   const errorsOf = (validate: ValidateFunction, value: unknown) =>
     validate(value) ? [] : validate.errors

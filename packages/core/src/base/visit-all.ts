@@ -1,4 +1,7 @@
-/** Runs work on all items, in their order, at most `atOnce` at a time. */
+/**
+ * Runs work on all items, in their order, at most `atOnce` at a time. Rejects with the first error; the
+ * other items are still visited.
+ */
 export async function visitAll<Item>(
   items: readonly Item[],
   atOnce: number,

@@ -12,7 +12,7 @@ import type { AnyDatabase } from './portable.ts'
 export type Part = string | null
 
 /** Organizations of a distributed database that are visited at the same time. */
-export const AT_ONCE = 4
+export const ORGANIZATIONS_AT_ONCE = 4
 
 /**
  * Runs work on every part and returns the results. On a distributed database the parts are the
@@ -28,7 +28,7 @@ export async function eachPart<T>(
   const results: T[] = []
   const failed: string[] = []
   const errors: unknown[] = []
-  await visitAll(await organizationIds(db), AT_ONCE, async (id) => {
+  await visitAll(await organizationIds(db), ORGANIZATIONS_AT_ONCE, async (id) => {
     try {
       results.push(await work(id))
     } catch (error) {

@@ -1,7 +1,7 @@
 import { visitAll } from '../base/visit-all.ts'
 import { isDistributed } from '../db/distributed.ts'
 import type { Database } from '../db/open.ts'
-import { AT_ONCE, organizationIds } from '../db/parts.ts'
+import { ORGANIZATIONS_AT_ONCE, organizationIds } from '../db/parts.ts'
 import type { CoreTables, LedgerHeadRow, OrganizationRow } from '../db/schema.ts'
 
 type Db = Database<CoreTables>
@@ -63,7 +63,7 @@ async function read(db: Db, ids: readonly string[]): Promise<ListedOrganization[
   if (ids.length === 0) return []
   if (!(await isDistributed(db))) return some(ids)
   const rows: ListedOrganization[] = []
-  await visitAll(ids, AT_ONCE, async (id) => {
+  await visitAll(ids, ORGANIZATIONS_AT_ONCE, async (id) => {
     rows.push(...(await some([id])))
   })
   return rows

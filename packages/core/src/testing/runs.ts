@@ -36,11 +36,7 @@ export function pairs<A, B>(first: readonly A[], second: readonly B[]): (readonl
 
 /** Returns all cases, or one in `share` of them from a random start. */
 export function sampled<T>(cases: readonly T[], share = CASES_SHARE): readonly T[] {
-  return isFullRun ? cases : sampleOf(cases, share)
-}
-
-/** Returns one in `share` of the cases from a random start, in a full run too. */
-export function sampleOf<T>(cases: readonly T[], share: number): readonly T[] {
+  if (isFullRun) return cases
   const first = Math.floor(Math.random() * Math.min(share, cases.length))
   return cases.filter((_, at) => at % share === first)
 }

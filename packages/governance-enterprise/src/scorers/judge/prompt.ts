@@ -19,8 +19,8 @@ export interface Prompt {
 /**
  * The prompt of a judge. The system message has the rules; the user message has the data in blocks,
  * followed by the criteria, so that data is never last. Text is joined once: data is not searched
- * for placeholders. The author of the data cannot predict `id`, the id of the blocks. `fault` is
- * that of an earlier answer, which is not quoted.
+ * for placeholders. The author of the data cannot predict `id`, the id of the blocks. `fault`
+ * describes an unusable earlier answer without quoting it.
  */
 export function promptOf(
   task: JudgeTask,
