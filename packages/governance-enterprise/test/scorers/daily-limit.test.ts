@@ -2,7 +2,7 @@ import { on, setLimits } from '@remit/core'
 import { createClock, createTestRemit, someDialects } from '@remit/core/testing'
 import { sql } from 'kysely'
 import { pino } from 'pino'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import governance from '../../src/index.ts'
 import type { JudgeFailure } from '../../src/scorers/judge/failure.ts'
 import { dayLimit } from '../../src/scorers/judge/limits.ts'
@@ -68,6 +68,31 @@ describe.each(someDialects())('the daily limit of judges on %s', (dialect) => {
     const { scores } = await other.ok('runScorer', { body: judgeBody('good', {}, results(1)) })
 
     expect(scores[0]?.error).toBeNull()
+  })
+
+  it('counts a refused call, at no cost', async () => {
+    await start({ daily: { cost_usd: 1 } })
+
+    const { aggregate } = await judging.judge('always400', {}, results(1))
+
+    const { length: calls } = judging.server.calls
+    expect(calls).toBeGreaterThan(0)
+    expect(aggregate.metadata).toMatchObject({ usage: { calls, unmetered_calls: 0 }, cost_usd: 0 })
+    expect(await days()).toMatchObject([{ calls, cost_micro: 0 }])
+  })
+
+  it('does not count a call that waited for its turn until the deadline', async () => {
+    await start({ daily: { calls: 5 }, more: { concurrency: 1 } })
+    const once = { max_retries: 0, cache: 'off' }
+    const sent = judging.judge('slow', { ...once, timeout_ms: 1_000 }, results(1))
+    await vi.waitUntil(() => judging.server.calls.length === 1, 60_000)
+
+    const { scores } = await judging.judge('slow', { ...once, deadline_ms: 100 }, results(1))
+    await sent
+
+    expect(scores[0]?.error?.code).toBe('judge_timeout')
+    expect(judging.server.calls).toHaveLength(1)
+    expect(await days()).toMatchObject([{ calls: 1 }])
   })
 
   it('of cost is never exceeded, and settles at the actual cost', async () => {
