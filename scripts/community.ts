@@ -15,7 +15,7 @@ import { checkImage } from './image/check-image.ts'
 import type { ImageCheck } from './image/check-image.ts'
 import { HOME } from './image/server-tree.ts'
 import { probeCommunity } from './edition-probe.ts'
-import { install, ROOT, run, stageWorkingTree, workspacePackages } from './staging.ts'
+import { build, install, ROOT, run, stageWorkingTree, workspacePackages } from './staging.ts'
 
 // The tests ran in full with all packages.
 delete process.env['REMIT_TEST_RUNS']
@@ -24,7 +24,7 @@ const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: fals
 const commercial = (await workspacePackages()).filter(({ tag }) => tag === 'commercial')
 const started = performance.now()
 
-async function withoutCommercialFolders(stage: string): Promise<void> {
+async function buildWithoutCommercialFolders(stage: string): Promise<void> {
   await mkdir(stage)
   const folders = commercial.map(({ folder }) => folder)
   await stageWorkingTree(stage, folders)
@@ -33,8 +33,11 @@ async function withoutCommercialFolders(stage: string): Promise<void> {
   const lockfiles = await Promise.all([ROOT, stage].map(readLockfile))
   if (lockfiles[0] !== lockfiles[1]) throw new Error('the install rewrote pnpm-lock.yaml')
   say('installed with the lockfile unchanged')
-  await run('pnpm', ['build'], stage)
+  await build(stage)
   say('built')
+}
+
+async function testCommunity(stage: string): Promise<void> {
   await run('pnpm', ['types'], stage)
   say('types pass')
   if (!quick) {
@@ -66,16 +69,15 @@ async function makeAndBoot(
 const readLockfile = (folder: string): Promise<string> =>
   readFile(join(folder, 'pnpm-lock.yaml'), 'utf8')
 
-/** `which` are flags of turbo. */
-async function buildIn(stage: string, which: readonly string[] = []): Promise<void> {
+/** `flags` are those of turbo. */
+async function buildIn(stage: string, flags: readonly string[] = []): Promise<void> {
   await mkdir(stage, { recursive: true })
   await stageWorkingTree(stage)
   await install(stage)
-  await run('pnpm', ['build', ...which], stage)
+  await build(stage, flags)
 }
 
-async function deployedWithoutOptional(stage: string, image: string): Promise<void> {
-  await buildIn(stage)
+async function deployWithoutOptional(stage: string, image: string): Promise<void> {
   const deploy = ['--filter', '@remit/server', 'deploy', '--prod', '--no-optional', image]
   await run('pnpm', deploy, stage)
   await refuseCommercial(stage, image)
@@ -144,14 +146,18 @@ await chmod(temp, 0o755)
 try {
   const [tree, full] = [join(temp, 'tree'), join(temp, 'full')]
   const copy = join(temp, 'elsewhere/copy')
-  await allOf([
-    withoutCommercialFolders(tree),
-    deployedWithoutOptional(full, join(temp, 'deployed')),
-    buildIn(copy, ['--filter', '@remit/server...', '--filter', '@remit/console...']),
-  ])
+  // The full tree takes the outputs of the open packages from the tree without commercial folders.
+  const built = buildWithoutCommercialFolders(tree)
+  const fullBuilt = built.then(() => buildIn(full))
+  const server = ['--filter', '@remit/server...', '--filter', '@remit/console...']
+  const copyBuilt = buildIn(copy, ['--force', ...server])
   const inspect = (root: string) => refuseCommercial(full, join(root, HOME, 'server'))
-  await makeAndBoot(tree, 'community', { inspect })
-  await makeAndBoot(full, 'enterprise', { copy })
+  await allOf([
+    built.then(() => testCommunity(tree)),
+    fullBuilt.then(() => deployWithoutOptional(full, join(temp, 'deployed'))),
+    fullBuilt.then(() => makeAndBoot(tree, 'community', { inspect })),
+    allOf([fullBuilt, copyBuilt]).then(() => makeAndBoot(full, 'enterprise', { copy })),
+  ])
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { makeImage } from './image/make-image.ts'
-import { install, run, stageWorkingTree, workspacePackages } from './staging.ts'
+import { build, install, stageWorkingTree, workspacePackages } from './staging.ts'
 
 const { values, positionals } = parseArgs({
   options: { edition: { type: 'string', default: 'enterprise' } },
@@ -25,7 +25,7 @@ try {
   const without = values.edition === 'community' ? commercial.map(({ folder }) => folder) : []
   await stageWorkingTree(stage, without)
   await install(stage)
-  await run('pnpm', ['build'], stage)
+  await build(stage)
   const { digest, tag } = await makeImage(stage, resolve(out))
   console.log(`${resolve(out)}/image:${tag} ${digest}`)
 } catch (error) {

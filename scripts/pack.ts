@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
-import { install, ROOT, run, stageWorkingTree, workspacePackages } from './staging.ts'
+import { build, install, ROOT, run, stageWorkingTree, workspacePackages } from './staging.ts'
 
 const [, , folder] = process.argv
 if (folder === undefined) {
@@ -23,8 +23,10 @@ try {
   await stageWorkingTree(stage)
   const open = (await workspacePackages(stage)).filter((p) => p.tag === 'open' && !p.private)
   await install(stage)
-  // pnpm builds them in the order of their dependencies.
-  await run('pnpm', [...open.flatMap((p) => ['--filter', p.name]), 'run', 'build'], stage)
+  await build(
+    stage,
+    open.flatMap((p) => ['--filter', p.name]),
+  )
   for (const { name, folder: source } of open) {
     const tarball = join(out, `${name.replace('@', '').replace('/', '-')}.tgz`)
     await run('pnpm', ['pack', '--out', tarball], join(stage, source))

@@ -105,6 +105,14 @@ export async function install(cwd: string): Promise<void> {
   await run('pnpm', ['install', '--frozen-lockfile', '--prefer-offline'], cwd)
 }
 
+/** What turbo built. The outputs of a package are the same in all trees with the same inputs. */
+const BUILDS = join(ROOT, 'node_modules/.cache/turbo')
+
+/** Builds an installed tree. Flags of turbo choose packages; `--force` builds without earlier outputs. */
+export async function build(cwd: string, flags: readonly string[] = []): Promise<void> {
+  await run('pnpm', ['build', '--cache-dir', BUILDS, ...flags], cwd)
+}
+
 /**
  * Runs a command to its end. Throws with its whole output on failure; prints nothing otherwise. The
  * environment of a surrounding test runner is not passed on.
