@@ -74,7 +74,7 @@ async function remit(): Promise<Started> {
   let made = 0
   const addOrganization = async () => {
     const { key, organization } = await createOrganization(
-      { db, clock: systemClock, ids: randomIds, signer, host: 'bench', version: 'bench' },
+      { db, clock: systemClock, ids: randomIds, signer, host: 'bench', version: 'bench', log },
       `bench ${Date.now()} ${process.pid} ${made++}`,
       'enterprise',
     )

@@ -1,4 +1,4 @@
-import { dialectOf } from '@remit/core'
+import { dialectOf, generateOperatorKey, operatorKeyLine } from '@remit/core'
 import { someDialects } from '@remit/core/testing'
 import type { Api, CallOptions } from '@remit/core/testing'
 import { sql } from 'kysely'
@@ -29,6 +29,9 @@ async function withoutRecords(api: Api, run: () => Promise<void>): Promise<void>
   }
 }
 
+const operatorKey = generateOperatorKey()
+const [, hash = ''] = operatorKeyLine('ada', operatorKey).split(' ')
+
 type Call = readonly [Parameters<Api['call']>[0], CallOptions]
 
 const CHANGES: readonly Call[] = [
@@ -47,7 +50,7 @@ const CHANGES: readonly Call[] = [
 describe.skipIf(!hasModules()).each(someDialects())('what cannot be recorded, on %s', (dialect) => {
   let api: Api
   beforeAll(async () => {
-    api = await createEnterprise({ dialect })
+    api = await createEnterprise({ dialect, operatorKeys: new Map([[hash, 'ada']]) })
     await register(api, 'first')
     await api.ok('setSpendLimit', { params: { id: 'payer' }, body: { daily_usd: 100 } })
   })
@@ -62,6 +65,24 @@ describe.skipIf(!hasModules()).each(someDialects())('what cannot be recorded, on
 
     expect(await api.remit.ledger.head(api.org.id)).toEqual(before)
     expect((await api.ok('getSpendLimit', { params: { id: 'payer' } })).daily_usd).toBe(100)
+  })
+
+  test('a new organization: 503 ledger_unavailable, and there is none', async () => {
+    const create = () =>
+      api.remit.call('POST', '/v1/operator/organizations', {
+        key: operatorKey,
+        body: { name: 'unrecorded' },
+      })
+
+    await withoutRecords(api, async () => {
+      const response = await create()
+      expect([response.status, await response.json()]).toMatchObject([
+        503,
+        { code: 'ledger_unavailable' },
+      ])
+    })
+
+    expect((await create()).status).toBe(201)
   })
 })
 

@@ -1,4 +1,5 @@
 import { createOrganization, isOrganizationName, createLedgerSigner, randomIds } from '@remit/core'
+import { pino } from 'pino'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { withoutFormulas } from '../src/report/csv/cell.ts'
 import type { EntryInput } from './support/by-hand.ts'
@@ -31,7 +32,8 @@ describe('texts that would be formulas', () => {
     onTestFinished(() => api.remit.close())
     const signer = createLedgerSigner(api.remit.signingKey)
     const { db } = api.remit
-    const deps = { db, clock: api.clock, ids: randomIds, signer, host: 'remit.test', version: '0' }
+    const base = { db, clock: api.clock, ids: randomIds, signer, host: 'remit.test', version: '0' }
+    const deps = { ...base, log: pino({ level: 'silent' }) }
     const names = FORMULAS.filter(isOrganizationName)
     expect(names.length).toBeGreaterThan(20)
     const made = []

@@ -110,7 +110,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
   const storage = await openStorage(config, log)
   const { db, signals } = storage
   const wait = options.wait?.({ db, entitlement, log, warnings })
-  const base = { db, clock, ids: randomIds, signer, version: VERSION }
+  const base = { db, clock, ids: randomIds, signer, version: VERSION, log }
   const newOrganization: NewOrganizations = (name, wanted = {}) => {
     const { plan = entitlement.newPlan, limits, key, ...more } = wanted
     return createOrganization({ ...base, host: originHost(config) }, name, plan, key, {
@@ -125,7 +125,6 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
       databaseUrl: config.REMIT_DATABASE_URL,
       tracer: options.tracer ?? null,
       secrets: createSecretBox(secretsKeys),
-      log,
       signals,
       ...(storage.ledgerDb && { ledgerDb: storage.ledgerDb }),
       ...(storage.nodes && { nodes: storage.nodes }),

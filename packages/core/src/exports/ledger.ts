@@ -88,7 +88,7 @@ export async function openLedger({
   const signer = createLedgerSigner(loadLedgerKey(keyFile, true))
   const db = openDatabase<CoreTables>(database)
   await migrate(db, [{ name: 'core', migrations: coreMigrations }])
-  const creation = { db, clock: systemClock, ids: randomIds, signer, host, version: 'library' }
+  const creation = { db, clock: systemClock, ids: randomIds, signer, host, version: 'library', log }
   const { id: orgId } =
     (await findOrganization(db, name)) ??
     (await createOrganization(creation, name, 'free')).organization

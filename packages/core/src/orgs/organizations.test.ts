@@ -1,4 +1,6 @@
+import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Failure } from '../base/errors.ts'
 import { randomIds } from '../base/ids.ts'
 import { generateKey } from '../keys/key-text.ts'
 import { createLedgerSigner } from '../ledger/format/signing-key.ts'
@@ -21,6 +23,7 @@ describe.each(DIALECTS)('organizations on %s', (dialect) => {
       signer: createLedgerSigner(remit.signingKey),
       host: 'remit.test',
       version: '1.2.3',
+      log: pino({ level: 'silent' }),
     }
   })
   afterAll(() => remit.close())
@@ -70,6 +73,17 @@ describe.each(DIALECTS)('organizations on %s', (dialect) => {
     )
 
     expect(await listOrganizations(remit.db)).toEqual(before)
+  })
+
+  it('have one name each, also when they are created at the same time', async () => {
+    const made = await Promise.allSettled(
+      Array.from({ length: 4 }, () => createOrganization(deps, 'raced', 'team')),
+    )
+
+    const refused = made.flatMap((one) =>
+      one.status === 'rejected' ? [one.reason as Failure] : [],
+    )
+    expect(refused.map(({ code }) => code)).toEqual(Array(3).fill('organization_exists'))
   })
 
   it('are all or nothing', async () => {

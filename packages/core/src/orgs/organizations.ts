@@ -1,8 +1,10 @@
 import type { Plan, Role } from '@remit/contract'
+import type { Logger } from 'pino'
 import { isoTime } from '../base/clock.ts'
 import type { Clock } from '../base/clock.ts'
 import { namedOrganization, recordOrganization } from '../db/directory.ts'
 import { isDistributed } from '../db/distributed.ts'
+import { isConflict, isDatabaseError, unavailable } from '../db/failure.ts'
 import type { Database } from '../db/open.ts'
 import { writeRows } from '../db/write-rows.ts'
 import type { CoreTables, OrganizationRow } from '../db/schema.ts'
@@ -33,6 +35,7 @@ export interface CreateDeps {
   /** Host part of the ledger's origin. */
   readonly host: string
   readonly version: string
+  readonly log: Logger
 }
 
 /** Creates organizations for an operator or a sign-up; the default plan is that of the license. */
@@ -52,14 +55,17 @@ export interface CreateOptions {
   readonly operator?: string | undefined
   /** Person of the first key. */
   readonly person?: string | null
-  /** Writes further rows in the same transaction, and returns their entries. */
+  /**
+   * Writes further rows in the same transaction, and returns their entries. It is called again if
+   * PostgreSQL rolled the transaction back.
+   */
   readonly begin?: (tx: Db, organization: OrganizationRow) => Promise<EntryDraft[]>
 }
 
 /**
  * Creates an organization with its ledger and first admin key, in one transaction, so that a head
- * always exists and entry 0 pins the identity and signing key of the ledger. Throws if the name is
- * in use.
+ * always exists and entry 0 pins the identity and signing key of the ledger. Throws
+ * `organization_exists` if the name is in use, and `ledger_unavailable` if the database fails.
  */
 export async function createOrganization(
   deps: CreateDeps,
@@ -83,8 +89,7 @@ export async function createOrganization(
     deleted_at: null,
   }
   const role = 'admin'
-  await deps.db.transaction().execute(async (tx) => {
-    await makeDurable(tx)
+  await commit(deps, async (tx) => {
     if (await findOrganization(tx, name))
       throw fail('organization_exists', `An organization named ${name} already exists`)
     await tx.insertInto('organization').values(organization).execute()
@@ -104,6 +109,30 @@ export async function createOrganization(
   })
   return { organization, key: { ...key, role } }
 }
+
+const MAX_ATTEMPTS = 6
+
+/** Runs a transaction that records something, with the errors and repetitions of the writer. */
+async function commit({ db, log }: CreateDeps, work: (tx: Db) => Promise<void>): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    let isDone = false
+    try {
+      return await db.transaction().execute(async (tx) => {
+        await makeDurable(tx)
+        await work(tx)
+        isDone = true
+      })
+    } catch (error) {
+      if (!isDatabaseError(error)) throw error
+      if ((isConflict(error) || isDuplicate(error)) && attempt < MAX_ATTEMPTS) continue
+      log.error({ err: error }, 'writing the ledger of a new organization failed')
+      throw unavailable(isDone ? 'outcome_unknown' : 'ledger_unavailable')
+    }
+  }
+}
+
+/** SQLSTATE `unique_violation`: another transaction has just taken the name. */
+const isDuplicate = (error: unknown): boolean => (error as { code?: unknown }).code === '23505'
 
 async function beginLedger(
   tx: Db,

@@ -103,19 +103,17 @@ export async function createTestRemit(options: TestRemitOptions = {}): Promise<T
   const signingKey = options.signingKey ?? generateKeyPairSync('ed25519').privateKey
   const clock = options.clock ?? systemClock
   const signer = createLedgerSigner(signingKey)
-  const creation = { db, clock, ids: randomIds, signer, host: 'remit.test', version: '0.0.0-test' }
+  const log = options.log ?? pino({ level: 'silent' })
+  const base = { db, clock, ids: randomIds, signer, version: '0.0.0-test', log }
+  const creation = { ...base, host: 'remit.test' }
   const remit = await createRemit({
-    db,
+    ...base,
     databaseUrl: url,
     modules: options.modules ?? [],
-    signer,
     secrets: createSecretBox(options.secretsKeys ?? [SECRETS_KEY]),
-    clock,
-    ids: randomIds,
     ...(url.startsWith('postgres') && {
       signals: postgresSignals(url, { onError: () => undefined }),
     }),
-    log: options.log ?? pino({ level: 'silent' }),
     ...(options.outbound && { outbound: options.outbound }),
     settings: {
       edition: options.modules ? 'enterprise' : 'community',
@@ -130,7 +128,6 @@ export async function createTestRemit(options: TestRemitOptions = {}): Promise<T
         limits: { ...PLAN_LIMITS[plan], ...more.limits },
       }),
     ...(options.operatorKeys && { operatorKeys: options.operatorKeys }),
-    version: '0.0.0-test',
     planCeiling: options.planCeiling ?? 'enterprise',
     evaluation: options.evaluation ?? false,
     rateLimit: options.rateLimit ?? 0,

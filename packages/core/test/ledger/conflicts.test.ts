@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { verifyDatabase } from '../../src/ledger/verify/database.ts'
 import { SYSTEM } from '../../src/caller/caller.ts'
 import { OPERATOR } from '../../src/orgs/administration.ts'
+import { listOrganizations } from '../../src/orgs/list.ts'
 import { createTestRemit } from '../../src/testing/index.ts'
 import type { TestRemit } from '../../src/testing/index.ts'
 import { append, decisionDraft } from '../support/drafts.ts'
@@ -70,6 +71,19 @@ describe('a transaction that PostgreSQL rolls back in favour of another', () => 
       size: before + 6,
       config_version: version + 6,
     })
+  })
+
+  test.each([
+    ['the commit', AT_COMMIT],
+    ['a statement', AT_INSERT],
+  ])('an organization is created once, though %s was rolled back', async (_, trigger) => {
+    await inject('40001', trigger, 2)
+
+    const made = [await remit.organization(), await remit.organization()]
+
+    for (const { id } of made)
+      expect(await verifyDatabase(remit.db, id)).toMatchObject({ status: 'ok' })
+    expect(await listOrganizations(remit.db)).toHaveLength(3)
   })
 
   test('one that never succeeds is 503, and nothing happened', async () => {

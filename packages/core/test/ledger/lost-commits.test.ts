@@ -151,6 +151,20 @@ describe('a COMMIT on its way to PostgreSQL', () => {
     })
   })
 
+  test.each(['lost', 'carried out'] as const)(
+    'of a new organization, %s: the operator is told that it is not known',
+    async (fate) => {
+      const happened = proxy.next(fate)
+
+      await expect(remit.organization()).rejects.toMatchObject({
+        code: 'outcome_unknown',
+        status: 503,
+      })
+
+      await happened
+    },
+  )
+
   test('not to be found out about: nobody is told that nothing happened', async () => {
     const other = await startCommitProxy(database.url)
     const second = await createTestRemit({ url: other.url, signingKey: remit.signingKey })
