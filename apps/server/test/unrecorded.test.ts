@@ -99,6 +99,12 @@ describe.skipIf(!hasModules()).each(someDialects())(
 
     test('decides and changes nothing: 503; its entries stay readable', async () => {
       const before = await api.ok('listEntries')
+      const [cookie = ''] = (
+        await api.remit.call('POST', '/v1/session', {
+          body: { key: api.org.key },
+          headers: { 'sec-fetch-site': 'same-origin' },
+        })
+      ).headers.getSetCookie()
       await api.remit.db.deleteFrom('ledger_head').where('org_id', '=', api.org.id).execute()
 
       const refusals = await Promise.all([
@@ -110,6 +116,8 @@ describe.skipIf(!hasModules()).each(someDialects())(
       expect(refusals.map(({ code }) => code)).toEqual(Array(3).fill('ledger_unavailable'))
       expect(refusals[0]?.detail).toMatch(/no ledger head/)
       expect(await api.ok('listEntries')).toEqual(before)
+      const seen = await api.remit.call('GET', '/v1/ledger', { headers: { cookie } })
+      expect([seen.status, await seen.json()]).toEqual([200, before])
       expect((await api.ok('getEntry', { params: { seq: 0 } })).kind).toBe('ledger.genesis')
       const found = await api.ok('verifyLedger', { body: {} })
       expect(found).toMatchObject({ valid: false, recorded: false })

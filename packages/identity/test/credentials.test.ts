@@ -2,6 +2,10 @@ import { DEFAULT_CREDENTIAL_TTL_SECONDS } from '@remit/contract'
 import { createClock, someDialects } from '@remit/core/testing'
 import type { Api, TestClock } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  findCredentialRecord,
+  findCredentialRecords,
+} from '../src/credentials/credential-record.ts'
 import { createApi, issue, register } from './support/api.ts'
 
 const NOW = '2026-11-20T08:00:00.000Z'
@@ -327,6 +331,18 @@ describe.each(someDialects())('credentials on %s', (dialect) => {
       })
       for (const { secret } of both) expect(await statusWith(secret, 'removed')).toBe(401)
     })
+  })
+
+  it('are found without a ledger head, so that they can read entries', async () => {
+    const org = await api.remit.organization()
+    await register(api.as(org), 'headless')
+    const { credential } = await issue(api.as(org), 'headless')
+    await api.remit.db.deleteFrom('ledger_head').where('org_id', '=', org.id).execute()
+
+    const one = await findCredentialRecord(api.remit.db, credential.id)
+
+    expect(one).toMatchObject({ id: credential.id, configVersion: null })
+    expect(await findCredentialRecords(api.remit.db, org.id, [credential.id])).toEqual([one])
   })
 
   it('GET lists credentials, newest first, by current status', async () => {

@@ -7,8 +7,8 @@ export interface Caller {
   /** The lower of the license's plan and the organization's. */
   readonly plan: Plan
   readonly principal: Principal
-  /** Version of the configuration at which the caller was read. */
-  readonly configVersion: number
+  /** Version of the configuration at which the caller was read; null without a ledger head. */
+  readonly configVersion: number | null
 }
 
 /** The authenticated identity: the organization itself, one of its agents, or a person. */

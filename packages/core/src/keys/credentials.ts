@@ -31,5 +31,5 @@ export interface CredentialHolder {
   /** Expiry in milliseconds. */
   readonly expiresAt: number
   readonly plan: Plan
-  readonly configVersion: number
+  readonly configVersion: number | null
 }

@@ -27,7 +27,7 @@ export interface KeyHolder {
   readonly role: Role
   readonly person: string | null
   readonly plan: Plan
-  readonly configVersion: number
+  readonly configVersion: number | null
 }
 
 const keys = orgTable<CoreTables, 'ingest_key'>('ingest_key', 'id')
@@ -41,7 +41,7 @@ const holders = (db: Db) =>
   db
     .selectFrom('ingest_key as k')
     .innerJoin('organization as o', 'o.id', 'k.org_id')
-    .innerJoin('ledger_head as h', 'h.org_id', 'k.org_id')
+    .leftJoin('ledger_head as h', 'h.org_id', 'k.org_id')
     .where('k.revoked_at', 'is', null)
     .select([
       'k.id',

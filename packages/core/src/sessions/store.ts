@@ -20,14 +20,14 @@ export interface SessionHolder extends SessionRow {
   readonly keyRole: Role | null
   readonly keyPerson: string | null
   readonly plan: Plan
-  readonly configVersion: number
+  readonly configVersion: number | null
 }
 
 const holders = (db: Db, now: number) =>
   db
     .selectFrom('console_session as s')
     .innerJoin('organization as o', 'o.id', 's.org_id')
-    .innerJoin('ledger_head as h', 'h.org_id', 's.org_id')
+    .leftJoin('ledger_head as h', 'h.org_id', 's.org_id')
     .leftJoin('ingest_key as k', (join) =>
       join
         .onRef('k.org_id', '=', 's.org_id')

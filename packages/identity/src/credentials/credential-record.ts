@@ -38,7 +38,7 @@ interface Row {
   readonly status: CredentialRecord['agentStatus']
   readonly allowed_scopes: string
   readonly plan: string
-  readonly config_version: number
+  readonly config_version: number | null
 }
 
 // SQLite finds a row by key ten times faster in a subquery than in a join.
@@ -75,7 +75,7 @@ export async function findCredentialRecords(
       join.onRef('a.org_id', '=', 'c.org_id').onRef('a.agent_id', '=', 'c.agent_id'),
     )
     .innerJoin('organization as o', 'o.id', 'c.org_id')
-    .innerJoin('ledger_head as h', 'h.org_id', 'c.org_id')
+    .leftJoin('ledger_head as h', 'h.org_id', 'c.org_id')
     .where('c.org_id', '=', orgId)
     .where('c.id', 'in', ids)
     .select([
