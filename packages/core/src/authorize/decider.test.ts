@@ -197,6 +197,25 @@ describe('a stage that cannot answer', () => {
     expect(response.headers.get('retry-after')).toBe('1')
     expect(await size()).toBe(before)
   })
+
+  it.each([
+    { code: '40001' },
+    { code: '40P01' },
+    { code: '0A000', routine: 'RevalidateCachedQuery' },
+  ])('is no denial when PostgreSQL asks to repeat the transaction: %o', async (conflict) => {
+    const waiting = { load: true, prepare: true }
+    const once = (step: keyof typeof waiting) => () => {
+      if (!waiting[step]) return Promise.resolve(null)
+      waiting[step] = false
+      return Promise.reject(Object.assign(new Error('try again'), conflict))
+    }
+    const { ask } = await start({
+      policy: { ...passing, load: once('load'), prepare: once('prepare') },
+    })
+
+    expect((await ask()).decision).toBe('allow')
+    expect(waiting).toEqual({ load: false, prepare: false })
+  })
 })
 
 describe('a record that cannot be written', () => {

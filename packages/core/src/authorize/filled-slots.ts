@@ -110,7 +110,8 @@ export class FilledSlots {
   /**
    * Judges as many requests as the time allows and prepares the state of every stage for them. A
    * stage that fails is marked in `memory`, and `TryAgain` is thrown because its transaction must
-   * end. An error that means that the database is unavailable is rethrown.
+   * end. An error that means that the database is unavailable, or asks to repeat the transaction, is
+   * rethrown.
    */
   async prepare(
     asks: readonly Ask[],

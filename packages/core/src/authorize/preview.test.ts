@@ -101,6 +101,22 @@ describe.each(someDialects())('a preview on %s', (dialect) => {
     })
   })
 
+  it('is made again when PostgreSQL asks to repeat the transaction', async () => {
+    let waiting = true
+    const { preview } = await start({
+      policy: {
+        ...passing,
+        prepare: () => {
+          if (!waiting) return Promise.resolve(null)
+          waiting = false
+          return Promise.reject(Object.assign(new Error('try again'), { code: '40001' }))
+        },
+      },
+    })
+
+    expect((await preview()).decision).toBe('allow')
+  })
+
   it('decides each request as if it were alone, and records nothing of any', async () => {
     const effects: string[] = []
     const once: Stage = {

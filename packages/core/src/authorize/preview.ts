@@ -3,7 +3,7 @@ import type { Transaction } from 'kysely'
 import type { Clock } from '../base/clock.ts'
 import { BATCH_MS, BatchTime, DecisionMeter } from '../computing/meter.ts'
 import type { RecentOrganizations } from '../computing/shares.ts'
-import { unavailable } from '../db/failure.ts'
+import { isConflict, unavailable } from '../db/failure.ts'
 import type { Database } from '../db/open.ts'
 import type { CoreTables } from '../db/schema.ts'
 import { fail } from '../base/errors.ts'
@@ -140,7 +140,7 @@ export async function preview(
       memory = new BatchMemory()
     } catch (error) {
       if (!locked && isReadOnly(error)) locked = true
-      else if (!(error instanceof TryAgain)) throw error
+      else if (!(error instanceof TryAgain || isConflict(error))) throw error
       else if (isLast()) throw unavailable('overloaded')
     }
   }

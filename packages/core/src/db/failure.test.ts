@@ -12,8 +12,13 @@ describe('isUnavailable', () => {
     ['a server that shuts down', coded('57P01')],
     ['too many connections', coded('53300')],
     ['a full disk', coded('53100')],
+    [
+      'a prepared statement that a migration made stale',
+      Object.assign(coded('0A000'), { routine: 'RevalidateCachedQuery' }),
+    ],
     ['a lock that was not given in time', coded('55P03')],
     ['a deadlock', coded('40P01')],
+    ['a transaction that cannot be serialized', coded('40001')],
     ['a statement that took too long', coded('57014')],
     ['a server that only reads now', coded('25006')],
     ['a busy SQLite', coded('SQLITE_BUSY')],

@@ -1,10 +1,14 @@
 import { sql } from 'kysely'
 import type { Kysely, Transaction } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Stage } from '../../src/authorize/stage.ts'
 import { openDatabase } from '../../src/db/open.ts'
+import { on } from '../../src/db/portable.ts'
+import type { CoreTables } from '../../src/db/schema.ts'
+import { defineModule } from '../../src/module/module.ts'
 import { createDatabase, createTestRemit } from '../../src/testing/index.ts'
 import type { TestDatabase, TestRemit } from '../../src/testing/index.ts'
-import { append, decisionDraft } from '../support/drafts.ts'
+import { authorizeModule } from '../support/authorize-module.ts'
 
 type Db = Kysely<never>
 
@@ -61,23 +65,48 @@ describe('a frequent statement', () => {
   })
 })
 
+/** A decision that reads a row of a table which a migration may change. */
+const reading: Stage = {
+  unavailable: { reason: 'stage_unavailable', message: 'cannot answer' },
+  load: () => Promise.resolve(null),
+  prepare: ([ask], _snapshot, tx) =>
+    on<CoreTables>(tx)
+      .selectFrom('organization')
+      .selectAll()
+      .where('id', '=', ask?.orgId ?? '')
+      .executeTakeFirstOrThrow(),
+  decide: () => ({ verdict: 'pass' }),
+}
+const readingModule = defineModule({
+  name: 'reading',
+  setup: () => ({ stages: { policy: reading } }),
+})
+
 describe('a migration changes the columns of a prepared statement', () => {
   let remit: TestRemit
   beforeAll(async () => {
-    remit = await createTestRemit({ dialect: 'postgres' })
+    const modules = [authorizeModule, readingModule]
+    remit = await createTestRemit({ dialect: 'postgres', modules })
   })
   afterAll(() => remit.close())
 
-  test('and no request fails', async () => {
+  test.each(['ledger_head', 'organization'])('of %s, and no request fails', async (table) => {
     const orgs = await Promise.all(Array.from({ length: 8 }, () => remit.organization()))
-    const appendToAll = () =>
-      Promise.all(orgs.map(({ id }) => append(remit, id, [decisionDraft(1)])))
-    for (let n = 0; n < USES; n++) await appendToAll()
+    const body = { agent_id: 'a', action: 'b.c' }
+    const askAll = () =>
+      Promise.all(
+        orgs.map(async ({ key }) => {
+          const response = await remit.call('POST', '/v1/authorize', { key, body })
+          return ((await response.json()) as { decision?: string }).decision
+        }),
+      )
+    for (let n = 0; n < USES; n++) await askAll()
 
     for (const column of ['first_more', 'second_more']) {
-      await sql`alter table ledger_head add column ${sql.ref(column)} text`.execute(remit.db)
-      const appended = await appendToAll()
-      expect(appended.flat()).toHaveLength(orgs.length)
+      await sql`alter table ${sql.table(table)} add column ${sql.ref(column)} text`.execute(
+        remit.db,
+      )
+      expect(await askAll()).toEqual(orgs.map(() => 'allow'))
     }
   })
 })
