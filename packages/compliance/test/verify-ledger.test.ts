@@ -244,15 +244,12 @@ describe.each(someDialects())('POST /v1/compliance/verify-ledger on %s', (dialec
     for (const { org } of [own, other]) expect((await api.remit.ledger.head(org.id)).size).toBe(6)
   })
 
+  const elsewhere = 'elsewhere.test/ledger/org_x/led_x'
+
   test('the head does not say which ledger a checkpoint is of: changed, it is found', async () => {
     const own = await ledgerOf(6)
     const { note } = await api.remit.ledger.head(own.org.id)
-    const change = { origin: 'elsewhere.test/ledger/org_x/led_x' }
-    await api.remit.db
-      .updateTable('ledger_head')
-      .set(change)
-      .where('org_id', '=', own.org.id)
-      .execute()
+    await new Attacker(api.remit.db, own.org.id).setHead({ origin: elsewhere })
 
     const found = await own.ok('verifyLedger', { body: { checkpoint: note } })
 
@@ -260,6 +257,32 @@ describe.each(someDialects())('POST /v1/compliance/verify-ledger on %s', (dialec
     expect(found.errors.map(({ code }) => code)).toEqual(['head_mismatch'])
     expect(found.checkpoints.mismatched).toBe(0)
   })
+
+  test.each([
+    [
+      'changed',
+      (text: string) => text.replace('remit.test', 'remit.best'),
+      {},
+      ['0 commitment_mismatch'],
+    ],
+    ['erased', () => null, { origin: elsewhere }, ['0 payload_missing']],
+  ])(
+    'a genesis that was %s refuses no checkpoint: it is found',
+    async (_, change, head, wanted) => {
+      const own = await ledgerOf(6)
+      const { note } = await api.remit.ledger.head(own.org.id)
+      const attacker = new Attacker(api.remit.db, own.org.id)
+      const [genesis] = await attacker.entries()
+      const payload = change(genesis!.payload!)
+      await attacker.set(0, { payload, salt: payload && genesis!.salt })
+      await attacker.setHead({ ...head, size: 6 })
+
+      const { valid, errors } = await own.ok('verifyLedger', { body: { checkpoint: note } })
+
+      expect(valid).toBe(false)
+      expect(errors.slice(0, 1).map(({ seq, code }) => `${seq} ${code}`)).toEqual(wanted)
+    },
+  )
 
   test('401 and 403: without a key, and with one that may not', async () => {
     const ingest = await api.remit.key(api.org.id, 'ingest')

@@ -1,3 +1,5 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { rotateLedgerKey } from '@remit/core'
 import { createClock, someDialects } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from './support/api.ts'
@@ -5,11 +7,11 @@ import type { Api } from './support/api.ts'
 import { openNote, readProof, rootFromInclusion } from './support/tlog.ts'
 
 describe.each(someDialects())('GET /v1/ledger/{seq}/proof on %s', (dialect) => {
+  const clock = createClock()
   let api: Api
   let vkey: string
   let kept: number
   beforeAll(async () => {
-    const clock = createClock()
     api = await createApi({ dialect, clock })
     const append = () => api.ok('appendEntry', { body: { action: 'x.y' } })
     for (let i = 0; i < 20; i++) await append()
@@ -47,6 +49,21 @@ describe.each(someDialects())('GET /v1/ledger/{seq}/proof on %s', (dialect) => {
       const proof = await api.ok('getProof', { params: { seq: 7 }, query: { size: kept } })
 
       expect(await check(7, proof)).toBe(kept)
+    })
+
+    it('shows it for a size that an earlier key signed', async () => {
+      const own = api.as(await api.remit.organization())
+      const { vkey: name } = await api.remit.ledger.head(own.org.id)
+      clock.advance(60_000)
+      const { seq } = await own.ok('appendEntry', { body: { action: 'x.y' } })
+      const { privateKey: newKey } = generateKeyPairSync('ed25519')
+      const deps = { db: api.remit.db, clock, oldKey: api.remit.signingKey, newKey }
+      await rotateLedgerKey(deps, own.org.id)
+
+      const query = { size: seq + 1 }
+      const { note } = readProof(await own.ok('getProof', { params: { seq: 0 }, query }))
+
+      expect(openNote(note, name).size).toBe(seq + 1)
     })
 
     it('does not lead to the root from another entry', async () => {

@@ -20,8 +20,8 @@ export function readCheckpointFile(path: string): CheckpointFile {
 }
 
 /**
- * Rejects checkpoints of another ledger than that of `origin`. Skipped for a missing ledger, which
- * the verification reports.
+ * Rejects checkpoints of another ledger than that of `origin`. Skipped if no entry records it: the
+ * verification reports that.
  */
 export function requireOrigin(files: readonly CheckpointFile[], origin: string | null): void {
   if (origin === null) return

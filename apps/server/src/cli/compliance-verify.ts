@@ -45,7 +45,7 @@ async function verify(
   }
   await session.reading(org, async (booted, { id }) => {
     const compliance = offered(booted)
-    requireOrigin(files, await booted.remit.ledger.origin(id))
+    requireOrigin(files, await booted.remit.ledger.recordedOrigin(id))
     const progress = createProgress(session.io.stderr, (done) => `verified ${done} entries`)
     const found = await compliance
       .verify(id, request, (done) => progress.update(done))

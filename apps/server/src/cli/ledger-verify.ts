@@ -98,7 +98,7 @@ async function verify(
   }
   return session.database(async (db) => {
     const { id } = await organizationOf(db, org)
-    requireOrigin(files, await new Ledger(db).origin(id))
+    requireOrigin(files, await new Ledger(db).recordedOrigin(id))
     const onProgress = (done: number) => progress.update(done)
     const vkeys = vkey === undefined ? [] : [vkey]
     const { fromSeq, toSeq } = options

@@ -31,7 +31,8 @@ export function exportOrgCommand(org: Command, session: CommandRun): void {
         ]
         const text = sums.map(({ file, sha256 }) => `${sha256}  ${file}\n`).join('')
         await writeWhole([text], join(folder, SUMS))
-        const { origin } = await remit.ledger.head(id)
+        const origin = await remit.ledger.origin(id)
+        if (origin === null) throw new CliError('The organization has no ledger')
         const { vkey } = createLedgerSigner(ledgerKey).forOrigin(origin)
         session.print(
           { org_id: id, folder: out, vkey, files: sums },

@@ -33,13 +33,13 @@ export async function verifyAndRecord(
   return recordVerification(deps.writer, orgId, requester, found, isWhole)
 }
 
-/** Parses the signed notes. Without an origin the ledger is missing, which the verification reports. */
+/** Parses the signed notes. The verification reports a ledger that does not record its origin. */
 async function notesOf(
   { ledger, verifierKey }: Pick<Deps, 'ledger' | 'verifierKey'>,
   orgId: string,
   texts: readonly string[],
 ): Promise<string[]> {
-  const origin = await ledger.origin(orgId)
+  const origin = await ledger.recordedOrigin(orgId)
   const notes = texts.map((text) => noteOf(text, origin))
   if (origin === null) return notes
   const vkeys = [verifierKey(origin), ...(await ledger.namedKeys(orgId))]

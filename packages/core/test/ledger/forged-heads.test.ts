@@ -151,7 +151,11 @@ describe.each(DIALECTS)('a head that its key did not sign, on %s', (dialect) => 
 
       const [told, refused] = await Promise.allSettled(together)
       expect([told?.status, refused?.status]).toEqual(['fulfilled', 'rejected'])
-      expect((await findHead(remit.db, orgId))!.note).toBe(note)
+      const after = (await findHead(remit.db, orgId))!
+      expect(after.note).toBe(note)
+      await expect(remit.ledger.proof(orgId, after.size - 1)).rejects.toMatchObject({
+        code: 'ledger_unavailable',
+      })
       expect(before.status).toBe('tampered')
       expect(await found()).toMatchObject({
         status: 'tampered',

@@ -118,6 +118,13 @@ export function entryHash(header: string): string {
   return hash('sha256', `\0${header}`, 'hex')
 }
 
+/** Returns true if an entry has its payload, and matches its own commitment and hash. */
+export const isIntact = (entry: StoredEntry): boolean =>
+  entry.salt !== null &&
+  entry.payload !== null &&
+  commitmentOf(entry.salt, entry.payload) === entry.commitment &&
+  entryHash(headerOf(entry)) === entry.hash
+
 const ORG_ID = /^[a-z0-9_-]{1,64}$/
 const KIND = /^[a-z0-9_.]{1,64}$/
 const RECORDED_AT =

@@ -2,7 +2,7 @@ import type { Database } from '../../db/open.ts'
 import type { CoreTables, LedgerCutRow, LedgerHeadRow } from '../../db/schema.ts'
 import { fail } from '../../base/errors.ts'
 import type { Failure } from '../../base/errors.ts'
-import { findCut, ownEntries, pointAt } from '../store/cut.ts'
+import { findCut, ownEntries, pointAt, recordedOrigin } from '../store/cut.ts'
 import { GENESIS_KIND, parsePayload } from '../format/entry.ts'
 import { formatCheckpointLine, formatEntryLine, formatHeaderLine } from './export-lines.ts'
 import { missingHead } from '../write/head-guard.ts'
@@ -50,7 +50,7 @@ export async function openExport(
   const header = formatHeaderLine({
     org_id: orgId,
     ledger_id: await ledgerIdOf(db, orgId, cut),
-    origin: head.origin,
+    origin: (await recordedOrigin(db, orgId)) ?? head.origin,
     vkey: end.vkey,
     from_seq: from,
     ...(from > 0 && from <= end.size && { start: await startAt(db, orgId, from, cut) }),

@@ -3,14 +3,13 @@ import type { Database } from '../../db/open.ts'
 import type { CoreTables, LedgerHeadRow } from '../../db/schema.ts'
 import { fail, invalid } from '../../base/errors.ts'
 import { timeOfId } from '../../base/ids.ts'
-import { openCheckpoint } from '../format/checkpoint.ts'
+import { sizeOfNote } from '../format/checkpoint.ts'
 import { cutFrontier, findCut, namedKeys, recordedOrigin } from '../store/cut.ts'
 import type { StoredEntry } from '../format/entry.ts'
 import { openExport } from './export-entries.ts'
 import type { ExportPart } from './export-entries.ts'
-import { missingHead } from '../write/head-guard.ts'
+import { forgedHead, missingHead } from '../write/head-guard.ts'
 import { findFirst, seqAtTime } from '../store/list.ts'
-import { parseVerifierKey } from '../format/note.ts'
 import { consistencyProof, inclusionProof, treeRoot } from '../format/proof.ts'
 import { findCheckpoint, findHead, readEntries, tilesOf } from '../store/store.ts'
 import { formatTlogProof } from '../format/tlog-proof.ts'
@@ -50,13 +49,15 @@ export class Ledger {
     return head
   }
 
-  /**
-   * Returns the origin in the checkpoints of the ledger; null without a ledger. The entries take
-   * precedence over the copy in the head.
-   */
+  /** Returns the recorded origin, or else the copy in the head; null without a ledger. */
   async origin(orgId: string): Promise<string | null> {
-    const recorded = await recordedOrigin(this.#db, orgId)
+    const recorded = await this.recordedOrigin(orgId)
     return recorded ?? (await findHead(this.#db, orgId))?.origin ?? null
+  }
+
+  /** Returns the origin that an unchanged entry records; null if there is no such entry. */
+  recordedOrigin(orgId: string): Promise<string | null> {
+    return recordedOrigin(this.#db, orgId)
   }
 
   /** Returns the verifier keys that the ledger itself names. They prove nothing. */
@@ -134,9 +135,11 @@ export class Ledger {
     const head = await this.head(orgId)
     await this.#stored(orgId, seq)
     const checkpoint = await this.#checkpointFor(head, seq, size)
+    const signed = sizeOfNote(checkpoint)
+    if (signed === null || signed <= seq) throw forgedHead()
     const proof = await this.#read(orgId, async () => {
       const { tiles, cut } = await this.#tree(orgId)
-      return inclusionProof(tiles, seq, sizeOf(checkpoint, head), cut)
+      return inclusionProof(tiles, seq, signed, cut)
     })
     return formatTlogProof({ index: seq, proof, checkpoint })
   }
@@ -211,6 +214,3 @@ export class Ledger {
     return note
   }
 }
-
-const sizeOf = (note: string, head: LedgerHeadRow): number =>
-  openCheckpoint(note, parseVerifierKey(head.vkey), head.origin).size

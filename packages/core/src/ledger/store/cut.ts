@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../db/open.ts'
 import type { CoreTables, LedgerCutRow, LedgerEntryRow } from '../../db/schema.ts'
-import { GENESIS_KIND, parsePayload } from '../format/entry.ts'
+import { GENESIS_KIND, isIntact, parsePayload } from '../format/entry.ts'
 import { decodeFrontier, EMPTY_FRONTIER, encodeFrontier } from '../format/merkle.ts'
 import type { Frontier } from '../format/merkle.ts'
 import { frontierAt } from '../format/proof.ts'
@@ -77,13 +77,16 @@ export function textIn(payload: string | null, name: string): string | null {
   return typeof text === 'string' ? text : null
 }
 
-/** Returns the origin from genesis or, if that was pruned, from the record of the pruning. */
+/**
+ * Returns the origin from genesis or, if that was pruned, from the record of the pruning; null if that
+ * entry is missing or was changed.
+ */
 export async function recordedOrigin(db: Db, orgId: string): Promise<string | null> {
   const cut = await findCut(db, orgId)
   const [entry] = await (cut
     ? ownEntries(db, orgId, 'ledger.pruned', { last: 1 })
     : ownEntries(db, orgId, GENESIS_KIND, { below: 1, last: 1 }))
-  return textIn(entry?.payload ?? null, 'origin')
+  return entry && isIntact(entry) ? textIn(entry.payload, 'origin') : null
 }
 
 /**

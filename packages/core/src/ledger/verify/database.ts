@@ -2,9 +2,9 @@ import { setImmediate } from 'node:timers/promises'
 import type { Database } from '../../db/open.ts'
 import type { CoreTables, LedgerEntryRow, LedgerHeadRow } from '../../db/schema.ts'
 import { CheckpointError, sizeOfNote } from '../format/checkpoint.ts'
-import { parsePayload } from '../format/entry.ts'
+import { isIntact, parsePayload } from '../format/entry.ts'
 import { parseVerifierKey } from '../format/note.ts'
-import { findCut } from '../store/cut.ts'
+import { findCut, textIn } from '../store/cut.ts'
 import { isSize } from '../format/tiles.ts'
 import { DueCheckpoints, StoredCheckpoints } from './database-checkpoints.ts'
 import { partOf } from './database-part.ts'
@@ -85,7 +85,7 @@ class DatabaseWalk {
   #next: number
   #whole = true
   #lastTime: string | null = null
-  #origin: unknown = null
+  #origin: string | null = null
 
   constructor(
     db: Db,
@@ -194,7 +194,7 @@ class DatabaseWalk {
   #row(row: LedgerEntryRow, kept: ReadonlySet<number>): void {
     const { seq } = row
     if (seq !== this.#next) this.#whole = false
-    if (seq === 0) this.#origin = parsePayload(row.payload ?? '')?.data['origin']
+    if (seq === 0) this.#record(row)
     else if (row.kind === 'ledger.pruned') this.#pruned(row)
     this.#chain.entry(row)
     if (seq >= 0) this.#due.entry(row, kept.has(seq + 1))
@@ -205,13 +205,19 @@ class DatabaseWalk {
   }
 
   /** A record of pruning must be that of the cut, or of an earlier one. */
-  #pruned({ seq, payload }: LedgerEntryRow): void {
-    const { cut, origin } = parsePayload(payload ?? '')?.data ?? {}
+  #pruned(row: LedgerEntryRow): void {
+    const { seq, payload } = row
+    const { cut } = parsePayload(payload ?? '')?.data ?? {}
     const { begin } = this.#part
-    if (cut === begin) this.#origin = origin
+    if (cut === begin) this.#record(row)
     else if (typeof cut === 'number' && cut > begin) {
       this.#findings.add(seq, 'bad_cut', `the ledger starts at seq ${begin}, not at ${cut}`)
     }
+  }
+
+  /** Keeps the origin that an entry records, unless the entry was changed. */
+  #record(row: LedgerEntryRow): void {
+    if (isIntact(row)) this.#origin = textIn(row.payload, 'origin')
   }
 
   async #end(after: number | null): Promise<VerifyReport> {
@@ -249,6 +255,6 @@ class DatabaseWalk {
     if (!isSize(head.size)) wrong('size')
     if (sizeOfNote(head.note) !== head.size) wrong('note')
     if (this.#next === head.size && head.recorded_at !== this.#lastTime) wrong('recorded_at')
-    if (typeof this.#origin === 'string' && head.origin !== this.#origin) wrong('origin')
+    if (this.#origin !== null && head.origin !== this.#origin) wrong('origin')
   }
 }

@@ -4,6 +4,7 @@ import type { Database } from '../../db/open.ts'
 import { organizationTables } from '../../db/organization-tables.ts'
 import type { OrganizationTable } from '../../db/organization-tables.ts'
 import type { CoreTables } from '../../db/schema.ts'
+import { recordedOrigin } from '../../ledger/store/cut.ts'
 import { findHead } from '../../ledger/store/store.ts'
 import { missingHead } from '../../ledger/write/head-guard.ts'
 import { findOrganizationById } from '../administration.ts'
@@ -32,13 +33,14 @@ export async function* exportConfiguration(
   const tables = (await organizationTables(db)).filter(
     ({ name }) => (rules[name] ?? 'none') !== 'none',
   )
+  const origin = (await recordedOrigin(db, orgId)) ?? head.origin
   yield line({
     type: 'header',
     format: FORMAT,
     organization,
     exported_at: at.now,
     server_version: at.version,
-    ledger: { origin: head.origin, size: head.size, hash: head.hash },
+    ledger: { origin, size: head.size, hash: head.hash },
     tables: tables.map(({ name }) => name),
   })
   let rows = 0
