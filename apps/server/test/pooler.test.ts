@@ -4,13 +4,21 @@ import { sql } from 'kysely'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { boot } from '../src/boot/boot.ts'
-import { openStorage } from '../src/boot/database.ts'
+import { closeStorage, openStorage } from '../src/boot/database.ts'
 import { readConfig } from '../src/settings/config.ts'
 import { cli } from './support/cli.ts'
 import { createInstallation } from './support/installation.ts'
 import type { Installation } from './support/installation.ts'
 
 const POOLED = /connects through a pooler in transaction mode/
+
+/** The connections that listen. */
+const listeners = (installation: Installation) =>
+  installation.database(async (db) => {
+    const { rows } = await sql`select application_name as name from pg_stat_activity
+      where datname = current_database() and query = 'listen remit'`.execute(db)
+    return rows
+  })
 
 describe.skipIf(!hasPgbouncer())('a server behind PgBouncer in transaction mode', () => {
   let installation: Installation
@@ -65,6 +73,26 @@ describe.skipIf(!hasPgbouncer())('a server behind PgBouncer in transaction mode'
     expect((await cli(['migrate'], pooled)).code).toBe(78)
   })
 
+  test('hears of what another process records, and does not listen', async () => {
+    const storage = await openStorage(readConfig(pooled), pino({ level: 'silent' }))
+    const other = await booted(pooled)
+    const heard = new Set<string>()
+    storage.signals.subscribe('any', (orgId) => void heard.add(orgId))
+    let count = 0
+
+    await vi.waitFor(
+      async () => {
+        await other.newOrganization(`org ${count++}`)
+        expect(heard.size).toBeGreaterThan(0)
+      },
+      { timeout: 60_000, interval: 200 },
+    )
+
+    expect(await listeners(installation)).toEqual([])
+    await other.remit.close()
+    await closeStorage(storage)
+  })
+
   test('prepares no statements, which would be on another session the next time', async () => {
     const prepared = async (env: Record<string, string>) => {
       const { db, signals } = await openStorage(readConfig(env), pino({ level: 'silent' }))
@@ -105,12 +133,9 @@ test('PostgreSQL itself is listened to, and nothing is said of poolers', async (
   const { remit } = await boot(readConfig(installation.env), { log, background: false })
 
   expect(lines.filter((line) => POOLED.test(line))).toEqual([])
-  await vi.waitFor(() =>
-    installation.database(async (db) => {
-      const { rows } = await sql`select query from pg_stat_activity
-        where datname = current_database() and application_name = 'remit-signals'`.execute(db)
-      expect(rows).toEqual([{ query: 'listen remit' }])
-    }),
+  await vi.waitFor(
+    async () => expect(await listeners(installation)).toEqual([{ name: 'remit-signals' }]),
+    { timeout: 60_000 },
   )
   await remit.close()
   await installation.remove()
