@@ -22,7 +22,10 @@ export const hasPgbouncer = (): boolean => {
 
 const POOL_SIZE = 4
 
-/** Starts PgBouncer on a free port in front of `target`, in transaction mode by default. */
+/**
+ * Starts PgBouncer on a free port in front of `target`, in transaction mode by default. No setting of a
+ * session reaches the next transaction, as with a server that the pooler has just connected to.
+ */
 export async function startPgbouncer(
   target: string,
   mode: 'transaction' | 'session' = 'transaction',
@@ -42,6 +45,8 @@ unix_socket_dir =
 auth_type = any
 pool_mode = ${mode}
 default_pool_size = ${POOL_SIZE}
+server_reset_query = discard all
+server_reset_query_always = 1
 `,
   )
   // PgBouncer refuses to run as root.

@@ -20,10 +20,10 @@ import { append, decisionDraft } from '../support/drafts.ts'
 
 /** Keeps what a commit ran with: a deferred trigger fires when COMMIT is carried out. */
 const WATCH_COMMITS = `
-  create table seen (setting text, lock_timeout text, statement_timeout text);
+  create table seen (setting text, lock_timeout text, statement_timeout text, idle_timeout text);
   create function see() returns trigger language plpgsql as $$ begin
     insert into seen values (current_setting('synchronous_commit'), current_setting('lock_timeout'),
-      current_setting('statement_timeout'));
+      current_setting('statement_timeout'), current_setting('idle_in_transaction_session_timeout'));
     return null;
   end $$;
   create constraint trigger see after insert or update on ledger_head
@@ -62,12 +62,10 @@ describe.skipIf(!hasPgbouncer())('behind PgBouncer in transaction mode', () => {
       }),
     )
 
-    const { rows } = await sql`select *, count(*) >= 216 as all from seen group by 1, 2, 3`.execute(
-      direct,
-    )
-    expect(rows).toEqual([
-      { setting: 'on', lock_timeout: '4s', statement_timeout: '9s', all: true },
-    ])
+    const { rows } = await sql`
+      select *, count(*) >= 216 as all from seen group by 1, 2, 3, 4`.execute(direct)
+    const limits = { lock_timeout: '4s', statement_timeout: '9s', idle_timeout: '10s' }
+    expect(rows).toEqual([{ setting: 'on', ...limits, all: true }])
   })
 
   test('it is noticed that a session does not outlive a statement', async () => {
@@ -164,11 +162,6 @@ async function decideUntilKilled(
   const pooler = await startPgbouncer(postgres.url)
   const remit = await createTestRemit({ url: pooler.url, isPooled: true })
   const orgs = await Promise.all(Array.from({ length: 6 }, () => remit.organization()))
-  // New sessions behind the pooler have the default; clients that are connected do not set them again.
-  const fresh = openDatabase<CoreTables>(postgres.url)
-  await sql`select pg_terminate_backend(pid) from pg_stat_activity
-    where application_name = 'remit' and pid <> pg_backend_pid()`.execute(fresh)
-  await fresh.destroy()
   const killed = new AbortController()
   const decide = async ({ id }: TestOrganization) => {
     while (!killed.signal.aborted) {
