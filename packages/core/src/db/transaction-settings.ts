@@ -4,8 +4,8 @@ import type { AnyDatabase } from './portable.ts'
 
 /**
  * A PostgreSQL expression that is never null. From its evaluation until the end of the transaction
- * or session, commits are durable and waits are limited. A stricter `synchronous_commit` of the
- * server (`remote_apply`) is kept.
+ * or session, commits are durable and waits are limited. Only `remote_apply` is stricter than
+ * `on`, and is kept.
  */
 export function transactionSettings(until: 'transaction' | 'session'): string {
   const isLocal = until === 'transaction'
@@ -13,8 +13,7 @@ export function transactionSettings(until: 'transaction' | 'session'): string {
   return [
     set(
       'synchronous_commit',
-      `case when current_setting('synchronous_commit') in ('off', 'local')
-        then 'on' else current_setting('synchronous_commit') end`,
+      `case current_setting('synchronous_commit') when 'remote_apply' then 'remote_apply' else 'on' end`,
     ),
     set('lock_timeout', "'4s'"),
     set('statement_timeout', "'9s'"),
