@@ -1,5 +1,5 @@
-import { dialectOf, generateOperatorKey, operatorKeyLine } from '@remit/core'
-import { someDialects } from '@remit/core/testing'
+import { dialectOf, generateOperatorKey, operatorKeyLine, verifyExport } from '@remit/core'
+import { createClock, someDialects } from '@remit/core/testing'
 import type { Api, CallOptions } from '@remit/core/testing'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -91,8 +91,12 @@ describe.skipIf(!hasModules()).each(someDialects())(
   (dialect) => {
     let api: Api
     beforeAll(async () => {
-      api = await createEnterprise({ dialect })
+      const clock = createClock()
+      api = await createEnterprise({ dialect, clock })
       await api.ok('setSpendLimit', { params: { id: 'payer' }, body: { daily_usd: 100 } })
+      // The first commit of a minute stores its checkpoint.
+      clock.advance(60_000)
+      await api.ok('authorize', { body: { agent_id: 'payer', action: 'a.b' } })
       await api.ok('authorize', { body: { agent_id: 'payer', action: 'a.b' } })
     })
     afterAll(() => api.remit.close())
@@ -119,6 +123,17 @@ describe.skipIf(!hasModules()).each(someDialects())(
       const seen = await api.remit.call('GET', '/v1/ledger', { headers: { cookie } })
       expect([seen.status, await seen.json()]).toEqual([200, before])
       expect((await api.ok('getEntry', { params: { seq: 0 } })).kind).toBe('ledger.genesis')
+      expect(await api.ok('getProof', { params: { seq: 4 } })).toContain('\n5\n')
+      expect((await api.refusal('getProof', { params: { seq: 5 } })).code).toBe(
+        'ledger_unavailable',
+      )
+      const sizes = { from: 1, to: before.head.seq + 1 }
+      expect(await api.ok('getConsistency', { query: sizes })).toMatchObject(sizes)
+      const events = await api.call('streamEntries', { query: { after_seq: 0 } })
+      expect(events.status).toBe(200)
+      await events.body?.cancel()
+      const exported = await verifyExport((await api.ok('exportEntries')).trimEnd().split('\n'))
+      expect(exported).toMatchObject({ status: 'ok', checked: { entries: 5 } })
       const found = await api.ok('verifyLedger', { body: {} })
       expect(found).toMatchObject({ valid: false, recorded: false })
       expect(found.errors.map(({ code }) => code)).toContain('head_missing')

@@ -1,6 +1,9 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { systemClock } from '../../src/base/clock.ts'
 import { verifyExport } from '../../src/ledger/verify/export.ts'
 import { createKey } from '../../src/orgs/administration.ts'
+import { rotateLedgerKey } from '../../src/orgs/rotate-ledger-key.ts'
 import { createTestRemit, DIALECTS } from '../../src/testing/index.ts'
 import type { TestOrganization, TestRemit } from '../../src/testing/index.ts'
 
@@ -36,6 +39,22 @@ describe.each(DIALECTS)('the export of a ledger on %s', (dialect) => {
     const report = await verifyExport(await lines(9), { vkey })
 
     expect(report).toMatchObject({ checked: { from_seq: 10, to_seq: 22, entries: 13 }, errors: [] })
+  })
+
+  it('names the key that was in force at its end, also after later rotations', async () => {
+    const { id } = await remit.organization()
+    const first = await remit.ledger.head(id)
+    const [one, two] = [generateKeyPairSync('ed25519'), generateKeyPairSync('ed25519')]
+    const deps = { db: remit.db, clock: systemClock }
+    const rotation = { ...deps, oldKey: remit.signingKey, newKey: one.privateKey }
+    const { seq } = await rotateLedgerKey(rotation, id)
+    await rotateLedgerKey({ ...deps, oldKey: one.privateKey, newKey: two.privateKey }, id)
+
+    let text = ''
+    for await (const part of await remit.ledger.export(id, { size: seq + 1 })) text += part
+
+    const report = await verifyExport(text.trimEnd().split('\n'), { vkey: first.vkey })
+    expect(report).toMatchObject({ status: 'ok', errors: [] })
   })
 
   it('gives the same lines, whether it is read at once or resumed', async () => {

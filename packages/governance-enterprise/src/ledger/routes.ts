@@ -41,7 +41,7 @@ export function ledgerRoutes({ ledger, log }: Deps, append: Append): Route[] {
     listLedgerKeys: async (_, { orgId }) => ({ data: await ledger.signingKeys(orgId) }),
     streamEntries: async ({ query: { after_seq, fields, ...filters } }, caller, request) => {
       const { orgId } = caller
-      const { size } = await ledger.head(orgId)
+      const { size } = await ledger.end(orgId)
       const after = Math.min(lastEventId(request) ?? after_seq ?? size - 1, size - 1)
       const onEnd = places.take(caller)
       const show = fields === 'header' ? headerOf : (entry: Entry) => entry

@@ -78,7 +78,7 @@ export class EntryPages {
   }
 
   async #plan(orgId: string, query: LedgerFilters) {
-    const head = await this.#end(orgId)
+    const head = await this.end(orgId)
     const range = await this.#range(orgId, head.size, query)
     // Payloads are long, so searching them in one window is slow too.
     const small = looksIntoPayloads(query)
@@ -106,7 +106,7 @@ export class EntryPages {
   }
 
   /** Returns the end of the entries; works without a head. */
-  async #end(orgId: string): Promise<Pick<LedgerHeadRow, 'size' | 'hash'>> {
+  async end(orgId: string): Promise<Pick<LedgerHeadRow, 'size' | 'hash'>> {
     const head = await findHead(this.#db, orgId)
     if (head) return head
     const last = await findLastEntry(this.#db, orgId)

@@ -6,6 +6,7 @@ import { findCut, ownEntries, pointAt, recordedOrigin } from '../store/cut.ts'
 import { GENESIS_KIND, parsePayload } from '../format/entry.ts'
 import { formatCheckpointLine, formatEntryLine, formatHeaderLine } from './export-lines.ts'
 import { missingHead } from '../write/head-guard.ts'
+import { signingKeys } from './signing-keys.ts'
 import { slicesOf } from '../store/read-slices.ts'
 import { findCheckpoint, findHead, readRange, readSizes } from '../store/store.ts'
 import { hasErasureSince } from '../store/pages.ts'
@@ -25,9 +26,9 @@ export interface ExportPart {
 
 /**
  * Returns an export as text, page by page. It starts at genesis or at the last cut, and ends at the
- * current end of the ledger, or later if entries are erased during the export. Throws
- * `ledger_pruned` if the reader would miss pruned entries; the text throws it too if they are
- * pruned while it is read.
+ * current end of the ledger, or later if entries are erased during the export; without a head, at the
+ * newest stored checkpoint. Throws `ledger_pruned` if the reader would miss pruned entries; the text
+ * throws it too if they are pruned while it is read.
  */
 export async function openExport(
   db: Db,
@@ -36,7 +37,6 @@ export async function openExport(
   paced: Paced = (read) => read(),
 ): Promise<AsyncGenerator<string>> {
   const head = await findHead(db, orgId)
-  if (!head) throw missingHead()
   const cut = await findCut(db, orgId)
   const begin = cut?.size ?? 0
   const from = afterSeq === undefined ? begin : afterSeq + 1
@@ -46,17 +46,19 @@ export async function openExport(
       `Entries after ${afterSeq} were pruned; the ledger starts at ${begin}`,
     )
   }
-  const end = await endOf(db, head, size, cut)
+  const end = await endOf(db, orgId, head, size)
+  // Without a head, there may be entries after the newest stored checkpoint.
+  const isPart = end !== head
   const header = formatHeaderLine({
     org_id: orgId,
     ledger_id: await ledgerIdOf(db, orgId, cut),
-    origin: (await recordedOrigin(db, orgId)) ?? head.origin,
+    origin: (await recordedOrigin(db, orgId)) ?? head?.origin ?? '',
     vkey: end.vkey,
     from_seq: from,
     ...(from > 0 && from <= end.size && { start: await startAt(db, orgId, from, cut) }),
-    ...(end.size < head.size && { partial: true as const }),
+    ...(isPart && { partial: true as const }),
   })
-  const text = end.size < head.size ? partOf : wholeOf
+  const text = isPart ? partOf : wholeOf
   return text({ db, orgId, paced }, from, end, header)
 }
 
@@ -129,16 +131,22 @@ async function* linesOf(
 const gone = (seq: number): Failure =>
   fail('ledger_pruned', `Entry ${seq} was removed during the export`)
 
+/** Returns the head, or a stored checkpoint with the key in force at its size. */
 async function endOf(
   db: Db,
-  head: LedgerHeadRow,
+  orgId: string,
+  head: LedgerHeadRow | undefined,
   size: number | undefined,
-  cut: LedgerCutRow | undefined,
 ): Promise<End> {
-  if (size === undefined || size === head.size) return head
-  const note = await findCheckpoint(db, head.org_id, size)
-  if (note === undefined) throw fail('size_not_signed', `No checkpoint of size ${size} is stored`)
-  return { size, note, vkey: (await pointAt(db, head.org_id, size, cut)).vkey ?? head.vkey }
+  if (head && (size === undefined || size === head.size)) return head
+  const kept = await findCheckpoint(db, orgId, size)
+  if (kept) {
+    const keys = await signingKeys(db, orgId)
+    const key = keys.findLast(({ from_seq }) => from_seq <= kept.size)
+    return { ...kept, vkey: key?.vkey ?? '' }
+  }
+  if (size === undefined) throw missingHead()
+  throw fail('size_not_signed', `No checkpoint of size ${size} is stored`)
 }
 
 async function startAt(db: Db, orgId: string, size: number, cut: LedgerCutRow | undefined) {

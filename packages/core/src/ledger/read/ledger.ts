@@ -49,6 +49,11 @@ export class Ledger {
     return head
   }
 
+  /** Returns the end of the entries, also without a head. */
+  end(orgId: string): Promise<Pick<LedgerHeadRow, 'size' | 'hash'>> {
+    return this.#pages.end(orgId)
+  }
+
   /** Returns the recorded origin, or else the copy in the head; null without a ledger. */
   async origin(orgId: string): Promise<string | null> {
     const recorded = await this.recordedOrigin(orgId)
@@ -132,22 +137,19 @@ export class Ledger {
    * Returns the tlog-proof that entry `seq` is in the tree of a signed size: `size`, or the newest.
    */
   async proof(orgId: string, seq: number, size?: number): Promise<string> {
-    const head = await this.head(orgId)
     await this.#stored(orgId, seq)
-    const checkpoint = await this.#checkpointFor(head, seq, size)
-    const signed = sizeOfNote(checkpoint)
-    if (signed === null || signed <= seq) throw forgedHead()
+    const checkpoint = await this.#checkpointFor(orgId, seq, size)
     const proof = await this.#read(orgId, async () => {
       const { tiles, cut } = await this.#tree(orgId)
-      return inclusionProof(tiles, seq, signed, cut)
+      return inclusionProof(tiles, seq, checkpoint.size, cut)
     })
-    return formatTlogProof({ index: seq, proof, checkpoint })
+    return formatTlogProof({ index: seq, proof, checkpoint: checkpoint.note })
   }
 
   async consistency(orgId: string, from: number, to: number) {
-    const head = await this.head(orgId)
+    const end = await this.end(orgId)
     if (from > to) throw invalid('from', 'must not be greater than to')
-    if (to > head.size) throw fail('size_not_signed', `The ledger has ${head.size} entries`)
+    if (to > end.size) throw fail('size_not_signed', `The ledger has ${end.size} entries`)
     return this.#read(orgId, async () => {
       const { tiles, cut } = await this.#tree(orgId)
       for (const size of [from, to]) {
@@ -199,18 +201,26 @@ export class Ledger {
   }
 
   /**
-   * Proofs end with a signature, so they exist for sizes with a stored checkpoint, and the newest.
+   * Returns the checkpoint of `size`, or the newest one. Proofs end with a signature, so they exist for
+   * sizes with a stored checkpoint, and the newest.
    */
-  async #checkpointFor(head: LedgerHeadRow, seq: number, size?: number): Promise<string> {
-    if (size === undefined || size === head.size) return head.note
-    if (size <= seq) throw invalid('size', `must be greater than the sequence number ${seq}`)
-    const note = await findCheckpoint(this.#db, head.org_id, size)
-    if (note === undefined) {
-      throw fail(
-        'size_not_signed',
-        `No checkpoint of size ${size} is kept; leave size out for the newest`,
-      )
-    }
-    return note
+  async #checkpointFor(
+    orgId: string,
+    seq: number,
+    size?: number,
+  ): Promise<{ readonly size: number; readonly note: string }> {
+    if (size !== undefined && size <= seq)
+      throw invalid('size', `must be greater than the sequence number ${seq}`)
+    const head = await findHead(this.#db, orgId)
+    const isNewest = head && (size === undefined || size === head.size)
+    const { note } = (isNewest ? head : await findCheckpoint(this.#db, orgId, size)) ?? {}
+    const signed = sizeOfNote(note)
+    if (note !== undefined && signed !== null && signed > seq) return { size: signed, note }
+    if (isNewest) throw forgedHead()
+    if (size === undefined) throw missingHead()
+    throw fail(
+      'size_not_signed',
+      `No checkpoint of size ${size} is kept; leave size out for the newest`,
+    )
   }
 }

@@ -238,17 +238,16 @@ export const inRange = (db: Db, orgId: string, { from, to }: SeqRange) =>
     .where('seq', '>=', from)
     .where('seq', '<', to)
 
-/** Returns the stored checkpoint of exactly that size. */
-export async function findCheckpoint(
+/** Returns the stored checkpoint of exactly that size, or the newest one. */
+export function findCheckpoint(
   db: Db,
   orgId: string,
-  size: number,
-): Promise<string | undefined> {
-  const row = await db
+  size?: number,
+): Promise<{ size: number; note: string } | undefined> {
+  const all = db
     .selectFrom('ledger_checkpoint')
-    .select('note')
+    .select(['size', 'note'])
     .where('org_id', '=', orgId)
-    .where('size', '=', size)
-    .executeTakeFirst()
-  return row?.note
+  const wanted = size === undefined ? all.orderBy('size', 'desc') : all.where('size', '=', size)
+  return wanted.limit(1).executeTakeFirst()
 }
