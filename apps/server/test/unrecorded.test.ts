@@ -129,9 +129,11 @@ describe.skipIf(!hasModules()).each(someDialects())(
       )
       const sizes = { from: 1, to: before.head.seq + 1 }
       expect(await api.ok('getConsistency', { query: sizes })).toMatchObject(sizes)
-      const events = await api.call('streamEntries', { query: { after_seq: 0 } })
-      expect(events.status).toBe(200)
-      await events.body?.cancel()
+      for (const name of ['streamEntries', 'streamApprovals', 'listSinks'] as const) {
+        const response = await api.call(name)
+        expect([name, response.status]).toEqual([name, 200])
+        await response.body?.cancel()
+      }
       const exported = await verifyExport((await api.ok('exportEntries')).trimEnd().split('\n'))
       expect(exported).toMatchObject({ status: 'ok', checked: { entries: 5 } })
       const found = await api.ok('verifyLedger', { body: {} })

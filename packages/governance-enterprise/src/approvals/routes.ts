@@ -66,7 +66,7 @@ export const approvalRoutes = (
     },
 
     streamApprovals: async ({ query }, caller, request) => {
-      const { size } = await ledger.head(caller.orgId)
+      const { size } = await ledger.end(caller.orgId)
       const after = Math.min(lastEventId(request) ?? query.after_seq ?? size - 1, size - 1)
       const stream = eventStream(deps, approvalEvents(deps, caller.orgId), {
         orgId: caller.orgId,

@@ -15,7 +15,7 @@ export function sinkRoutes(deps: Deps, outbound: Outbound): Route[] {
   const changes = { ids, secrets, outbound }
   return implement(endpoints, {
     listSinks: async ({ query }, { orgId }) => {
-      const { size } = await ledger.head(orgId)
+      const { size } = await ledger.end(orgId)
       return pageOf(query.limit, {
         read: (limit) => listSinks(db, orgId, { limit, after: query.cursor }),
         cursor: ({ id }) => id,
@@ -26,7 +26,7 @@ export function sinkRoutes(deps: Deps, outbound: Outbound): Route[] {
     getSink: async ({ params: { id } }, { orgId }) => {
       const row = await findSink(db, orgId, id)
       if (!row) throw fail('sink_not_found')
-      return wireSink(row, (await ledger.head(orgId)).size)
+      return wireSink(row, (await ledger.end(orgId)).size)
     },
 
     createSink: ({ body }, caller, request) =>
