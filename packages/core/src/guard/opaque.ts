@@ -1,40 +1,47 @@
 import type { Detection } from './detection.ts'
-import { entropyOf, restlessness } from './random.ts'
+import { isRandom } from './random.ts'
 import type { View } from './view.ts'
 
-const PEM =
-  /^-----BEGIN [A-Z0-9 ]{0,60}-----(?:[\r\n]|\\[rn]){0,4}(?:[A-Za-z-]{1,20}: [\w,-]{1,80}(?:[\r\n]|\\[rn]){1,4}){0,3}([A-Za-z0-9+/=\r\n\\]+)-----END [A-Z0-9 ]{1,60}-----$/
-const MIN_PEM_ENTROPY = 4
-const MIN_RESTLESSNESS = 0.2
+// RFC 7468 and OpenPGP (RFC 9580); a closed list, so that no words hide in a label.
+const LABEL =
+  '(?: (?:BLOCK|CERTIFICATE|DSA|EC|ENCRYPTED|KEY|MESSAGE|OPENSSH|PGP|PRIVATE|PUBLIC|REQUEST|RSA|SIGNATURE)){1,4}'
+/** Up to the end of the text if the block is truncated. */
+const BLOCK = new RegExp(`-----BEGIN${LABEL}-----[^]*?(?:-----END${LABEL}-----|$)`, 'g')
+const MARK_OR_LINE = new RegExp(
+  String.raw`-----(?:BEGIN|END)${LABEL}-----|(?:\\{1,8}[rn]|\s){0,40}[A-Za-z0-9+/=]{16,}`,
+  'g',
+)
 /** The scheme and user name before the password of a URL. */
 const URL_BEGINNING = /[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/?#@"'<>]{0,64}:$/i
 const MAX_BEGINNING = 100
 const WORD = /\p{L}{4,}/gu
-const MAX_WORDS = 2
+const MAX_WORDS = 4
 
 /** A span with a secret and no other text: [start, end). */
 export type Span = readonly [start: number, end: number]
 
 /**
  * Returns spans that contain only a secret: the language model mistakes key blocks and credentials
- * in URLs for instructions. Spans that could hide words are excluded: a block whose body is not
- * random, and a user and password of more than two words.
+ * in URLs for instructions. Spans that could hide words are excluded: other lines of a block than
+ * the random ones, and a user and password of more than four words.
  */
-export const opaqueSpans = (text: string, secrets: readonly Detection[]): Span[] =>
-  secrets.flatMap(({ detector, start, end }): Span[] => {
-    if (detector === 'secret.private_key')
-      return isKeyBlock(text.slice(start, end)) ? [[start, end]] : []
-    if (detector !== 'secret.password_in_url') return []
-    const beginning =
-      URL_BEGINNING.exec(text.slice(Math.max(0, start - MAX_BEGINNING), start))?.[0] ?? ''
-    const from = start - beginning.length
-    const userinfo = text.slice(from + beginning.indexOf('://'), end)
-    return (userinfo.match(WORD)?.length ?? 0) <= MAX_WORDS ? [[from, end + 1]] : []
-  })
+export const opaqueSpans = (text: string, secrets: readonly Detection[]): Span[] => [
+  ...Array.from(text.matchAll(BLOCK)).flatMap(({ 0: block, index }) => randomLines(block, index)),
+  ...secrets.flatMap((secret) => credentials(text, secret)),
+]
 
-function isKeyBlock(block: string): boolean {
-  const body = PEM.exec(block)?.[1]?.replaceAll(/[\r\n\\]+/g, '') ?? ''
-  return entropyOf(body) >= MIN_PEM_ENTROPY && restlessness(body) >= MIN_RESTLESSNESS
+const randomLines = (block: string, from: number): Span[] =>
+  Array.from(block.matchAll(MARK_OR_LINE))
+    .filter(([line]) => line.startsWith('-') || isRandom(line))
+    .map(({ 0: line, index }) => [from + index, from + index + line.length])
+
+function credentials(text: string, { detector, start, end }: Detection): Span[] {
+  if (detector !== 'secret.password_in_url') return []
+  const beginning =
+    URL_BEGINNING.exec(text.slice(Math.max(0, start - MAX_BEGINNING), start))?.[0] ?? ''
+  const from = start - beginning.length
+  const userinfo = text.slice(from + beginning.indexOf('://'), end)
+  return (userinfo.match(WORD)?.length ?? 0) <= MAX_WORDS ? [[from, end + 1]] : []
 }
 
 /** Returns the view with blanks in place of spans of the original. Spans can be in any order. */

@@ -131,24 +131,28 @@ function findAll(text: string, kinds: readonly SecretKind[]): Detection[] {
   })
 }
 
-const MAX_KEY = 16_384
 const MIN_KEY = 40
 const END_MARK = /-----END [A-Z0-9 ]{1,80}-----/y
-// Also inside of a JSON string, where line breaks are written \n.
-const KEY_BODY = /[A-Za-z0-9+/=\r\n\\]{0,16384}/y
+// Also on one line, and inside of a JSON string, where line breaks are written \n.
+const BREAK = String.raw`(?:\\{1,8}[rn]|\s)`
+const HEADER = String.raw`[A-Za-z-]{1,20}: [^\r\n\\]{1,100}`
+const LINE = '[A-Za-z0-9+/=]'
+const TRUNCATED = new RegExp(
+  `(?:${BREAK}{0,4}${HEADER})*(?:${BREAK}{0,40}${LINE}{16,})+(?:${BREAK}{1,40}${LINE}{1,15}(?=["'\\\\\r\n]|$))?`,
+  'y',
+)
 
 /**
  * Returns the end of the block at its END line, or of a truncated one. A header alone is not a key.
  */
 function endOfPrivateKey(text: string, _start: number, bodyStart: number): number {
   const mark = text.indexOf('-----', bodyStart)
-  if (mark >= bodyStart + MIN_KEY && mark <= bodyStart + MAX_KEY) {
-    END_MARK.lastIndex = mark
-    if (END_MARK.test(text)) return END_MARK.lastIndex
-  }
-  KEY_BODY.lastIndex = bodyStart
-  const end = KEY_BODY.test(text) ? KEY_BODY.lastIndex : bodyStart
-  return end - bodyStart >= MIN_KEY ? end : 0
+  END_MARK.lastIndex = mark
+  if (mark >= bodyStart + MIN_KEY && END_MARK.test(text)) return END_MARK.lastIndex
+  TRUNCATED.lastIndex = bodyStart
+  return TRUNCATED.test(text) && TRUNCATED.lastIndex - bodyStart >= MIN_KEY
+    ? TRUNCATED.lastIndex
+    : 0
 }
 
 /** RFC 7515 section 4: the first part is a JSON object that names an algorithm. */
