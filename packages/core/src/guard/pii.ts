@@ -2,6 +2,7 @@ import { cardLength } from './card.ts'
 import type { Detection } from './detection.ts'
 import { findEmails } from './email.ts'
 import { ibanLength } from './iban.ts'
+import { findUrlPasswords, withoutOverlaps } from './secrets.ts'
 
 // Both start at a boundary, so that a long run is scanned once.
 const CARD = /(?<![\p{L}\p{N}_.-])[2-6]\d{3}(?:[ -]?\d){9,15}(?![\p{L}_\d])/gu
@@ -16,8 +17,10 @@ const NORTH_AMERICAN = /(?<![\p{L}\p{N}_]|\+1[ .-]?)\(\d{3}\)[ .-]?\d{3}[ .-]\d{
  * digits. Linear.
  */
 export function findPersonalData(text: string): Detection[] {
+  const emails = Array.from(findEmails(text), ([start, end]) => detection('email', start, end))
   return [
-    ...Array.from(findEmails(text), ([start, end]) => detection('email', start, end)),
+    // The end of a password in a URL and the host look like an address.
+    ...withoutOverlaps(emails, findUrlPasswords(text)),
     ...findNumbers(text, 'card', CARD, cardLength),
     ...findNumbers(text, 'iban', IBAN, ibanLength),
     ...findNumbers(text, 'phone', INTERNATIONAL, ({ length }) => length),

@@ -66,7 +66,15 @@ export function findSecrets(text: string): Detection[] {
   return [...found, ...withoutOverlaps(findAll(text, BY_GENERIC_NAME), found)]
 }
 
-function withoutOverlaps(further: readonly Detection[], found: readonly Detection[]): Detection[] {
+/** Finds passwords in URLs alone. */
+export const findUrlPasswords = (text: string): Detection[] =>
+  text.includes('://') ? findAll(text, IN_ADDRESSES) : []
+
+/** Returns those of `further` that share no part of the text with `found`. Linear after sorting. */
+export function withoutOverlaps(
+  further: readonly Detection[],
+  found: readonly Detection[],
+): Detection[] {
   const known = found.toSorted((a, b) => a.start - b.start)
   let at = 0
   return further
@@ -78,7 +86,7 @@ function withoutOverlaps(further: readonly Detection[], found: readonly Detectio
 }
 
 function findKnown(text: string): Detection[] {
-  if (!hasLongRun(text)) return text.includes('://') ? findAll(text, IN_ADDRESSES) : []
+  if (!hasLongRun(text)) return findUrlPasswords(text)
   return findAll(text, BEGINNING.test(text) ? KINDS : WITHOUT_FORM)
 }
 
@@ -111,7 +119,7 @@ function findAll(text: string, kinds: readonly SecretKind[]): Detection[] {
     const found: Detection[] = []
     let last = 0
     for (const { 0: match, index, indices } of text.matchAll(pattern)) {
-      const [start, matchEnd] = indices?.[1] ?? [index, index + match.length]
+      const [start, matchEnd] = indices?.groups?.['secret'] ?? [index, index + match.length]
       if (start < last) continue
       const end = endOf ? endOf(text, start, matchEnd) : matchEnd
       if (end === 0) continue
