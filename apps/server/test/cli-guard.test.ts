@@ -74,8 +74,8 @@ describe('remit guard', () => {
 
     expect(code).toBe(2)
     expect(stderr).toBe(
-      `remit: warning: ${path('none.txt')} cannot be read: no such file or folder\n` +
-        `remit: warning: ${folder} cannot be read: it is a folder\n`,
+      `remit: warning: ${path('none.txt')} cannot be read: no such file or directory\n` +
+        `remit: warning: ${folder} cannot be read: illegal operation on a directory\n`,
     )
     expect(stdout).toMatch(/attack\.md +block +yes/)
     const [missing, attack] = JSON.parse(
@@ -83,7 +83,7 @@ describe('remit guard', () => {
     ) as object[]
     expect(missing).toEqual({
       file: path('none.txt'),
-      error: `${path('none.txt')} cannot be read: no such file or folder`,
+      error: `${path('none.txt')} cannot be read: no such file or directory`,
     })
     expect(attack).toMatchObject({ file: path('attack.md'), action: 'block' })
   })

@@ -186,6 +186,9 @@ describe.each(someDialects())('ledger prune on %s', (dialect) => {
     expect(existing.stderr).toContain('already exists and is not replaced')
     expect(readFileSync(file('gone.ndjson'), 'utf8')).toBe(text)
     expect(nowhere.code).toBe(2)
+    expect(nowhere.stderr).toMatch(
+      /no\/such\/folder cannot be written: no such file or directory\n$/,
+    )
     expect(await firstSeq(orgId)).toBe(0)
   })
 })

@@ -183,7 +183,7 @@ describe('remit score', () => {
       'a file that is not there',
       ['none.jsonl', '--scorer', 'bleu'],
       '',
-      'none.jsonl cannot be read: no such file or folder',
+      'none.jsonl cannot be read: no such file or directory',
     ],
     ['a line that is no JSON', ['--scorer', 'bleu'], `${two}{\n`, 'standard input, line 3: '],
     ['a line that is no result', ['--scorer', 'bleu'], '{"outputs":1}', 'standard input, line 1: '],

@@ -106,7 +106,11 @@ describe.skipIf(!hasModules())('with the module', () => {
       {},
       /^REMIT_JUDGES_FILE: judges\.main\.key_env: the variable NO_KEY is not set\n$/,
     ],
-    [{}, { REMIT_JUDGES_FILE: '/nowhere' }, /REMIT_JUDGES_FILE: \/nowhere cannot be read: ENOENT/],
+    [
+      {},
+      { REMIT_JUDGES_FILE: '/nowhere' },
+      /^REMIT_JUDGES_FILE: \/nowhere cannot be read: no such file or directory\n$/,
+    ],
   ])('a fault in %j %j stops the start with 78, and names the field', async (judge, more, line) => {
     write(judge)
 

@@ -267,7 +267,9 @@ describe('operator keys', () => {
     const file = join(scratchFolder('operator'), 'keys')
     writeFileSync(file, text)
     expect(() => operatorKeysIn(file)).toThrow(message)
-    expect(() => operatorKeysIn(`${file}.none`)).toThrow('cannot be read')
+    expect(() => operatorKeysIn(`${file}.none`)).toThrow(
+      'cannot be read: no such file or directory',
+    )
   })
 })
 

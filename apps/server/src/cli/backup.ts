@@ -14,7 +14,8 @@ import { isPostgres } from '../settings/environment.ts'
 import { VERSION } from '../settings/version.ts'
 import { subcommand } from './command.ts'
 import { CliError } from './errors.ts'
-import { fileFault, writeSecret } from './files.ts'
+import { fileFault } from '../settings/read-file.ts'
+import { writeSecret } from './files.ts'
 import type { CommandRun } from './session.ts'
 import { userPath } from './user-path.ts'
 
@@ -71,9 +72,7 @@ async function copyInto(db: Database<CoreTables>, path: string): Promise<void> {
   try {
     await copySqlite(db, path)
   } catch (error) {
-    throw new CliError(
-      `The backup failed: ${error instanceof Error ? error.message : String(error)}`,
-    )
+    throw new CliError(`The backup failed: ${fileFault(error)}`)
   }
 }
 

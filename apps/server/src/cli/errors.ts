@@ -9,6 +9,7 @@ import {
 } from '@remit/core'
 import { CommanderError } from 'commander'
 import { ConfigError } from '../settings/config.ts'
+import { fileFault, isSystemError } from '../settings/read-file.ts'
 import { ListenError } from '../boot/listen.ts'
 import { MigrationsPending } from '../boot/tables.ts'
 
@@ -79,6 +80,8 @@ function foreign(error: unknown): string {
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
+  if (isSystemError(error) && error.path !== undefined)
+    return `${error.path} cannot be used: ${fileFault(error)}`
   // Node tries every address of a host and has no message of its own if all fail.
   const [first] = error instanceof AggregateError ? (error.errors as unknown[]) : []
   return (first === undefined ? error.message : reasonOf(first)).replaceAll('\n', ' ')

@@ -4,7 +4,8 @@ import { createWriteStream, mkdirSync, readFileSync, statSync, writeFileSync } f
 import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { writeWholeFile } from '@remit/core'
+import { isUnavailable, writeWholeFile } from '@remit/core'
+import { fileFault, isSystemError } from '../settings/read-file.ts'
 import { CliError } from './errors.ts'
 import { userPath } from './user-path.ts'
 
@@ -40,12 +41,33 @@ export async function writeWhole(
   chunks: AsyncIterable<string> | Iterable<string>,
   path: string,
 ): Promise<void> {
-  const whole = userPath(path)
-  if (statSync(whole, { throwIfNoEntry: false })?.isFile() === false)
-    throw new CliError(`${path} exists and is not a regular file`)
-  await writeWholeFile(whole, (partial) =>
-    pipeline(Readable.from(chunks), createWriteStream(partial, { flags: 'r+', flush: true })),
-  )
+  await writing(path, async (whole) => {
+    if (statSync(whole, { throwIfNoEntry: false })?.isFile() === false)
+      throw new CliError(`${path} exists and is not a regular file`)
+    await writeWholeFile(whole, (partial) =>
+      pipeline(Readable.from(chunks), createWriteStream(partial, { flags: 'r+', flush: true })),
+    )
+  })
+}
+
+/** Runs work that writes a file; throws `CliError` with the given path if the system prevents it. */
+export async function writing<T>(path: string, write: (file: string) => Promise<T>): Promise<T> {
+  try {
+    return await write(userPath(path))
+  } catch (error) {
+    // The database may fail too while the file is written.
+    if (!isSystemError(error) || isUnavailable(error)) throw error
+    throw new CliError(`${path} cannot be written: ${fileFault(error)}`)
+  }
+}
+
+/** The bytes of a stream. Throws `CliError` with its name if reading fails. */
+export async function* bytesOf(stream: Readable, name: string): AsyncGenerator<Buffer> {
+  try {
+    yield* stream as AsyncIterable<Buffer>
+  } catch (error) {
+    throw new CliError(`${name} cannot be read: ${fileFault(error)}`)
+  }
 }
 
 /** Reads the Ed25519 private key of a PEM file. */
@@ -66,24 +88,4 @@ function readKey(path: string, half: string, parse: (text: string) => KeyObject)
   if (key?.asymmetricKeyType !== 'ed25519')
     throw new CliError(`${path} is not an Ed25519 ${half} key`)
   return key
-}
-
-const FAULTS: Readonly<Record<string, string>> = {
-  ENOENT: 'no such file or folder',
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-  EISDIR: 'it is a folder',
-  ENOTDIR: 'a part of the path is not a folder',
-  EROFS: 'the file system is read-only',
-  ENOSPC: 'the disk is full',
-  EMFILE: 'too many files are open',
-  ELOOP: 'too many symbolic links',
-  ENAMETOOLONG: 'the name is too long',
-}
-
-/** Returns the reason why a file cannot be used. */
-export function fileFault(error: unknown): string {
-  const { code } = error as { code?: string }
-  const known = code === undefined ? undefined : FAULTS[code]
-  return known ?? (error instanceof Error ? error.message : String(error))
 }

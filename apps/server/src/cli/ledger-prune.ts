@@ -10,6 +10,7 @@ import type { Command } from 'commander'
 import type { Booted } from '../boot/boot.ts'
 import { orgOption, subcommand } from './command.ts'
 import { CliError } from './errors.ts'
+import { writing } from './files.ts'
 import { FULL_LOG } from './ledger-erase.ts'
 import { createProgress } from './progress.ts'
 import type { Progress } from './progress.ts'
@@ -17,7 +18,6 @@ import { organizationOf } from './session.ts'
 import type { CommandRun } from './session.ts'
 import { facts } from './table.ts'
 import { readCount, readEmail, readReason, readTime } from './option-values.ts'
-import { userPath } from './user-path.ts'
 
 interface PruneOptions {
   readonly org?: string
@@ -90,13 +90,15 @@ async function prune(
   // Removes the rows that an interrupted pruning left.
   const left = await finishPruning(db, id, onStep)
   const signer = createLedgerSigner(ledgerKey)
-  const pruned = await pruneLedger({ db, clock, signer, writer: remit.writer }, id, {
-    ...question,
-    archive: fileArchive(userPath(file)),
-    reason: readReason(reason),
-    person: person === undefined ? undefined : readEmail(person),
-    onStep,
-  }).finally(onStep.end)
+  const pruned = await writing(file, (path) =>
+    pruneLedger({ db, clock, signer, writer: remit.writer }, id, {
+      ...question,
+      archive: fileArchive(path),
+      reason: readReason(reason),
+      person: person === undefined ? undefined : readEmail(person),
+      onStep,
+    }),
+  ).finally(onStep.end)
   for (const warning of pruned?.plan.warnings ?? []) session.warn(warning)
   if (!left.log_emptied || pruned?.log_emptied === false) session.warn(FULL_LOG)
   session.print(

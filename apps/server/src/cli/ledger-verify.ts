@@ -13,6 +13,7 @@ import type { Command } from 'commander'
 import { orgOption, subcommand } from './command.ts'
 import { readCheckpointFile, requireOrigin } from './checkpoint-file.ts'
 import { CliError, EXIT, refusingAsCouldNotRun } from './errors.ts'
+import { bytesOf } from './files.ts'
 import { createProgress } from './progress.ts'
 import type { Progress } from './progress.ts'
 import { organizationOf } from './session.ts'
@@ -88,7 +89,8 @@ async function verify(
   // A witness that signed none of them must have signed all.
   const missing = witness && (unwitnessed(checkpoints, witness) ?? new Set(checkpoints))
   if (file !== undefined) {
-    return verifyExport(counted(exportLines(createReadStream(userPath(file))), progress), {
+    const lines = exportLines(bytesOf(createReadStream(userPath(file)), file))
+    return verifyExport(counted(lines, progress), {
       checkpoints,
       ...(missing && { unwitnessed: missing }),
       deep,

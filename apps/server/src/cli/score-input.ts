@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import { ResultToScore } from '@remit/contract'
 import { StrictJsonError, parseStrictJson } from '@remit/core'
 import { CliError } from './errors.ts'
-import { fileFault, readText } from './files.ts'
+import { bytesOf, readText } from './files.ts'
 
 const MAX_LINE_BYTES = 8 * 1024 * 1024
 const LINE_FEED = 0x0a
@@ -13,14 +13,13 @@ export async function readResults(source: Readable, file: string): Promise<Resul
   const results: ResultToScore[] = []
   let number = 0
   try {
-    for await (const line of linesOf(source)) {
+    for await (const line of linesOf(bytesOf(source, name))) {
       number++
       if (line.toString('latin1').trim() !== '') results.push(readResult(line))
     }
   } catch (error) {
     if (error instanceof Fault) throw new CliError(`${name}, line ${number}: ${error.message}`)
-    const { code } = error as { code?: string }
-    throw code === undefined ? error : new CliError(`${name} cannot be read: ${fileFault(error)}`)
+    throw error
   }
   if (results.length === 0) throw new CliError(`${name} contains no results`)
   return results
@@ -48,7 +47,7 @@ function readJson(line: Uint8Array): unknown {
   }
 }
 
-async function* linesOf(source: Readable): AsyncGenerator<Buffer> {
+async function* linesOf(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let parts: Buffer[] = []
   let length = 0
   const take = (part: Buffer) => {
@@ -62,7 +61,7 @@ async function* linesOf(source: Readable): AsyncGenerator<Buffer> {
     length = 0
     return whole
   }
-  for await (const chunk of source as AsyncIterable<Buffer>) {
+  for await (const chunk of source) {
     let from = 0
     for (let at = chunk.indexOf(LINE_FEED); at >= 0; at = chunk.indexOf(LINE_FEED, from)) {
       take(chunk.subarray(from, at))

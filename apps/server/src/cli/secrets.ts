@@ -1,14 +1,14 @@
 import { createSecretKey } from 'node:crypto'
-import { appendFileSync } from 'node:fs'
+import { appendFile } from 'node:fs/promises'
 import { generateSecretsKey, secretsKeyId } from '@remit/core'
 import type { Command } from 'commander'
-import { readSecretsKeys, secretsKeyFile } from '../settings/secrets-key.ts'
+import { parseKeyLines } from '../settings/key-lines.ts'
+import { readSecretsKeys, SECRETS_KEYS, secretsKeyFile } from '../settings/secrets-key.ts'
 import { subcommand } from './command.ts'
-import { EXIT } from './errors.ts'
-import { writeSecret } from './files.ts'
+import { CliError, EXIT } from './errors.ts'
+import { readText, writeSecret, writing } from './files.ts'
 import type { CommandRun } from './session.ts'
 import { facts } from './table.ts'
-import { userPath } from './user-path.ts'
 
 export function secretsCommands(program: Command, session: CommandRun): void {
   const secrets = program.command('secrets').description('Manage the encryption of stored secrets')
@@ -19,13 +19,10 @@ export function secretsCommands(program: Command, session: CommandRun): void {
     'Create a key that encrypts stored secrets; an existing file is not replaced',
   )
     .option('--add', 'Append a key to an existing file')
-    .action((file: string, { add = false }: { add?: boolean }) => {
+    .action(async (file: string, { add = false }: { add?: boolean }) => {
       const key = generateSecretsKey()
-      if (add) {
-        // Validated first: a key after an invalid line would not be usable.
-        readSecretsKeys(userPath(file))
-        appendFileSync(userPath(file), `\n${key}`)
-      } else writeSecret(file, key)
+      if (add) await append(file, key)
+      else writeSecret(file, key)
       const key_id = secretsKeyId(createSecretKey(Buffer.from(key, 'base64')))
       session.print({ file, key_id }, facts({ file, 'key id': key_id }))
     })
@@ -52,4 +49,14 @@ export function secretsCommands(program: Command, session: CommandRun): void {
       )
     }),
   )
+}
+
+async function append(file: string, key: string): Promise<void> {
+  // A key after an invalid line would not be usable.
+  parseKeyLines(
+    readText(file),
+    SECRETS_KEYS,
+    (why) => new CliError(`${file} cannot be used: ${why}`),
+  )
+  await writing(file, (path) => appendFile(path, `\n${key}`))
 }

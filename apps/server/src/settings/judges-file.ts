@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs'
 import type { JudgesSource } from '@remit/core'
-import { ConfigError } from './config.ts'
 import type { Config } from './config.ts'
+import { readSettingFile } from './read-file.ts'
 
 /**
  * Reads `REMIT_JUDGES_FILE` for modules. Throws `ConfigError` if reading fails; the module
@@ -12,10 +11,5 @@ export function readJudgesFile(
   env: Readonly<Record<string, string | undefined>>,
 ): JudgesSource | undefined {
   if (path === undefined) return undefined
-  try {
-    return { text: readFileSync(path, 'utf8'), variable: (name) => env[name] }
-  } catch (error) {
-    const why = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-    throw new ConfigError(`REMIT_JUDGES_FILE: ${path} cannot be read: ${why}`)
-  }
+  return { text: readSettingFile('REMIT_JUDGES_FILE', path), variable: (name) => env[name] }
 }

@@ -1,34 +1,38 @@
 import { createSecretKey } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { ConfigError } from './config.ts'
+import { readSettingFile } from './read-file.ts'
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
-interface Expected {
-  /** The setting of the file, for messages. */
-  readonly setting: string
+export interface Expected {
   /** The kind of key, for messages. */
   readonly noun: string
   readonly leastBytes: number
   readonly mostBytes?: number
 }
 
-/**
- * Reads the keys of a file, one per line in base64, the current one first. Throws `ConfigError` for
- * an invalid file; its content is never shown.
- */
-export function readKeyLines(
+/** Reads the keys of the file of a setting. Throws `ConfigError`. */
+export const readKeyLines = (
+  setting: string,
   path: string,
-  { setting, noun, leastBytes, mostBytes = Infinity }: Expected,
+  expected: Expected,
+): readonly KeyObject[] =>
+  parseKeyLines(
+    readSettingFile(setting, path),
+    expected,
+    (why) => new ConfigError(`${setting}: ${path} cannot be used: ${why}`),
+  )
+
+/**
+ * Parses keys, one per line in base64, the current one first. Throws for an invalid text, whose
+ * content is never shown.
+ */
+export function parseKeyLines(
+  text: string,
+  { noun, leastBytes, mostBytes = Infinity }: Expected,
+  refuse: (why: string) => Error,
 ): readonly KeyObject[] {
-  const refuse = (why: string) => new ConfigError(`${setting}: ${path} cannot be used: ${why}`)
-  let text
-  try {
-    text = readFileSync(path, 'utf8')
-  } catch (error) {
-    throw refuse(error instanceof Error && 'code' in error ? String(error.code) : String(error))
-  }
   const lines = text.split('\n').map((line) => line.trim())
   const keys = [...lines.entries()].flatMap(([i, line]) => {
     if (line === '') return []

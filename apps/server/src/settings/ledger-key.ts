@@ -1,6 +1,6 @@
 import { createPrivateKey } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import {
   createLedgerSigner,
@@ -13,6 +13,7 @@ import {
 import type { CoreTables, Database, KeyReference } from '@remit/core'
 import { ConfigError } from './config.ts'
 import type { Config } from './config.ts'
+import { fileFault, readSettingFile } from './read-file.ts'
 
 /**
  * Returns the signing key of the ledgers: from the configured file, else next to the SQLite
@@ -30,9 +31,7 @@ export async function openLedgerKey(config: Config, mayCreate: boolean): Promise
   try {
     return loadLedgerKey(path, mayCreate)
   } catch (error) {
-    throw new ConfigError(
-      `REMIT_LEDGER_KEY_FILE: ${path} cannot be used: ${error instanceof Error ? error.message : String(error)}`,
-    )
+    throw new ConfigError(`REMIT_LEDGER_KEY_FILE: ${path} cannot be used: ${fileFault(error)}`)
   }
 }
 
@@ -42,8 +41,8 @@ async function unwrapped(
   reference: KeyReference,
   endpoint: string | undefined,
 ): Promise<KeyObject> {
+  const wrapped = readSettingFile('REMIT_LEDGER_KEY_FILE', path).trim()
   try {
-    const wrapped = readFileSync(path, 'utf8').trim()
     const key = createPrivateKey(
       await openRemoteKey(reference, process.env, endpoint).decrypt(wrapped),
     )

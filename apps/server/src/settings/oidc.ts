@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import type { OidcSettings } from '@remit/core'
 import { ConfigError } from './config.ts'
 import type { Config } from './config.ts'
+import { readSettingFile } from './read-file.ts'
 
 /** Returns the identity provider of the settings; undefined without one. Throws `ConfigError`. */
 export function oidcSettings(config: Config): OidcSettings | undefined {
@@ -22,12 +22,7 @@ export function oidcSettings(config: Config): OidcSettings | undefined {
 
 function secretIn(path: string | undefined): string | null {
   if (path === undefined) return null
-  let text: string
-  try {
-    text = readFileSync(path, 'utf8').trim()
-  } catch {
-    throw new ConfigError('REMIT_OIDC_CLIENT_SECRET_FILE cannot be read')
-  }
+  const text = readSettingFile('REMIT_OIDC_CLIENT_SECRET_FILE', path).trim()
   if (text === '') throw new ConfigError('REMIT_OIDC_CLIENT_SECRET_FILE is empty')
   return text
 }

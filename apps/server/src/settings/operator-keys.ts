@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { OPERATOR_NAME } from '@remit/core'
 import { ConfigError } from './config.ts'
+import { readSettingFile } from './read-file.ts'
 
 const SETTING = 'REMIT_OPERATOR_KEYS_FILE'
 
@@ -11,7 +11,7 @@ const SETTING = 'REMIT_OPERATOR_KEYS_FILE'
 export function operatorKeysIn(path: string | undefined): ReadonlyMap<string, string> | undefined {
   if (path === undefined) return undefined
   const names = new Map<string, string>()
-  for (const [at, line] of linesOf(path).entries()) {
+  for (const [at, line] of readSettingFile(SETTING, path).split('\n').entries()) {
     if (line.trim() === '' || line.startsWith('#')) continue
     const [name = '', hash = '', ...rest] = line.trim().split(/\s+/)
     if (!OPERATOR_NAME.test(name) || !/^[0-9a-f]{64}$/.test(hash) || rest.length > 0)
@@ -24,12 +24,4 @@ export function operatorKeysIn(path: string | undefined): ReadonlyMap<string, st
   }
   if (names.size === 0) throw new ConfigError(`${SETTING} has no key`)
   return names
-}
-
-function linesOf(path: string): string[] {
-  try {
-    return readFileSync(path, 'utf8').split('\n')
-  } catch {
-    throw new ConfigError(`${SETTING} cannot be read`)
-  }
 }

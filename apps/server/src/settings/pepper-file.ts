@@ -8,8 +8,7 @@ export const readPepperFile = ({
 }: Config): readonly KeyObject[] | undefined =>
   path === undefined
     ? undefined
-    : readKeyLines(path, {
-        setting: 'REMIT_CREDENTIAL_PEPPER_FILE',
+    : readKeyLines('REMIT_CREDENTIAL_PEPPER_FILE', path, {
         noun: 'pepper',
         leastBytes: 32,
       })

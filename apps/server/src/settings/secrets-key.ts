@@ -5,9 +5,17 @@ import { createSecretFile, generateSecretsKey, SECRETS_KEY_BYTES } from '@remit/
 import { ConfigError } from './config.ts'
 import type { Config } from './config.ts'
 import { readKeyLines } from './key-lines.ts'
+import type { Expected } from './key-lines.ts'
 import { ledgerKeyFile } from './ledger-key.ts'
+import { fileFault } from './read-file.ts'
 
 const SETTING = 'REMIT_SECRETS_KEY_FILE'
+/** The lines of such a file. */
+export const SECRETS_KEYS: Expected = {
+  noun: 'key',
+  leastBytes: SECRETS_KEY_BYTES,
+  mostBytes: SECRETS_KEY_BYTES,
+}
 
 /**
  * Returns the path of the key file for stored secrets: the configured one, else next to the ledger
@@ -34,18 +42,12 @@ export function openSecretsKeys(config: Config, mayCreate: boolean): readonly Ke
 
 /** Reads a key file. Throws `ConfigError`. */
 export const readSecretsKeys = (path: string): readonly KeyObject[] =>
-  readKeyLines(path, {
-    setting: SETTING,
-    noun: 'key',
-    leastBytes: SECRETS_KEY_BYTES,
-    mostBytes: SECRETS_KEY_BYTES,
-  })
+  readKeyLines(SETTING, path, SECRETS_KEYS)
 
 function create(path: string): void {
   try {
     createSecretFile(path, generateSecretsKey())
   } catch (error) {
-    const why = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-    throw new ConfigError(`${SETTING}: ${path} cannot be created: ${why}`)
+    throw new ConfigError(`${SETTING}: ${path} cannot be created: ${fileFault(error)}`)
   }
 }

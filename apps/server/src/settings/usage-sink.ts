@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
 import type { UsageSinkSettings } from '@remit/core'
 import { z } from 'zod'
 import { ConfigError } from './config.ts'
 import type { Config } from './config.ts'
+import { readSettingFile } from './read-file.ts'
 
 const Customers = z.record(z.string(), z.string().min(1))
 
@@ -19,7 +19,8 @@ export function usageSinkSettings(config: Config): UsageSinkSettings | undefined
   return {
     type,
     url,
-    key: keyFile === undefined ? null : textIn('REMIT_USAGE_SINK_KEY_FILE', keyFile).trim(),
+    key:
+      keyFile === undefined ? null : readSettingFile('REMIT_USAGE_SINK_KEY_FILE', keyFile).trim(),
     customers,
     everyMs: config.REMIT_USAGE_INTERVAL_MS,
     allowLoopback: config.REMIT_ALLOW_LOOPBACK_TARGETS,
@@ -28,7 +29,7 @@ export function usageSinkSettings(config: Config): UsageSinkSettings | undefined
 
 function customersIn(path: string | undefined): ReadonlyMap<string, string> | null {
   if (path === undefined) return null
-  const { data } = Customers.safeParse(parsed(textIn('REMIT_USAGE_CUSTOMERS_FILE', path)))
+  const { data } = Customers.safeParse(parsed(readSettingFile('REMIT_USAGE_CUSTOMERS_FILE', path)))
   if (data) return new Map(Object.entries(data))
   throw new ConfigError(
     'REMIT_USAGE_CUSTOMERS_FILE must be a JSON object: customer ids by id of the organization',
@@ -40,13 +41,5 @@ function parsed(text: string): unknown {
     return JSON.parse(text)
   } catch {
     return null
-  }
-}
-
-function textIn(name: string, path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    throw new ConfigError(`${name} cannot be read`)
   }
 }

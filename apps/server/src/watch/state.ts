@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { z } from 'zod'
+import { fileFault } from '../settings/read-file.ts'
 
 const State = z.object({
   /** The pinned key; its name is the origin of the log. */
@@ -31,7 +32,7 @@ export function readState(path: string): WatchState | null {
     text = readFileSync(path, 'utf8')
   } catch (error) {
     if ((error as { code?: string }).code === 'ENOENT') return null
-    throw new WatchStateError(`${path} cannot be read: ${(error as Error).message}`)
+    throw new WatchStateError(`${path} cannot be read: ${fileFault(error)}`)
   }
   const state = State.safeParse(parse(text))
   // A fresh start would hide changes of the log.
@@ -48,10 +49,17 @@ function parse(text: string): unknown {
   }
 }
 
-/** Replaces the file atomically: a crash leaves the old state or the new one. */
+/**
+ * Replaces the file atomically: a crash leaves the old state or the new one. Throws
+ * `WatchStateError`.
+ */
 export function writeState(path: string, state: WatchState): void {
-  mkdirSync(dirname(path), { recursive: true })
   const next = `${path}.next`
-  writeFileSync(next, `${JSON.stringify(state, null, 2)}\n`, { flush: true })
-  renameSync(next, path)
+  try {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(next, `${JSON.stringify(state, null, 2)}\n`, { flush: true })
+    renameSync(next, path)
+  } catch (error) {
+    throw new WatchStateError(`${path} cannot be written: ${fileFault(error)}`)
+  }
 }

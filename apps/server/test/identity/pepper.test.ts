@@ -27,17 +27,21 @@ describe('REMIT_CREDENTIAL_PEPPER_FILE', () => {
     readConfig({ ...installation.env, REMIT_LOG_LEVEL: 'silent', ...more })
 
   test.each([
-    ['no file', null, 'ENOENT'],
-    ['an empty file', '\n', 'it contains no pepper'],
-    ['text', 'correct horse battery staple!!!!', 'line 1 is not base64'],
-    ['a short one', randomBytes(31).toString('base64'), 'line 1 has fewer than 32 bytes'],
-    ['a second line that is cut', `${pepper()}\n${pepper().slice(0, -3)}`, 'line 2 is not base64'],
+    ['no file', null, 'read: no such file or directory'],
+    ['an empty file', '\n', 'used: it contains no pepper'],
+    ['text', 'correct horse battery staple!!!!', 'used: line 1 is not base64'],
+    ['a short one', randomBytes(31).toString('base64'), 'used: line 1 has fewer than 32 bytes'],
+    [
+      'a second line that is cut',
+      `${pepper()}\n${pepper().slice(0, -3)}`,
+      'used: line 2 is not base64',
+    ],
   ])('stops the boot for %s, and shows nothing of it', async (_, text, why) => {
     if (text !== null) writeFileSync(file, text)
     const error = (await boot(config()).catch((thrown: unknown) => thrown)) as ConfigError
 
     expect(error).toBeInstanceOf(ConfigError)
-    expect(error.message).toBe(`REMIT_CREDENTIAL_PEPPER_FILE: ${file} cannot be used: ${why}`)
+    expect(error.message).toBe(`REMIT_CREDENTIAL_PEPPER_FILE: ${file} cannot be ${why}`)
   })
 
   describe.skipIf(!hasModules())('with the identity module', () => {

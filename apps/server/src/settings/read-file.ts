@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs'
+import { getSystemErrorMessage } from 'node:util'
+import { ConfigError } from './config.ts'
+
+/** Returns the text of the file of a setting. Throws `ConfigError`. */
+export function readSettingFile(setting: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new ConfigError(`${setting}: ${path} cannot be read: ${fileFault(error)}`)
+  }
+}
+
+/** Returns true for an error of the operating system. */
+export const isSystemError = (error: unknown): error is NodeJS.ErrnoException & { errno: number } =>
+  error instanceof Error && 'errno' in error && typeof error.errno === 'number'
+
+/** Returns the reason why a file cannot be used, without codes. */
+export function fileFault(error: unknown): string {
+  if (isSystemError(error)) return getSystemErrorMessage(error.errno)
+  return error instanceof Error ? error.message : String(error)
+}
