@@ -1,3 +1,4 @@
+import { getSystemErrorMessage } from 'node:util'
 import type { z } from 'zod'
 
 type Issue = z.core.$ZodIssue
@@ -6,6 +7,13 @@ type Path = readonly PropertyKey[]
 /** A configuration that cannot be used; the message names the field and what is accepted. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
+}
+
+/** The reason why a file cannot be read, without codes. */
+export function fileFault(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { errno } = error as NodeJS.ErrnoException
+  return errno === undefined ? error.message : getSystemErrorMessage(errno)
 }
 
 /** One line for each field that is wrong. Pure. */

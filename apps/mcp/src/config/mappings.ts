@@ -4,7 +4,7 @@ import { parseStrictJson, StrictJsonError } from '@remit/contract/json'
 import { z } from 'zod'
 import { compileCoaz } from '../mapping/coaz.ts'
 import type { GatewayMapping } from '../decide/question.ts'
-import { ConfigError, faultsOf } from './faults.ts'
+import { ConfigError, faultsOf, fileFault } from './faults.ts'
 import { Mapping } from './schema.ts'
 import type { GatewayConfig } from './schema.ts'
 
@@ -29,7 +29,7 @@ function mappingsIn(file: string): Mappings {
   try {
     value = parseStrictJson(readFileSync(file))
   } catch (error) {
-    const why = error instanceof StrictJsonError ? error.reason : (error as Error).message
+    const why = error instanceof StrictJsonError ? error.reason : fileFault(error)
     throw new ConfigError(`map_file: ${file} cannot be read (${why})`)
   }
   const read = Mappings.safeParse(value)

@@ -91,7 +91,7 @@ describe('an unusable configuration is refused with the field and what is accept
     ],
     [
       { upstreams: { a: { command: 'x', env: { A: { file: '/no/file' } } } } },
-      'upstreams.a.env.A: /no/file cannot be read (ENOENT)',
+      'upstreams.a.env.A: /no/file cannot be read (no such file or directory)',
     ],
     [{ upstreams, map: { pay: { amount: 'usd' } } }, 'map.pay.amount: '],
     [{ upstreams, map: { pay: { authzen: {} } } }, 'map.pay.authzen: must have "evaluation"'],
@@ -99,14 +99,17 @@ describe('an unusable configuration is refused with the field and what is accept
       { upstreams, map: { pay: { authzen: {}, action: 'a' } } },
       'map.pay: must have either authzen',
     ],
-    [{ upstreams, map_file: '/none/map.json' }, 'map_file: /none/map.json cannot be read'],
+    [
+      { upstreams, map_file: '/none/map.json' },
+      'map_file: /none/map.json cannot be read (no such file or directory)',
+    ],
   ])('%j', (config, message) => {
     expect(() => read(config)).toThrow(message)
   })
 
   it('that is not there', () => {
     expect(() => readGatewayConfig(join(folder, 'none.json'), {})).toThrow(
-      'cannot be read (ENOENT)',
+      'cannot be read (no such file or directory)',
     )
   })
 })

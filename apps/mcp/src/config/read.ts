@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parseStrictJson, StrictJsonError } from '@remit/contract/json'
 import { isMembers } from '../rpc/members.ts'
-import { ConfigError, faultsOf } from './faults.ts'
+import { ConfigError, faultsOf, fileFault } from './faults.ts'
 import { Command, GatewayConfig, Remote } from './schema.ts'
 import type { Value } from './schema.ts'
 import { mappingsOf } from './mappings.ts'
@@ -49,7 +49,7 @@ function contentOf(path: string): Buffer {
   try {
     return readFileSync(path)
   } catch (error) {
-    throw new ConfigError(`cannot be read (${codeOf(error)})`)
+    throw new ConfigError(`cannot be read (${fileFault(error)})`)
   }
 }
 
@@ -153,9 +153,6 @@ function textOf(place: string, value: Value, env: Environment): string {
   try {
     return readFileSync(value.file, 'utf8').trim()
   } catch (error) {
-    throw new ConfigError(`${place}: ${value.file} cannot be read (${codeOf(error)})`)
+    throw new ConfigError(`${place}: ${value.file} cannot be read (${fileFault(error)})`)
   }
 }
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : String(error)
