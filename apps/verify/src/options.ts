@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs'
-import { parseArgs } from 'node:util'
+import { getSystemErrorMessage, parseArgs } from 'node:util'
 import { readKept, readKey } from './note.ts'
 import type { Checkpoint, Key } from './note.ts'
 
@@ -186,5 +186,6 @@ function readLimited(path: string): Buffer {
 
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
+  if ('errno' in error && typeof error.errno === 'number') return getSystemErrorMessage(error.errno)
   return error.message.replaceAll('\n', ' ')
 }

@@ -48,8 +48,7 @@ async function verify(
   stdin: Readable,
 ): Promise<Verdict> {
   const checks = reports.map(reportOf)
-  const bytes = file === '-' ? stdin : createReadStream(file, { highWaterMark: 1 << 20 })
-  const verdict = await verifyExport(linesOf(bytes), {
+  const verdict = await verifyExport(linesOf(bytesOf(file, stdin)), {
     keys,
     ...(witness && { witness }),
     checkpoints: checkpoints.map(({ note }) => note),
@@ -70,6 +69,14 @@ async function verify(
   const verdicts = checks.map((check) => check.end(ledger.org_id, from_seq))
   const isOk = ledger.status === 'ok' && verdicts.every(({ status }) => status === 'ok')
   return { status: isOk ? 'ok' : 'wrong', ledger, reports: verdicts }
+}
+
+async function* bytesOf(file: string, stdin: Readable): AsyncGenerator<Uint8Array> {
+  try {
+    yield* file === '-' ? stdin : createReadStream(file, { highWaterMark: 1 << 20 })
+  } catch (error) {
+    throw new CannotRun(`${file} cannot be read: ${reasonOf(error)}`)
+  }
 }
 
 function reportOf(path: string): ReportCheck {

@@ -23,8 +23,13 @@ interface Ended {
 }
 
 /** The program as an auditor has it: its own files, Node, and nothing else within reach. */
-async function run(args: readonly string[], stdin: Iterable<string> = [], flags: string[] = []) {
-  const child = spawn(process.execPath, [...flags, at('program/main.ts'), ...args], { cwd: folder })
+async function run(
+  args: readonly string[],
+  stdin: Iterable<string> = [],
+  flags: string[] = [],
+  where: { cwd: string; env?: NodeJS.ProcessEnv } = { cwd: folder },
+) {
+  const child = spawn(process.execPath, [...flags, at('program/main.ts'), ...args], where)
   let stdout = ''
   let stderr = ''
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
@@ -142,6 +147,28 @@ describe('remit-verify', () => {
     expect(foreign.stderr).toMatch(
       /foreign\.note has the origin \S+org_other\S+, .* has \S+org_acme/,
     )
+  })
+
+  test.each([
+    [['nowhere.ndjson'], 'nowhere.ndjson cannot be read: no such file or directory'],
+    [['.'], '. cannot be read: illegal operation on a directory'],
+    [
+      ['sound.ndjson', '--checkpoint', 'nowhere.note'],
+      'nowhere.note cannot be read: no such file or directory',
+    ],
+  ])('names a file that the system refuses, without codes: %j', async (args, message) => {
+    expect(await run(args)).toMatchObject({ code: 2, stderr: `remit-verify: ${message}\n` })
+  })
+
+  test.each([
+    ['reads files of the folder where pnpm was called', 'remit-verify', 0],
+    ['stays in the folder of another script', 'audit', 2],
+  ])('%s', async (_name, npm_lifecycle_event, expected) => {
+    const cwd = at('program')
+    const npm_package_json = join(cwd, 'package.json')
+    const env = { INIT_CWD: folder, npm_lifecycle_event, npm_package_json }
+
+    expect(await run(['sound.ndjson'], [], [], { cwd, env })).toMatchObject({ code: expected })
   })
 
   test('says of a file of checkpoints that a part of it is none', async () => {
