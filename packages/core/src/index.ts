@@ -18,8 +18,9 @@ export type {
   StageVerdict,
 } from './authorize/stage.ts'
 export * from './base/clock.ts'
+export { computedMs } from './base/cpu-time.ts'
 export { visitAll } from './base/visit-all.ts'
-export { computedMs, DECISION_MS, DecisionMeter } from './computing/meter.ts'
+export { DECISION_MS, DecisionMeter } from './computing/meter.ts'
 export type { Meter } from './computing/meter.ts'
 export { coreModule } from './core-module.ts'
 export { checkSqlite, copySqlite } from './db/backup.ts'

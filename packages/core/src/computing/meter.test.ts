@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { BATCH_MS, BatchTime, computedMs } from './meter.ts'
+import { computedMs } from '../base/cpu-time.ts'
+import { BATCH_MS, BatchTime } from './meter.ts'
 
 /** Computes for some milliseconds of this thread. */
 function compute(ms: number): void {

@@ -1,3 +1,5 @@
+import { computedMs } from '../base/cpu-time.ts'
+
 /** Reports when a decision has computed for too long. */
 export interface Meter {
   /** Starts the clock unless it is running. Called before a step that may take long. */
@@ -7,12 +9,6 @@ export interface Meter {
 
 /** Milliseconds that the conditions of one decision may compute, all stages together. */
 export const DECISION_MS = 25
-
-/** CPU time of this thread in milliseconds, so that a busy machine does not cause denials. */
-export function computedMs(): number {
-  const { user, system } = process.threadCpuUsage()
-  return (user + system) / 1000
-}
 
 /**
  * The computing time of one decision, from `start` or the first check: most decisions finish

@@ -1,4 +1,5 @@
 import type { ResultToScore } from '@remit/contract'
+import { computedMs } from '../base/cpu-time.ts'
 import { Refusal } from '../threads/job.ts'
 import type { Computer } from '../threads/pool.ts'
 import { received, scoreJob, unusableParam } from './score-job.ts'
@@ -13,8 +14,10 @@ export interface ComputeContext extends Pacing {
   readonly computer?: Computer | undefined
   /** The organization that the work is for. */
   readonly owner: string
-  /** Computing time of a whole batch. */
+  /** Computing time of a whole batch, in milliseconds. */
   readonly budgetMs: number
+  /** CPU time of this thread in milliseconds. Default: `computedMs`. */
+  readonly computed?: () => number
   /** Called with the number of finished results. */
   readonly progress?: (done: number) => void
 }
@@ -48,13 +51,14 @@ async function computeHere(
   const prepared = prepare(scorer, params)
   const outcomes: Outcome[] = []
   const rest = sliced(context)
+  const { computed = computedMs } = context
   let spent = 0
   for (const result of results) {
-    const before = context.now()
+    const before = computed()
     outcomes.push(
       spent > context.budgetMs ? outOfTime(context) : scoreOne(scorer, result, prepared),
     )
-    spent += context.now() - before
+    spent += computed() - before
     context.progress?.(outcomes.length)
     await rest()
   }

@@ -139,13 +139,15 @@ describe('running a scorer over a batch', () => {
     ])
   })
 
+  const costly = [2_000, 2_900, 200, 1, 1].map((cost_usd) => ({ output: 1, cost_usd }))
+
   it('stops computing after 5 seconds and says so for every result it did not reach', async () => {
     const clock = { time: 0 }
-    const results = [2_000, 2_900, 200, 1, 1].map((cost_usd) => ({ output: 1, cost_usd }))
+    const now = () => clock.time
     const answer = await runScorer(
       echo(clock),
-      { scorer: 'echo', results },
-      { ...still, now: () => clock.time },
+      { scorer: 'echo', results: costly },
+      { ...still, now, computed: now },
     )
 
     expect(answer.scores.map(({ error }) => error?.code)).toEqual([
@@ -157,6 +159,18 @@ describe('running a scorer over a batch', () => {
     ])
     expect(answer.duration_ms).toBe(5_100)
     expect(answer.aggregate).toMatchObject({ count: 5, scored: 3, errors: 2 })
+  })
+
+  it('does not stop if the machine computed something else for 5 seconds', async () => {
+    const clock = { time: 0 }
+    const answer = await runScorer(
+      echo(clock),
+      { scorer: 'echo', results: costly },
+      { ...still, now: () => clock.time },
+    )
+
+    expect(answer.duration_ms).toBe(5_102)
+    expect(answer.aggregate).toMatchObject({ count: 5, scored: 5, errors: 0 })
   })
 
   it('lets other requests run after every 10 ms of work, and their time is not counted', async () => {

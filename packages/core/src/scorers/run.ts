@@ -21,6 +21,8 @@ export interface RunContext extends Pacing, ScoringContext {
   readonly computer?: Computer
   /** Computing time in milliseconds. Default: 5,000. */
   readonly budgetMs?: number
+  /** CPU time of this thread in milliseconds. Default: `computedMs`. */
+  readonly computed?: () => number
   /** Called with the number of finished results, if they are computed on the event loop. */
   readonly progress?: (done: number) => void
 }
@@ -29,7 +31,7 @@ const COMPUTE_BUDGET_MS = 5_000
 
 /**
  * Scores a batch in input order. One invalid result never fails the batch; invalid params do
- * (`invalid_params`). After 5 s of computing, the remaining results get an error instead of a
+ * (`invalid_params`). After 5 s of computing (CPU time), the remaining results get an error instead of a
  * score.
  */
 export async function runScorer(

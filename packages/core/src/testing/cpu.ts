@@ -1,4 +1,4 @@
-import { computedMs } from '../computing/meter.ts'
+import { computedMs } from '../base/cpu-time.ts'
 
 /**
  * Returns the milliseconds that this thread computed during some work, so that a busy machine does not

@@ -15,6 +15,8 @@ export class ThreadLost extends Error {
 /** One worker, running one job at a time. A dead worker accepts no job. */
 export class JobThread {
   readonly #thread: Thread<JobRequest, ThreadMessage>
+  /** CPU time of the thread at its last message. */
+  #computedMs: number | null = null
 
   constructor(file: URL, maxHeapMb: number) {
     this.#thread = new Thread(file, { maxHeapMb })
@@ -24,30 +26,58 @@ export class JobThread {
     return this.#thread.isAlive
   }
 
+  /** `limitMs` is CPU time: on a busy machine, it can take longer. */
   async run(task: JobRequest, limitMs: number): Promise<JobAnswer<unknown>> {
-    // The start is not charged as computing time.
     await this.#thread.ready
+    // The start is not charged as computing time.
+    this.#computedMs ??= await this.#thread.computedMs()
+    const before = this.#computedMs
     const started = performance.now()
     const parts: unknown[] = []
-    const timer = setTimeout(() => void this.#thread.end(new TookTooLong()), limitMs)
+    const stop = this.#limit(before + limitMs, limitMs)
     try {
-      const ended = await this.#thread.run<JobAnswer<unknown>['ended']>(task, {
-        hear(report, settle) {
+      const end = await this.#thread.run<Omit<JobAnswer<unknown>, 'parts'>>(task, {
+        hear: (report, settle) => {
+          this.#computedMs = report.computedMs
           if ('ready' in report) return
           if ('refused' in report) throw new Refusal(report.refused)
           if ('defect' in report) throw new Error(report.defect)
           parts.push(...report.parts)
-          if (report.done) settle('done')
+          if (report.done) settle({ ended: 'done', spentMs: report.computedMs - before })
         },
         died(error) {
-          if (error instanceof TookTooLong) return 'time'
-          if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') return 'memory'
+          const spentMs = performance.now() - started
+          if (error instanceof TookTooLong) return { ended: 'time', spentMs }
+          if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') return { ended: 'memory', spentMs }
           throw new ThreadLost(error)
         },
       })
-      return { parts, ended, spentMs: performance.now() - started }
+      return { parts, ...end }
     } finally {
-      clearTimeout(timer)
+      stop()
+    }
+  }
+
+  /**
+   * Ends the thread when its CPU time has reached `mostMs`, unless the returned function is called
+   * before. It cannot be reached earlier than after `leastMs`.
+   */
+  #limit(mostMs: number, leastMs: number): () => void {
+    let timer: NodeJS.Timeout | null = null
+    const wait = (ms: number) => {
+      timer = setTimeout(() => void check(), ms)
+    }
+    const check = async () => {
+      const leftMs = mostMs - (await this.#thread.computedMs())
+      // The thread may run the next job by now.
+      if (timer === null) return
+      if (leftMs > 0) wait(leftMs)
+      else await this.#thread.end(new TookTooLong())
+    }
+    wait(leastMs)
+    return () => {
+      if (timer) clearTimeout(timer)
+      timer = null
     }
   }
 

@@ -22,6 +22,7 @@ export interface JobAnswer<Part> {
   readonly parts: readonly Part[]
   /** `time`: it exceeded its time limit. `memory`: it exceeded the memory of a worker. */
   readonly ended: 'done' | 'time' | 'memory'
+  /** CPU time of the thread; if it has exited, the time that passed. */
   readonly spentMs: number
 }
 
@@ -31,9 +32,12 @@ export interface JobRequest {
   readonly input: unknown
 }
 
-/** A message from a thread: loaded, some parts, the last parts (`done`), or an error. */
-export type ThreadMessage =
+/** The content of a message: loaded, some parts, the last parts (`done`), or an error. */
+export type Report =
   | { readonly ready: true }
   | { readonly parts: readonly unknown[]; readonly done: boolean }
   | { readonly refused: unknown }
   | { readonly defect: string }
+
+/** A message from a thread, with the CPU time of the thread so far. */
+export type ThreadMessage = Report & { readonly computedMs: number }

@@ -1,12 +1,14 @@
 import { setImmediate } from 'node:timers/promises'
 import { parentPort } from 'node:worker_threads'
+import { computedMs } from '../base/cpu-time.ts'
 import { Refusal } from './job.ts'
-import type { Job, ThreadMessage, JobRequest } from './job.ts'
+import type { Job, JobRequest, Report, ThreadMessage } from './job.ts'
 
 // Unsent parts are lost when the worker is terminated.
 const TELL_AFTER_MS = 10
 
-const tell = (report: ThreadMessage) => parentPort?.postMessage(report)
+const tell = (report: Report) =>
+  parentPort?.postMessage({ ...report, computedMs: computedMs() } satisfies ThreadMessage)
 
 /** Makes this thread serve these jobs. */
 export function serveJobs(served: readonly Job<never, unknown>[]): void {

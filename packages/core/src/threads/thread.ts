@@ -1,6 +1,7 @@
 import { getCompileCacheDir } from 'node:module'
 import { dirname, extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { msOf } from '../base/cpu-time.ts'
 
 /** The handler of a task. */
 export interface Work<Report, Result> {
@@ -93,6 +94,11 @@ export class Thread<Task, Report> {
       this.#worker.unref()
       if (this.#ended) await this.end()
     }
+  }
+
+  /** Returns the CPU time of the thread in milliseconds; of one that has exited, infinity. */
+  computedMs(): Promise<number> {
+    return this.#worker.cpuUsage().then(msOf, () => Infinity)
   }
 
   /** Terminates it at any time; a running task fails with `reason`. */
