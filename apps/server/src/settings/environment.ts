@@ -196,7 +196,9 @@ export const ENVIRONMENT = z.object({
     .string()
     .min(1)
     .optional()
-    .describe('JSON file with the models for `llm_as_judge`; see judge.md'),
+    .describe(
+      'JSON file with the models for `llm_as_judge`. By default, the cost of the calls is unlimited; see judge.md',
+    ),
   REMIT_CREDENTIAL_PEPPER_FILE: z
     .string()
     .min(1)
