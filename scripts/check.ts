@@ -1,12 +1,16 @@
 /**
  * `pnpm check`: everything that CI runs. Continues after a failure, so that one run
- * shows all failures; exits with 1 if a check failed. `--no-tests` skips the tests after a `pnpm
- * test`; `--quick` skips the tests of the community edition.
+ * shows all failures; exits with 1 if a check failed. The last line counts the tests. `--no-tests` skips
+ * the tests after a `pnpm test`; `--quick` skips the tests of the community edition.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { parseArgs, stripVTControlCharacters } from 'node:util'
 import { ROOT } from './staging.ts'
+import { countTests } from './test-report.ts'
 
 interface Step {
   readonly name: string
@@ -23,43 +27,59 @@ const { values } = parseArgs({
   },
 })
 
-// One of the tests packs the packages and checks the tarballs.
-const tests: Step = { name: 'tests and packaging', command: ['exec', 'vitest', 'run'], live: true }
+const temp = await mkdtemp(join(tmpdir(), 'remit-check-'))
+const report = join(temp, 'tests.json')
 
-/** Steps that run at a time: most of them use one processor. */
+const tests: Step = {
+  // One of the tests packs the packages and checks the tarballs.
+  name: 'tests and packaging',
+  command: ['test', '--reporter=default', '--reporter=json', `--outputFile=${report}`],
+  live: true,
+}
+
+/** Steps that run at a time, beside the tests: these often wait for databases and programs. */
 const LANES = 2
 
-// The longest steps come first.
 const steps: readonly Step[] = [
+  { name: 'lint and types', command: ['exec', 'oxlint', '--type-check'] },
+  // The grammars alone must train to the recorded weights, bit by bit.
+  { name: 'guard training', command: ['--filter', '@remit/guard-training', 'train', '--check'] },
+  { name: 'spelling', command: ['lint:words'] },
+  { name: 'unused code', command: ['exec', 'knip'] },
+  { name: 'openapi lint', command: ['lint:openapi'] },
+  { name: 'openapi.json', command: ['openapi', '--check'] },
+  { name: 'license boundary', command: ['exec', 'turbo', 'boundaries'] },
+  { name: 'format', command: ['exec', 'oxfmt', '--check'] },
   {
-    // Builds both editions, in copies of the tree.
+    // Builds both editions, in copies of the tree. The tests have built the open packages by then.
     name: 'community edition',
     command: ['exec', 'node', 'scripts/community.ts', ...(values.quick ? ['--quick'] : [])],
     live: true,
   },
-  { name: 'fresh copy', command: ['exec', 'node', 'scripts/fresh-clone.ts'], live: true },
-  { name: 'format', command: ['exec', 'oxfmt', '--check'] },
-  { name: 'lint and types', command: ['exec', 'oxlint', '--type-check'] },
-  { name: 'license boundary', command: ['exec', 'turbo', 'boundaries'] },
-  { name: 'unused code', command: ['exec', 'knip'] },
-  { name: 'spelling', command: ['lint:words'] },
-  { name: 'openapi.json', command: ['openapi', '--check'] },
-  { name: 'openapi lint', command: ['lint:openapi'] },
-  // The grammars alone must train to the recorded weights, bit by bit.
-  { name: 'guard training', command: ['--filter', '@remit/guard-training', 'train', '--check'] },
 ]
+
+/** Runs alone: it has a limit of time. */
+const freshCopy: Step = {
+  name: 'fresh copy',
+  command: ['exec', 'node', 'scripts/fresh-clone.ts'],
+  live: true,
+}
 
 const failures: string[] = []
 const started = performance.now()
-// Tests that start servers and browsers run alone.
-if (!values['no-tests']) await runAll([tests])
 const queue = [...steps]
-await Promise.all(Array.from({ length: LANES }, () => runAll(queue)))
+await Promise.all([
+  ...(values['no-tests'] ? [] : [runAll([tests])]),
+  ...Array.from({ length: LANES }, () => runAll(queue)),
+])
+await runAll([freshCopy])
 console.log(
   failures.length === 0
     ? `${seconds(started)}: all checks passed.`
     : `${seconds(started)}: ${failures.length} checks failed: ${failures.join(', ')}.`,
 )
+if (!values['no-tests']) console.log(countTests(report, !failures.includes(tests.name)))
+await rm(temp, { recursive: true })
 process.exitCode = failures.length === 0 ? 0 : 1
 
 async function runAll(left: Step[]): Promise<void> {
