@@ -2,17 +2,22 @@ import type { TestSpecification } from 'vitest/node'
 import { BaseSequencer } from 'vitest/node'
 
 /**
- * Files that take a minute or more in a full run, the longest first. Vitest knows how long a file takes only
+ * Files that take half a minute or more in a full run. Vitest knows how long a file takes only
  * after a first run, and one worker alone at the end makes the others wait.
  */
 const LONGEST = [
   'examples/test/packed.test.ts',
-  'apps/server/test/fuzz.test.ts',
-  'apps/server/test/compliance/replay.property.test.ts',
   'apps/server/test/packaging.test.ts',
-  'apps/server/test/compliance/cli.test.ts',
+  'examples/test/faults.test.ts',
+  'packages/core/test/ledger/mutation-sweep.test.ts',
   'apps/server/test/crash.test.ts',
   'apps/console/test/pages.test.ts',
+  'apps/server/test/identity/processes.test.ts',
+  'packages/governance-enterprise/test/policies-no-stale-allow.test.ts',
+  'apps/server/test/upgrade.test.ts',
+  'apps/server/test/fuzz.test.ts',
+  'apps/server/test/compliance/replay.property.test.ts',
+  'apps/server/test/compliance/cli.test.ts',
 ]
 
 /** Vitest's order, with the longest files at the beginning. */
