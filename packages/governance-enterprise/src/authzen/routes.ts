@@ -1,10 +1,10 @@
 import { AccessEvaluation, authzen } from '@remit/contract'
 import type { AccessDecision, AuthorizeAnswer } from '@remit/contract'
-import { fail, Failure, implement, AlreadyAnswered } from '@remit/core'
+import { AlreadyAnswered, fail, Failure, implement, metadataUrl } from '@remit/core'
 import type { Caller, IdempotencyClaim, Deps, RequestInfo, Route } from '@remit/core'
 import { evaluateAll } from './evaluations.ts'
 import { decisionOf, mapEvaluation } from './mapping.ts'
-import { decisionPoint, metadataOf } from './metadata.ts'
+import { metadataOf } from './metadata.ts'
 import { referenceOf } from './reference.ts'
 
 type Requesting = Pick<RequestInfo, 'claim' | 'wantsNote' | 'trace' | 'span'>
@@ -78,7 +78,7 @@ export const authzenRoutes = ({ db, clock, decider, settings, offered }: Deps): 
     },
 
     authzenConfiguration: (_, __, request) => {
-      const identifier = decisionPoint(settings.baseUrl, request.url())
+      const identifier = metadataUrl(settings.baseUrl, request.url())
       if (identifier === null)
         throw fail('not_found', 'The metadata requires an https URL in REMIT_BASE_URL')
       return Promise.resolve(metadataOf(identifier))

@@ -22,8 +22,8 @@ export interface ExchangeResult {
 
 interface Granting {
   readonly by: Actor
-  /** The address of the token endpoint, which is also an accepted audience. */
-  readonly ours: string | null
+  /** The server's base URL; null if it is unknown. */
+  readonly server: string | null
   readonly hasher: Hasher
 }
 
@@ -35,7 +35,7 @@ export async function grant(
   scope: WriteContext,
   verified: Verified,
   request: TokenRequest,
-  { by, ours, hasher }: Granting,
+  { by, server, hasher }: Granting,
 ): Promise<ExchangeResult> {
   const { tx, orgId, now, recordedAt } = scope
   const { issuer, facts, agentId, signed } = verified
@@ -45,9 +45,11 @@ export async function grant(
   if (request.agent_id !== undefined && request.agent_id !== agent.agentId)
     throw new TokenRefusal('agent_mismatch')
   const { audience, resource } = request
-  const isOurs = (name: string) => name === ours || terms.audiences.includes(name)
+  const isOurs = (name: string) =>
+    terms.audiences.includes(name) || withoutSlash(name) === `${server}${TOKEN_PATH}`
   if (audience !== undefined && !isOurs(audience)) throw new TokenRefusal('target')
-  if (resource !== undefined && !isOurs(resource) && !isServer(resource, ours))
+  // The base URL is a resource (RFC 8707 §2), but not an audience.
+  if (resource !== undefined && !isOurs(resource) && withoutSlash(resource) !== server)
     throw new TokenRefusal('target')
   const scopes = scopesFor(request.scope, terms.scopes, agent.allowedScopes)
   if (!scopes) throw new TokenRefusal('scope')
@@ -96,12 +98,8 @@ export async function grant(
   }
 }
 
-/**
- * Returns whether a resource indicator (RFC 8707 §2) is the server's base URL, with or without a
- * final slash.
- */
-const isServer = (resource: string, ours: string | null): boolean =>
-  ours !== null && `${resource.replace(/\/$/, '')}${TOKEN_PATH}` === ours
+/** A URL, normalized and without a final slash; undefined for other text. */
+const withoutSlash = (name: string): string | undefined => URL.parse(name)?.href.replace(/\/$/, '')
 
 /** The earliest end that the issuer's record, the agent and the token allow; milliseconds. */
 function endOf(

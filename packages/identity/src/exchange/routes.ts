@@ -4,7 +4,9 @@ import {
   actorOf,
   fail,
   implement,
+  metadataUrl,
   OPERATOR,
+  serverUrl,
   allowsKeylessExchange,
   toClientError,
 } from '@remit/core'
@@ -12,14 +14,13 @@ import type { Caller, Deps, Outcome, Route } from '@remit/core'
 import type { Hasher } from '../credentials/hasher.ts'
 import { toTrustedIssuer } from '../issuers/issuer.ts'
 import type { IssuerKeys } from '../issuers/keys.ts'
-import { tokenEndpoint } from '../issuers/routes.ts'
 import { listIssuers } from '../issuers/store.ts'
 import { Buckets } from './bucket.ts'
 import { issuerOf } from './claims.ts'
 import { grant } from './grant.ts'
 import type { ExchangeResult } from './grant.ts'
 import { organizationOf } from './keyless.ts'
-import { metadataOf, serverIssuer } from './metadata.ts'
+import { metadataOf } from './metadata.ts'
 import { TokenRefusal } from './refusal.ts'
 import type { Refusals } from './refusals.ts'
 import { checkRequest } from './request.ts'
@@ -39,13 +40,13 @@ export function exchangeRoutes(
   refusals: Refusals,
 ): Route[] {
   const { db, clock, writer, settings, hasher } = deps
-  const ours = tokenEndpoint(settings.baseUrl)
   const buckets = new Buckets(PER_SECOND)
 
   async function exchange(
     orgId: string,
     caller: Caller | null,
     request: TokenRequest,
+    server: string | null,
   ): Promise<TokenAnswer> {
     const seen: CheckedFacts = {}
     const requester = { ...OPERATOR, caller }
@@ -59,7 +60,7 @@ export function exchangeRoutes(
         .work(orgId, requester, async (scope) => {
           // The writer refuses callers, and a token without a key has none.
           if (!caller && scope.allowance.isSuspended) throw fail('organization_suspended')
-          return granting(grant(scope, verified, request, { by, ours, hasher }))
+          return granting(grant(scope, verified, request, { by, server, hasher }))
         })
         .catch((error: unknown) => {
           throw toClientError(error)
@@ -75,17 +76,17 @@ export function exchangeRoutes(
 
   return implement(contract, {
     authorizationServer: async (_, __, request) => {
-      const issuer = serverIssuer(settings.baseUrl, request.url())
+      const issuer = metadataUrl(settings.baseUrl, request.url())
       if (issuer === null)
         throw fail('not_found', 'Token exchange requires an https URL in REMIT_BASE_URL')
       return metadataOf(issuer, await allowsKeylessExchange(db))
     },
 
-    exchangeToken: async ({ body }, caller) => {
+    exchangeToken: async ({ body }, caller, request) => {
       checkRequest(body)
       const orgId = caller?.orgId ?? (await organizationOf(deps, body))
       if (orgId === null) throw notAccepted()
-      return exchange(orgId, caller, body)
+      return exchange(orgId, caller, body, serverUrl(settings.baseUrl, request.url()))
     },
   })
 }

@@ -10,6 +10,7 @@ import {
   pageOf,
   personOf,
   Reply,
+  serverUrl,
   Turns,
 } from '@remit/core'
 import type { Caller, Deps, EntryDraft, Outbound, Route } from '@remit/core'
@@ -29,10 +30,6 @@ const FETCHES = { size: Infinity, each: 4, waiting: { each: 16, total: 256 } }
 
 export const TOKEN_PATH = '/v1/identity/token'
 
-/** The token endpoint; null if the server's address is unknown. */
-export const tokenEndpoint = (baseUrl: string | undefined): string | null =>
-  baseUrl === undefined ? null : `${baseUrl.replace(/\/+$/, '')}${TOKEN_PATH}`
-
 export const issuerRoutes = (
   { db, ids, clock, writer, outbound, settings }: Deps,
   keys: IssuerKeys,
@@ -47,7 +44,8 @@ export const issuerRoutes = (
       }),
 
     trustIssuer: async ({ body, query }, caller, request) => {
-      const terms = termsOf(body, tokenEndpoint(settings.baseUrl))
+      const server = serverUrl(settings.baseUrl, request.url())
+      const terms = termsOf(body, server && `${server}${TOKEN_PATH}`)
       checkKeySource(terms, outbound)
       if (query.validate === 'true')
         return new Reply({ valid: true, errors: [], warnings: [] } as never, { status: 200 })

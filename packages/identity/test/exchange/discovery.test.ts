@@ -2,7 +2,6 @@ import { setSettings } from '@remit/core'
 import * as oauth from 'oauth4webapi'
 import * as client from 'openid-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { serverIssuer } from '../../src/exchange/metadata.ts'
 import { BASE_URL, createFederation, JWT } from '../support/federation.ts'
 import type { Federation } from '../support/federation.ts'
 
@@ -153,12 +152,24 @@ describe('the metadata', () => {
   })
 
   it.each([
-    [undefined, 'http://localhost:8080', 'http://localhost:8080'],
-    [undefined, 'http://127.0.0.1:8080', 'http://127.0.0.1:8080'],
-    [undefined, 'https://evil.example', null],
-    ['http://gov.example', 'http://localhost', null],
-    ['https://gov.example/remit/', 'http://evil.example', 'https://gov.example/remit'],
-  ])('with the base URL %s, asked at %s, name the issuer %s', (baseUrl, asked, issuer) => {
-    expect(serverIssuer(baseUrl, asked + PATH)).toBe(issuer)
-  })
+    [{ baseUrl: 'https://Gov.Example:443/' }, 'https://gov.example'],
+    [{ baseUrl: 'https://gov.example/Remit/' }, 'https://gov.example/Remit'],
+    [{ baseUrl: undefined }, 'http://localhost'],
+  ])(
+    'with the setting %j name accepted resources and the default audience',
+    async (settings, url) => {
+      const own = await createFederation({ settings: settings as { baseUrl?: string } })
+      try {
+        await own.agent('agent-a')
+        const { issuer, token_endpoint: aud } = (await (
+          await own.remit.call('GET', PATH)
+        ).json()) as { issuer: string; token_endpoint: string }
+        expect(issuer).toBe(url)
+        for (const resource of [issuer, `${issuer}/`, aud, settings.baseUrl ?? issuer])
+          await own.exchanged(own.token({ aud }), { resource })
+      } finally {
+        await own.remit.close()
+      }
+    },
+  )
 })

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { decisionPoint } from './metadata.ts'
+import { metadataUrl } from './server-url.ts'
 
 const ASKED = 'http://10.0.0.7:8080/.well-known/authzen-configuration'
 
-describe('the identifier of the decision point', () => {
+describe('the base URL in metadata', () => {
   it.each([
     ['https://pdp.example.com', 'https://pdp.example.com'],
     ['https://pdp.example.com/', 'https://pdp.example.com'],
@@ -12,13 +12,13 @@ describe('the identifier of the decision point', () => {
     ['https://example.com/remit?a=b#c', 'https://example.com/remit'],
     ['http://localhost:8080', 'http://localhost:8080'],
   ])('is %s as configured, whatever was asked', (baseUrl, expected) => {
-    expect(decisionPoint(baseUrl, ASKED)).toBe(expected)
+    expect(metadataUrl(baseUrl, ASKED)).toBe(expected)
   })
 
   it.each(['http://pdp.example.com', 'http://10.0.0.7:8080', 'http://localhost.example.com'])(
     'is none where %s is configured',
     (baseUrl) => {
-      expect(decisionPoint(baseUrl, ASKED)).toBeNull()
+      expect(metadataUrl(baseUrl, ASKED)).toBeNull()
     },
   )
 
@@ -28,7 +28,7 @@ describe('the identifier of the decision point', () => {
     ['http://[::1]:8080/a', 'http://[::1]:8080'],
     ['http://remit.localhost/a', 'http://remit.localhost'],
   ])('is the origin of %s where none is configured', (asked, expected) => {
-    expect(decisionPoint(undefined, asked)).toBe(expected)
+    expect(metadataUrl(undefined, asked)).toBe(expected)
   })
 
   it.each([
@@ -38,6 +38,6 @@ describe('the identifier of the decision point', () => {
     'http://localhost.evil.example/a',
     'http://127.0.0.1.evil.example/a',
   ])('is none where none is configured and %s was asked', (asked) => {
-    expect(decisionPoint(undefined, asked)).toBeNull()
+    expect(metadataUrl(undefined, asked)).toBeNull()
   })
 })
