@@ -55,6 +55,13 @@ describe.each(someDialects())('what a console reads of the ledger on %s', (diale
       })
       expect((await again.next(1))[0]?.id).toBe(two?.id)
       await again.leave()
+
+      const { seq } = await api.ok('appendEntry', {
+        body: { action: 'mail.send', actor: 'c', decision_id: null },
+      })
+      const ofC = await openEvents(api, { query: { after_seq: 0, agent_id: 'c' } })
+      expect((await ofC.next(1))[0]?.id).toBe(seq)
+      await ofC.leave()
     })
 
     it('reads long ledgers piece by piece', async () => {

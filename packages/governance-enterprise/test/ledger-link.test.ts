@@ -181,6 +181,7 @@ describe.each(someDialects())('entries that name a decision, on %s', (dialect) =
       { actor: agent, agent_id: 'boss' },
       { actor: { type: 'agent', id: agent } },
       { agent_id: agent, actor: 'boss' },
+      { actor: agent, decision_id: null },
     ]
     const seqs: number[] = []
     for (const body of mine) {
@@ -204,5 +205,6 @@ describe.each(someDialects())('entries that name a decision, on %s', (dialect) =
       expect(found).toEqual(expected)
     }
     expect(await listed({ agent_id: agent, actor: 'boss' })).toHaveLength(1)
+    expect(await listed({ agent_id: agent, kind: 'enforcement.gap' })).toHaveLength(1)
   })
 })

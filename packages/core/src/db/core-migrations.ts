@@ -95,6 +95,14 @@ const appendedActors: Migration = {
   },
 }
 
+/** The same for gaps, which are appended too. */
+const gapActors: Migration = {
+  async up(db: Kysely<never>) {
+    await sql`create index ledger_entry_gap_by on ledger_entry (org_id, actor_id, seq)
+      where kind = 'enforcement.gap'`.execute(db)
+  },
+}
+
 const sessions: Migration = {
   async up(db: Kysely<never>) {
     const { text } = column(db)
@@ -141,4 +149,5 @@ export const coreMigrations: Readonly<Record<string, Migration>> = {
   '0005_schema_release': schemaReleaseMigration,
   '0006_limits': limits,
   '0007_deletion': deletion,
+  '0008_gap_actors': gapActors,
 }

@@ -15,8 +15,8 @@ import { inRange, STORED } from './store.ts'
 type Db = Database<CoreTables>
 type Query = Omit<LedgerFilters, 'cursor' | 'from' | 'to'>
 
-/** Kind of the entries that callers append. */
-const APPENDED = 'entry.appended'
+/** Kinds of the entries that callers append. Each has an index of its actors. */
+const APPENDED = ['entry.appended', 'enforcement.gap'] as const
 
 /** Bytes of payloads after which a page ends, regardless of the requested number. */
 const MAX_BYTES = 1_000_000
@@ -195,13 +195,15 @@ function partsOf(db: Db, orgId: string, range: SeqRange, query: Query) {
   const candidates = () => matching(db, orgId, range, query)
   if (agent === undefined) return [candidates()]
   const about = candidates().where('agent_id', '=', agent)
-  if (kind !== undefined && kind !== APPENDED) return [about]
-  const by = candidates()
-    // Must match the condition of the index `ledger_entry_appended_by` literally.
-    .where(sql<boolean>`kind = 'entry.appended'`)
-    .where('actor_id', '=', agent)
-    .where((or) => or.or([or('agent_id', 'is', null), or('agent_id', '<>', agent)]))
-  return [about, by]
+  const by = APPENDED.filter((appended) => kind === undefined || kind === appended).map(
+    (appended) =>
+      candidates()
+        // A literal, as in the condition of the index.
+        .where('kind', '=', sql.lit(appended))
+        .where('actor_id', '=', agent)
+        .where((or) => or.or([or('agent_id', 'is', null), or('agent_id', '<>', agent)])),
+  )
+  return [about, ...by]
 }
 
 function matching(db: Db, orgId: string, range: SeqRange, query: Query) {
