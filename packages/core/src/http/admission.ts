@@ -95,6 +95,11 @@ export class Admission {
     return true
   }
 
+  /** Throws the refusal of a caller from memory that has ended: it must not learn another one. */
+  async confirm(): Promise<void> {
+    if (this.#isRecalled) await this.recheck()
+  }
+
   /** Charges `more` additional requests; throws `rate_limited`. */
   async charge(more: number): Promise<void> {
     const { rateLimit } = this.#deps

@@ -125,8 +125,11 @@ async function handle(
     return render(endpoint, reply)
   } catch (error) {
     if (error instanceof AlreadyAnswered) return repeated(error.answer)
-    if (caller && error instanceof Failure && error.extras.asked !== undefined)
+    if (caller && error instanceof Failure && error.extras.asked !== undefined) {
+      // The refusal of a caller that has ended is another one, and is not recorded.
+      await request.recheck()
       await deps.impersonations?.refused(caller, error.extras.asked, request.requestId)
+    }
     throw error
   }
 }

@@ -182,9 +182,11 @@ const rate: Step = async (c, next) => {
 }
 
 const planAndRole: Step = async (c, next) => {
-  const again = c.get('admission')?.admit()
+  const admission = c.get('admission')
+  const again = admission?.admit()
   if (again) await again
   await next()
+  if (c.error instanceof Failure && c.error.status < 500) await admission?.confirm()
 }
 
 const body =

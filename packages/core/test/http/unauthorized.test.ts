@@ -18,11 +18,13 @@ function withOtherSecret(key: string): string {
 
 describe('401', () => {
   let remit: TestRemit
+  let orgId: string
   let key: string
   let revoked: string
   beforeAll(async () => {
     remit = await createTestRemit({ modules: [standIn] })
     const org = await remit.organization()
+    orgId = org.id
     key = org.key
     revoked = await remit.key(org.id, 'admin')
     await endKey(remit.writer, org.id, `key_${revoked.slice(4, 20)}`)
@@ -82,6 +84,20 @@ describe('401', () => {
       expect([...bodies][0]).toContain('"unauthorized"')
     },
   )
+
+  it.each([
+    ['a body that is not JSON', '{', {}],
+    ['a wrong body', '{"action":1}', {}],
+    ['a body that is too large', '{'.padEnd(2 ** 21), {}],
+    ['another media type', '{}', { 'content-type': 'text/plain' }],
+  ])('comes before any other refusal after a key has ended: %s', async (_, body, headers) => {
+    const ended = await remit.key(orgId, 'admin')
+    const send = () => remit.call('POST', '/v1/authorize', { key: ended, body, headers })
+    expect((await send()).status).not.toBe(401)
+    await endKey(remit.writer, orgId, `key_${ended.slice(4, 20)}`)
+
+    expect((await problemOf(await send())).code).toBe('unauthorized')
+  })
 
   it('takes the scheme in any case and more than one blank', async () => {
     for (const authorization of [`bearer ${key}`, `BEARER ${key}`, `Bearer   ${key}`]) {

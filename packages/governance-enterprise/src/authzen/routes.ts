@@ -47,16 +47,18 @@ export const authzenRoutes = ({ db, clock, decider, settings, offered }: Deps): 
     }
   }
   /** Refusals of single evaluations do not reach the server's own record of refusals. */
-  const record = async (error: unknown, caller: Caller, requestId: string): Promise<never> => {
-    if (error instanceof Failure && error.extras.asked !== undefined)
-      await offered('impersonations')?.refused(caller, error.extras.asked, requestId)
+  const record = async (error: unknown, caller: Caller, request: RequestInfo): Promise<never> => {
+    if (error instanceof Failure && error.extras.asked !== undefined) {
+      await request.recheck()
+      await offered('impersonations')?.refused(caller, error.extras.asked, request.requestId)
+    }
     throw error
   }
   return implement(authzen, {
     accessEvaluation: ({ body }, caller, request) => evaluate(body, caller, request),
 
     accessEvaluations: async ({ body }, caller, request) => {
-      const { claim, wantsNote, trace, span, requestId } = request
+      const { claim, wantsNote, trace, span } = request
       await request.charge((body.evaluations?.length ?? 1) - 1)
       // The whole response is stored after the decisions, and each decision is stored too: a decision
       // of another or a dead process is not repeated.
@@ -71,7 +73,7 @@ export const authzenRoutes = ({ db, clock, decider, settings, offered }: Deps): 
       return {
         evaluations: await evaluateAll(body, (one, i) =>
           evaluateOne(one, caller, requester(i)).catch((error: unknown) =>
-            record(error, caller, requestId),
+            record(error, caller, request),
           ),
         ),
       }
