@@ -97,6 +97,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     outbound: options.outbound ?? createOutbound({ allowLoopback: false }),
     log,
     evaluation: options.evaluation,
+    planCeiling: options.planCeiling,
     settings,
     newOrganization: options.newOrganization ?? null,
     port: (name) => offered(ports, name),

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import type { Endpoint } from '@remit/contract'
+import type { Endpoint, Plan } from '@remit/contract'
 import type { Context, MiddlewareHandler } from 'hono'
 import type { Logger } from 'pino'
 import { z } from 'zod'
@@ -35,6 +35,8 @@ export interface PipelineDeps extends AdmissionDeps, AnswerDeps {
   readonly deadlines: Deadlines
   readonly log: Logger
   readonly observeRequest: ObserveRequest
+  /** The plan of the license. */
+  readonly planCeiling: Plan
   /** Null unless tracing is configured. */
   readonly tracer: Tracer | null
   readonly requests: RequestTurns
@@ -127,10 +129,10 @@ const authenticate =
 async function isKeyless(
   { keyless }: Endpoint,
   { header, session }: Presented,
-  { db }: PipelineDeps,
+  { db, planCeiling }: PipelineDeps,
 ): Promise<boolean> {
   if (header !== undefined || session !== undefined) return false
-  return keyless === 'always' || allowsKeylessExchange(db)
+  return keyless === 'always' || allowsKeylessExchange(db, planCeiling)
 }
 
 /** A browser sends the cookie of a session that has ended: that is the same as none. */

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto'
-import type { PersonRole } from '@remit/contract'
+import type { PersonRole, Plan } from '@remit/contract'
 import type { Migration } from 'kysely/migration'
 import type { Logger } from 'pino'
 import type { Stage } from '../authorize/stage.ts'
@@ -117,6 +117,8 @@ export interface Deps {
   readonly log: Logger
   /** Modules run without a license, for evaluation; exported documents say so. */
   readonly evaluation: boolean
+  /** The plan of the license, which caps the plan of every organization. */
+  readonly planCeiling: Plan
   readonly settings: Settings
   /** Creates organizations; null where nobody can over HTTP. */
   readonly newOrganization: CreateOrganization | null

@@ -1,9 +1,18 @@
+import type { Plan } from '@remit/contract'
 import type { Database } from '../db/open.ts'
 import { eachPart, inPart } from '../db/parts.ts'
 import type { CoreTables } from '../db/schema.ts'
+import { reaches } from '../keys/authenticator.ts'
 
-/** Returns true if an organization exchanges tokens without an ingest key (`keyless_exchange`). */
-export async function allowsKeylessExchange(db: Database<CoreTables>): Promise<boolean> {
+/**
+ * Returns true if an organization exchanges tokens without an ingest key (`keyless_exchange`). No plan
+ * is higher than `ceiling`.
+ */
+export async function allowsKeylessExchange(
+  db: Database<CoreTables>,
+  ceiling: Plan,
+): Promise<boolean> {
+  if (!reaches(ceiling, 'enterprise')) return false
   const found = await eachPart(
     db,
     (part) =>

@@ -79,6 +79,7 @@ describe.each(['/v1/kept-secrets', '/v1/written-secrets'])('a secret made by %s'
       links: new LoginLinks(createClock()),
       rateLimit: null,
       failedKeys: null,
+      planCeiling: 'enterprise',
       impersonations: null,
       deadlines,
       claims: new RunningClaims(),

@@ -39,7 +39,7 @@ export function exchangeRoutes(
   keys: IssuerKeys,
   refusals: Refusals,
 ): Route[] {
-  const { db, clock, writer, settings, hasher } = deps
+  const { db, clock, writer, settings, planCeiling, hasher } = deps
   const buckets = new Buckets(PER_SECOND)
 
   async function exchange(
@@ -79,7 +79,7 @@ export function exchangeRoutes(
       const issuer = metadataUrl(settings.baseUrl, request.url())
       if (issuer === null)
         throw fail('not_found', 'Token exchange requires an https URL in REMIT_BASE_URL')
-      return metadataOf(issuer, await allowsKeylessExchange(db))
+      return metadataOf(issuer, await allowsKeylessExchange(db, planCeiling))
     },
 
     exchangeToken: async ({ body }, caller, request) => {

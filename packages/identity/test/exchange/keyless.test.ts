@@ -1,6 +1,8 @@
 import { TOKEN_EXCHANGE } from '@remit/contract'
 import { resumeOrganization, setSettings, suspendOrganization } from '@remit/core'
+import { createTestRemit } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import identity from '../../src/index.ts'
 import { createFederation, issuerInput, JWT } from '../support/federation.ts'
 import type { Federation } from '../support/federation.ts'
 
@@ -71,6 +73,29 @@ describe('an exchange without an ingest key', () => {
     expect(await refused.json()).toMatchObject({ code: 'organization_suspended' })
     expect(await f.entries('credential.issued')).toEqual(issued)
     expect((await keyless(f.token(), { client_id: f.org.id })).status).toBe(200)
+  })
+
+  it('is 401 under a license whose plan has no exchange', async () => {
+    const { url, signingKey } = f.remit
+    const team = await createTestRemit({
+      url,
+      signingKey,
+      modules: [identity],
+      clock: f.clock,
+      planCeiling: 'team',
+    })
+    const response = await team.call('POST', '/v1/identity/token', {
+      body: {
+        grant_type: TOKEN_EXCHANGE,
+        subject_token: f.token(),
+        subject_token_type: JWT,
+        client_id: f.org.id,
+      },
+    })
+    const metadata = await team.call('GET', '/.well-known/oauth-authorization-server')
+    await team.close()
+    expect(response.status).toBe(401)
+    expect(await metadata.text()).not.toContain('"none"')
   })
 
   it('does not stand in for a key that is wrong', async () => {
