@@ -5,15 +5,16 @@ import { AgentId, integer, page, Paging, PathId, Scope, Timestamp } from './prim
 import { hasVisibleCharacter, isLine } from './values.ts'
 
 /**
- * Default scopes of a new agent: to act, wait for its approvals, record, and use the open checks.
+ * Default scopes of a new agent or trusted issuer: to act, wait for approvals, record, and use the
+ * open checks.
  */
-export const DEFAULT_SCOPES: readonly Scope[] = [
+export const DEFAULT_SCOPES = [
   'approvals:read',
   'authorize',
   'guard',
   'ledger:append',
   'scorers',
-]
+] as const satisfies readonly Scope[]
 
 const LINE_RULE = 'without control or format characters or outer blanks'
 

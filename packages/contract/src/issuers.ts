@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { DEFAULT_SCOPES } from './agents.ts'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
 import { integer, page, Paging, PathId, Timestamp } from './primitives.ts'
@@ -139,7 +140,7 @@ const shape = {
     .array(z.enum(EXCHANGEABLE))
     .min(1)
     .refine(distinct, 'must name each scope once')
-    .default(['authorize', 'ledger:append']),
+    .default([...DEFAULT_SCOPES]),
   credential_ttl_seconds: integer(60, 3600).default(900),
   expires_at: Timestamp.nullable().default(null),
   enabled: z.boolean().default(true),

@@ -30,7 +30,8 @@ const subjects = { type: 'subjects' }
 
 describe('a trusted issuer', () => {
   it('is shown with its defaults and keys, listed, recorded, and removed', async () => {
-    const response = await register({ issuer: 'https://a.example', audiences: undefined })
+    const defaults = { audiences: undefined, scopes: undefined }
+    const response = await register({ issuer: 'https://a.example', ...defaults })
     expect(response.status).toBe(201)
     const record = (await response.json()) as { id: string; ledger: { seq: number } }
     expect(record).toMatchObject({
@@ -39,6 +40,8 @@ describe('a trusted issuer', () => {
       allowed_algs: ['RS256', 'ES256'],
       max_token_age_seconds: 3600,
       replay: 'single_use',
+      // As of a new agent, which can wait for its approvals.
+      scopes: ['approvals:read', 'authorize', 'guard', 'ledger:append', 'scorers'],
       require_jti: true,
       keys: { count: 1, error: null },
     })

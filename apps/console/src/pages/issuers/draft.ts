@@ -71,7 +71,7 @@ export const EMPTY: Draft = {
   claim: 'sub',
   rules: [],
   replay: '',
-  scopes: ['authorize', 'ledger:append'],
+  scopes: ['approvals:read', 'authorize', 'guard', 'ledger:append', 'scorers'],
   ttl: '900',
   age: '3600',
   skew: '30',
