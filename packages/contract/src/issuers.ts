@@ -35,7 +35,8 @@ const ClaimName = text(128).refine(
   (name) => !NOT_ABOUT_ANYONE.has(name),
   'must be a claim that identifies the subject; this one is always checked',
 )
-const Address = (max: number) =>
+/** A URL as text. */
+export const Address = (max: number) =>
   text(max).refine((address) => address.trim() === address, 'must not start or end with a blank')
 const Value = z.union([text(1024), z.number(), z.boolean()])
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
+import { Address } from './issuers.ts'
 import { Receipt } from './ledger.ts'
 import { PersonRole } from './people.ts'
 import { Timestamp } from './primitives.ts'
@@ -27,11 +28,9 @@ const RoleOfGroup = z.strictObject({
 
 export const LoginProviderInput = z
   .strictObject({
-    issuer: z
-      .string()
-      .min(1)
-      .max(2048)
-      .describe('URL of the OpenID provider. The server reads its metadata before it stores it.'),
+    issuer: Address(2048).describe(
+      'URL of the OpenID provider. The server reads its metadata before it stores it.',
+    ),
     client_id: text(256).describe('Identifier of this server at the provider'),
     client_secret: text(1024)
       .nullable()

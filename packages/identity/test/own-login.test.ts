@@ -332,6 +332,7 @@ describe('the address of a provider', () => {
     ['https://login.example.com?x=1', 'must not have a query'],
     ['https://login.example.com', 'a non-public address'],
     ['nonsense', 'must be an absolute https URL'],
+    [' https://login.example.com', 'must not start or end with a blank'],
   ])('%s is refused', async (issuer, reason) => {
     const { errors } = await problemOf(issuer)
     expect(errors).toEqual([{ path: 'issuer', message: expect.stringContaining(reason) }])
