@@ -1,10 +1,13 @@
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { globSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { generateKey } from '@remit/core'
 import { describe, expect, test } from 'vitest'
 import { ConfigError, ignoredNames, readConfig } from '../src/settings/config.ts'
+import { sortNames } from '../src/settings/environment-names.ts'
 import { ENVIRONMENT } from '../src/settings/environment.ts'
 import { itemsOf } from './support/markdown.ts'
+
+const ROOT = resolve(import.meta.dirname, '../../..')
 
 const messageOf = (env: Record<string, string>): string => {
   try {
@@ -17,7 +20,7 @@ const messageOf = (env: Record<string, string>): string => {
 }
 
 describe('docs/configuration.md', () => {
-  const text = readFileSync(resolve(import.meta.dirname, '../../../docs/configuration.md'), 'utf8')
+  const text = readFileSync(resolve(ROOT, 'docs/configuration.md'), 'utf8')
 
   test('has a row for every variable, with its default and meaning, and no others', () => {
     const defaults = ENVIRONMENT.parse({}) as Readonly<
@@ -37,16 +40,26 @@ describe('docs/configuration.md', () => {
       })),
     )
   })
+})
 
-  test('names no other variable of the server anywhere', () => {
-    const mentioned =
-      'REMIT_ REMIT_TEST_ REMIT_KEY REMIT_API_KEY REMIT_URL REMIT_CREDENTIAL REMIT_WEBHOOK_SECRET REMIT_SERVICE_HOST'
-    const known = new Set([...mentioned.split(' '), ...Object.keys(ENVIRONMENT.shape)])
-
-    expect([...new Set(text.match(/REMIT_[A-Z_]*/g))].filter((name) => !known.has(name))).toEqual(
-      [],
-    )
+test('a name that documentation, SDKs, examples or deployment files use is a setting or is silent', () => {
+  const folders = '{docs,sdks,examples,deploy,packages/sdk/src}/**'
+  const files = globSync([folders, '{.,apps/*,packages/*}/README.md'], {
+    cwd: ROOT,
+    exclude: ['**/node_modules'],
+    withFileTypes: true,
   })
+  const names = files
+    .filter((file) => file.isFile())
+    .flatMap(
+      (file) => readFileSync(join(file.parentPath, file.name), 'utf8').match(/REMIT_\w+/g) ?? [],
+    )
+  const { nearMisses, unknown } = sortNames(
+    Object.fromEntries(names.map((name) => [name, 'x'])),
+    Object.keys(ENVIRONMENT.shape),
+  )
+  expect({ nearMisses, unknown }).toEqual({ nearMisses: [], unknown: [] })
+  expect(names).toContain('REMIT_IMAGE')
 })
 
 describe('readConfig', () => {
@@ -153,6 +166,9 @@ describe('readConfig', () => {
     ['REMIT_LISENSE_KEY', 'REMIT_LICENSE_KEY'],
     ['REMIT_PROT', 'REMIT_PORT'],
     ['REMIT_DATABASE', 'REMIT_DATABASE_URL'],
+    ['REMIT_USAGE_SINK_KEY', 'REMIT_USAGE_SINK_KEY_FILE'],
+    // Three letters from REMIT_BASE_URL.
+    ['REMIT_SPEE_URL', 'REMIT_SPEND_URL'],
     ['REMIT_BASE_URI', 'REMIT_BASE_URL'],
     ['REMIT_METRIC_PORT', 'REMIT_METRICS_PORT'],
     ['REMIT_ALLOW_LOOPBACK_TARGET', 'REMIT_ALLOW_LOOPBACK_TARGETS'],

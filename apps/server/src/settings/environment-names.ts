@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein'
 
-/** Names for clients, tests and the documentation, which the server ignores. */
-const FOREIGN = /^REMIT_(KEY|API_KEY|URL|CREDENTIAL|WEBHOOK_SECRET|TEST_\w*)$/
+/** Names for clients, tests, deployments and the documentation, which the server ignores. */
+const FOREIGN = /^REMIT_(KEY|API_KEY|URL|CREDENTIAL|IMAGE|WEBHOOK_SECRET|TEST_\w*)$/
 
 /**
  * Variables that Kubernetes sets for each Service of the namespace; for a Service whose name starts
@@ -32,7 +32,7 @@ export function sortNames(
   for (const [name, value = ''] of Object.entries(env)) {
     if (!name.startsWith('REMIT_') || value === '') continue
     if (FOREIGN.test(name) || isServiceLink(name, value)) continue
-    const nearest = settings.find((setting) => isSlip(name, setting))
+    const nearest = nearestTo(name, settings)
     if (settings.includes(name)) given[name] = value
     else if (nearest !== undefined) nearMisses.push([name, nearest])
     else unknown.push(name)
@@ -44,7 +44,12 @@ const isServiceLink = (name: string, value: string): boolean =>
   SERVICE_LINK.test(name) || (name.endsWith('_PORT') && SERVICE_ADDRESS.test(value))
 
 /**
- * Returns true for a few different letters, or a setting without its last words (`REMIT_DATABASE`).
+ * Returns the setting that a name probably means: one without its last words (`REMIT_DATABASE`), or else
+ * one that differs in a few letters.
  */
-const isSlip = (name: string, setting: string): boolean =>
-  setting.startsWith(`${name}_`) || distance(name, setting) <= Math.min(3, (name.length - 6) / 2)
+function nearestTo(name: string, settings: readonly string[]): string | undefined {
+  const letters = (setting: string): number =>
+    setting.startsWith(`${name}_`) ? 0 : distance(name, setting)
+  const [nearest = ''] = settings.toSorted((a, b) => letters(a) - letters(b))
+  return letters(nearest) <= Math.min(3, (name.length - 6) / 2) ? nearest : undefined
+}
