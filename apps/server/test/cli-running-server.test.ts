@@ -99,6 +99,18 @@ describe.each(someDialects())('a running server on %s follows the command line',
       expect((await authorize(key.secret)).body).toMatchObject({ decision: 'allow' })
     })
 
+    test('an agent is suspended without a reason, and with one of any form', async () => {
+      const { key } = await createOrg(env, 'stopping at once')
+      const suspend = (agent: string, ...options: string[]) =>
+        cliJson(['agent', 'suspend', agent, '--org', 'stopping at once', ...options], env)
+
+      expect(await suspend('payer')).toMatchObject({ status: 'suspended', reason: null })
+      expect((await authorize(key.secret)).body).toMatchObject({ reason: 'agent_suspended' })
+      expect(await suspend('reader', '--reason', ' it\ndrains ')).toMatchObject({
+        reason: 'it drains',
+      })
+    })
+
     test('an agent that is not suspended cannot be resumed', async () => {
       await createOrg(env, 'nothing to resume')
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
 import { AgentId, integer, page, Paging, PathId, Scope, Timestamp } from './primitives.ts'
-import { hasVisibleCharacter, isLine } from './values.ts'
+import { hasVisibleCharacter, isLine, toLine } from './values.ts'
 
 /**
  * Default scopes of a new agent or trusted issuer: to act, wait for approvals, record, and use the
@@ -114,22 +114,28 @@ export type AgentInput = z.infer<typeof AgentInput>
 export const AgentStatus = z.enum(['active', 'suspended']).meta({ id: 'AgentStatus' })
 export type AgentStatus = z.infer<typeof AgentStatus>
 
+/** An emergency stop must not fail for its reason, so that only the length is checked. */
+export const SuspensionReason = z
+  .string()
+  .max(500)
+  .nullable()
+  .transform((text) => toLine(text ?? ''))
+
 /** Omitted members do not change. */
 export const AgentChange = z
   .strictObject({
     ...shape,
     status: AgentStatus.describe('suspended: every decision about the agent is deny'),
-    suspended_reason: line(500).describe('Shown in denials; only with status suspended'),
+    suspended_reason: SuspensionReason.describe(
+      'Shown in denials, as one line; only with status suspended. Blank text counts as none.',
+    ),
   })
   .partial()
   .refine((change) => Object.keys(change).length > 0, 'must have at least one member')
-  .refine(
-    ({ status, suspended_reason: reason }) => reason === undefined || status === 'suspended',
-    {
-      path: ['suspended_reason'],
-      message: 'is only allowed with status suspended',
-    },
-  )
+  .refine(({ status, suspended_reason: reason }) => !reason || status === 'suspended', {
+    path: ['suspended_reason'],
+    message: 'is only allowed with status suspended',
+  })
   .meta({ id: 'AgentChange' })
 export type AgentChange = z.infer<typeof AgentChange>
 

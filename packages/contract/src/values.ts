@@ -30,6 +30,18 @@ const VISIBLE =
  */
 export const hasVisibleCharacter = (text: string): boolean => VISIBLE.test(text)
 
+/**
+ * Converts text to a line of free text: characters that a line cannot have become blanks. Null if no
+ * character is visible.
+ */
+export const toLine = (text: string): string | null =>
+  hasVisibleCharacter(text)
+    ? text
+        .replace(/[\p{Cc}\p{Cf}\p{Cs}]+/gu, ' ')
+        .trim()
+        .normalize('NFC')
+    : null
+
 /** Normalizes a name for comparison without regard to case, as e-mail addresses vary in case. */
 export const foldName = (name: string): string => name.normalize('NFC').toLowerCase()
 

@@ -206,21 +206,29 @@ describe.each(someDialects())('/v1/identity/agents on %s', (dialect) => {
       expect((await newest()).kind).toBe('agent.resumed')
     })
 
-    it('suspends without a reason: a stop must not fail for a text', async () => {
-      await register(api, 'stopped-at-once')
-      const body = { status: 'suspended' }
+    it.each([
+      [undefined, null],
+      [null, null],
+      ['', null],
+      [' \t\u3164\u200B', null],
+      ['  leaked a key\n', 'leaked a key'],
+      ['leaked\r\na key', 'leaked a key'],
+      ['cafe\u0301', 'caf\u00E9'],
+    ])('a suspension does not fail for the reason %j', async (given, reason) => {
+      await api.call('registerAgent', { body: { agent_id: 'stopped-at-once', owners: OWNERS } })
+      const body = { status: 'suspended', suspended_reason: given }
 
       const stopped = await api.ok('changeAgent', { ...params('stopped-at-once'), body })
-      expect(stopped).toMatchObject({ status: 'suspended', suspended_reason: null })
-      expect(await newest()).toMatchObject({ kind: 'agent.suspended', data: { reason: null } })
+      expect(stopped).toMatchObject({ status: 'suspended', suspended_reason: reason })
+      expect(await newest()).toMatchObject({ kind: 'agent.suspended', data: { reason } })
     })
 
     it.each([
       ['nothing', {}, ''],
       ['no owner', { owners: [] }, 'owners'],
       [
-        'a reason that nobody can see',
-        { status: 'suspended', suspended_reason: '\u3164' },
+        'a reason that is too long',
+        { status: 'suspended', suspended_reason: 'x'.repeat(501) },
         'suspended_reason',
       ],
       ['a reason without a suspension', { suspended_reason: 'x' }, 'suspended_reason'],

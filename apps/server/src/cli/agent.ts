@@ -1,4 +1,4 @@
-import { AgentId } from '@remit/contract'
+import { AgentId, SuspensionReason } from '@remit/contract'
 import type { AgentSwitch } from '@remit/core'
 import type { Command } from 'commander'
 import type { Booted } from '../boot/boot.ts'
@@ -6,7 +6,7 @@ import { orgOption, subcommand } from './command.ts'
 import { CliError } from './errors.ts'
 import { organizationOf } from './session.ts'
 import type { CommandRun } from './session.ts'
-import { readEmail, readReason } from './option-values.ts'
+import { readEmail } from './option-values.ts'
 
 interface ResumeOptions {
   readonly org?: string
@@ -26,10 +26,10 @@ export function agentCommands(program: Command, session: CommandRun): void {
     .addOption(orgOption())
     .option('--reason <text>', 'Reason, for the ledger and for denials')
     .option(...PERSON)
-    .action((text: string, { org, reason = null, person }: SuspendOptions) =>
+    .action((text: string, { org, reason: given = null, person }: SuspendOptions) =>
       session.product(async (booted) => {
         const agent_id = readAgent(text)
-        if (reason !== null) readReason(reason)
+        const reason = readReason(given)
         const by = readPerson(person)
         const { id: org_id } = await organizationOf(booted.db, org)
         await agentSwitch(booted).suspend(org_id, agent_id, reason, by)
@@ -60,6 +60,12 @@ const readPerson = (text: string | undefined): string | undefined =>
 function readAgent(text: string): string {
   const { error, data } = AgentId.safeParse(text)
   if (error) throw new CliError(`The agent's id ${error.issues[0]?.message ?? 'is not valid'}`)
+  return data
+}
+
+function readReason(text: string | null): string | null {
+  const { success, data } = SuspensionReason.safeParse(text)
+  if (!success) throw new CliError('--reason must be at most 500 characters')
   return data
 }
 

@@ -89,10 +89,7 @@ function Stop({ agent: { agent_id: id, status } }: { agent: Agent }) {
   const [reason, setReason] = useState('')
   const isActive = status === 'active'
   const body = isActive
-    ? {
-        status: 'suspended' as const,
-        ...(reason.trim() !== '' && { suspended_reason: reason.trim() }),
-      }
+    ? { status: 'suspended' as const, suspended_reason: reason }
     : { status: 'active' as const }
   const change = useMutation({
     mutationFn: () => remit.changeAgent({ params: { agentID: id }, body }),
