@@ -151,25 +151,41 @@ describe('the metadata', () => {
     })
   })
 
+  const createAt = (baseUrl: string | undefined) =>
+    createFederation({ settings: { baseUrl } as { baseUrl?: string } })
+
   it.each([
-    [{ baseUrl: 'https://Gov.Example:443/' }, 'https://gov.example'],
-    [{ baseUrl: 'https://gov.example/Remit/' }, 'https://gov.example/Remit'],
-    [{ baseUrl: undefined }, 'http://localhost'],
+    ['https://Gov.Example:443/Remit/', 'https://gov.example/Remit'],
+    [undefined, 'http://localhost'],
   ])(
-    'with the setting %j name accepted resources and the default audience',
-    async (settings, url) => {
-      const own = await createFederation({ settings: settings as { baseUrl?: string } })
+    'with the base URL %s name accepted resources and the default audience',
+    async (baseUrl, url) => {
+      const own = await createAt(baseUrl)
       try {
         await own.agent('agent-a')
-        const { issuer, token_endpoint: aud } = (await (
-          await own.remit.call('GET', PATH)
-        ).json()) as { issuer: string; token_endpoint: string }
+        const response = await own.remit.call('GET', PATH)
+        const metadata = (await response.json()) as { issuer: string; token_endpoint: string }
+        const { issuer, token_endpoint: aud } = metadata
         expect(issuer).toBe(url)
-        for (const resource of [issuer, `${issuer}/`, aud, settings.baseUrl ?? issuer])
+        for (const resource of [issuer, `${issuer}/`, aud, baseUrl ?? issuer])
           await own.exchanged(own.token({ aud }), { resource })
       } finally {
         await own.remit.close()
       }
     },
   )
+
+  it('of a base URL with a path are found behind a proxy that removes it', async () => {
+    const own = await createAt(`${BASE_URL}/remit`)
+    const issuer = new URL(`${BASE_URL}/remit`)
+    const response = await oauth.discoveryRequest(issuer, {
+      algorithm: 'oauth2',
+      [oauth.customFetch]: (url: string) =>
+        own.remit.call('GET', new URL(url).pathname.replace(`${PATH}/remit`, PATH)),
+    })
+    await own.remit.close()
+    expect(await oauth.processDiscoveryResponse(issuer, response)).toMatchObject({
+      token_endpoint: `${BASE_URL}/remit/v1/identity/token`,
+    })
+  })
 })
