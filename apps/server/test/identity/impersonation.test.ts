@@ -27,6 +27,7 @@ const DOORS: readonly Door[] = [
   ['checkContent', (agent_id) => ({ body: { content: 'x', agent_id } })],
   ['claudeCodeHook', (agent_id) => ({ query: { agent_id }, body: HOOK })],
   ['codexHook', (agent_id) => ({ query: { agent_id }, body: HOOK })],
+  ['litellmGuardrail', (agent_id) => ({ body: guardrail(agent_id) })],
   ['listEntries', (agent_id) => ({ query: { agent_id } })],
   ['listApprovals', (agent_id) => ({ query: { agent_id } })],
   ['getEffectivePermissions', (agent_id) => ({ query: { agent_id } })],
@@ -36,6 +37,11 @@ const trust = (agent: string) => ({
   source_agent_id: agent,
   target_agent_id: agent,
   action: 'a.b',
+})
+const guardrail = (agent_id: string) => ({
+  input_type: 'request',
+  texts: ['x'],
+  additional_provider_specific_params: { agent_id },
 })
 const HOOK = { hook_event_name: 'SessionStart', session_id: 's' }
 

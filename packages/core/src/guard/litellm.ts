@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
-import { GuardRequest, hooks } from '@remit/contract'
+import { AgentId, GuardRequest, hooks } from '@remit/contract'
 import type { LiteLlmAnswer, LiteLlmGuardrail } from '@remit/contract'
 import { parseStrictJson } from '@remit/contract/json'
-import { ownAgent } from '../caller/caller.ts'
+import { z } from 'zod'
+import { actAs, ownAgent } from '../caller/caller.ts'
 import type { Caller } from '../caller/caller.ts'
 import { checkShape } from '../base/check-shape.ts'
 import { implement } from '../http/implement.ts'
@@ -118,18 +119,26 @@ function textIn(members: Members, name: string): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 
-/** The agent of the credential, of the guardrail's configuration, or of the virtual key. */
-const agentOf = (
+const OfAgent = z.object({ agent_id: AgentId })
+
+/** The agent of the guardrail's configuration, of the credential, or of the virtual key. */
+function agentOf(
   { additional_provider_specific_params: own, request_data: data }: LiteLlmGuardrail,
   caller: Caller,
-): string =>
-  ownAgent(caller) ??
-  textIn(own ?? {}, 'agent_id') ??
-  textIn(data ?? {}, 'user_api_key_alias') ??
-  textIn(data ?? {}, 'user_api_key_hash') ??
-  DEFAULT_AGENT
+): string {
+  const named = textIn(own ?? {}, 'agent_id')
+  const { agent_id } = checkShape(OfAgent, {
+    agent_id:
+      named ??
+      ownAgent(caller) ??
+      textIn(data ?? {}, 'user_api_key_alias') ??
+      textIn(data ?? {}, 'user_api_key_hash') ??
+      DEFAULT_AGENT,
+  })
+  if (named !== null) actAs(caller, agent_id)
+  return agent_id
+}
 
-/** A request whose agent cannot be an agent id is refused with the field that LiteLLM sent. */
 function guardRequest(
   content: string,
   type: LiteLlmGuardrail['input_type'],

@@ -172,12 +172,13 @@ describe.each(someDialects())('the guardrail of LiteLLM on %s', (dialect) => {
     },
   )
 
-  it('refuses an agent that can be none, by its field', async () => {
-    const problem = await api.refusal('litellmGuardrail', {
-      body: { ...DOCUMENT, request_data: { user_api_key_alias: 'a*' } },
-    })
+  it.each([
+    { request_data: { user_api_key_alias: 'a*' } },
+    { additional_provider_specific_params: { agent_id: 'x'.repeat(1_000) } },
+  ])('refuses an agent that can be none, by its field: %j', async (more) => {
+    const problem = await api.refusal('litellmGuardrail', { body: { ...DOCUMENT, ...more } })
 
-    expect(problem.code).toBe('invalid_request')
+    expect(problem.errors?.[0]?.path).toBe('agent_id')
   })
 })
 
