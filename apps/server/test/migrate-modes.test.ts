@@ -16,6 +16,7 @@ import { createTwoRoles } from './support/two-roles.ts'
 import type { TwoRoles } from './support/two-roles.ts'
 
 const log = pino({ level: 'silent' })
+const ORIGIN = 'https://app.example.org'
 
 describe('with REMIT_MIGRATE=check and pending migrations', () => {
   let installation: Installation
@@ -25,7 +26,12 @@ describe('with REMIT_MIGRATE=check and pending migrations', () => {
     installation = await createInstallation('postgres', { hasTables: false })
     const port = await freePort()
     url = `http://localhost:${port}`
-    env = { ...installation.env, REMIT_MIGRATE: 'check', REMIT_PORT: String(port) }
+    env = {
+      ...installation.env,
+      REMIT_MIGRATE: 'check',
+      REMIT_PORT: String(port),
+      REMIT_CORS_ORIGINS: ORIGIN,
+    }
   })
   afterAll(() => installation.remove())
 
@@ -34,6 +40,12 @@ describe('with REMIT_MIGRATE=check and pending migrations', () => {
       env['REMIT_DATABASE_URL'] ?? '',
       `select tablename from pg_tables where schemaname = 'public'`,
     )
+
+  /** The origin whose pages may read the answer. */
+  const readableBy = async () => {
+    const { headers } = await fetch(`${url}/v1/scorers`, { headers: { origin: ORIGIN } })
+    return headers.get('access-control-allow-origin')
+  }
 
   test('a command refuses, and names them', async () => {
     const { code, stderr } = await cli(['org', 'create', 'acme'], env)
@@ -69,6 +81,7 @@ describe('with REMIT_MIGRATE=check and pending migrations', () => {
       pending_migrations: expect.arrayContaining(['core/0001_foundation']),
     })
     expect(asked.status).toBe(503)
+    expect(await readableBy()).toBe(ORIGIN)
     expect(await asked.json()).toMatchObject({ code: 'database_unavailable' })
     expect(await tables()).toEqual([])
 
@@ -78,6 +91,7 @@ describe('with REMIT_MIGRATE=check and pending migrations', () => {
     expect(server.url).toBe(url)
     expect((await fetch(`${url}/ready`)).status).toBe(200)
     expect((await request(`${url}/v1/scorers`, generateKey().secret)).status).toBe(401)
+    expect(await readableBy()).toBe(ORIGIN)
     expect(await waited).toMatchObject({ code: 0, stdout: '{"pending":[]}\n' })
     await server.stop()
   })

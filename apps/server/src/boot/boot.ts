@@ -61,6 +61,7 @@ export interface BootOptions {
 
 /** State of a server while migrations are pending. */
 export interface Waiting {
+  readonly config: Config
   readonly db: Database<CoreTables>
   readonly entitlement: Entitlement
   readonly log: Logger
@@ -109,7 +110,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
     : []
   const storage = await openStorage(config, log)
   const { db, signals } = storage
-  const wait = options.wait?.({ db, entitlement, log, warnings })
+  const wait = options.wait?.({ config, db, entitlement, log, warnings })
   const base = { db, clock, ids: randomIds, signer, version: VERSION, log }
   const newOrganization: NewOrganizations = (name, wanted = {}) => {
     const { plan = entitlement.newPlan, limits, key, ...more } = wanted

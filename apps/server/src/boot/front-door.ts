@@ -30,7 +30,7 @@ export class FrontDoor {
 
   /** Returns how to wait for migrations: not ready, with the reason in the log. */
   wait(signal: AbortSignal): (waiting: Waiting) => WaitOptions {
-    return ({ db, entitlement, log, warnings }) => ({
+    return ({ config, db, entitlement, log, warnings }) => ({
       signal,
       onWait: async (reason) => {
         log.warn(`not ready: ${reason}`)
@@ -44,6 +44,7 @@ export class FrontDoor {
             modules: ['core', ...modules.map(({ name }) => name)],
             migrationSets: migrationsOf(modules),
             warnings,
+            corsOrigins: config.REMIT_CORS_ORIGINS,
           }),
         )
       },

@@ -5,6 +5,8 @@ import { headerOf } from './header.ts'
 
 const PREFLIGHT_SECONDS = 600
 const KEY_HEADERS = ['Authorization', 'X-API-Key'] as const
+/** Of instrumented pages (https://www.w3.org/TR/trace-context/). */
+const TRACE_HEADERS = ['traceparent', 'tracestate'] as const
 
 /**
  * Allows pages of exactly these origins to call the API (CORS,
@@ -17,7 +19,13 @@ export function crossOrigin(origins: readonly string[]): MiddlewareHandler {
   const answer = cors({
     origin: [...origins],
     allowMethods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    allowHeaders: [...KEY_HEADERS, 'Content-Type', 'X-Request-Id', ...Object.keys(REQUEST_HEADERS)],
+    allowHeaders: [
+      ...KEY_HEADERS,
+      ...TRACE_HEADERS,
+      'Content-Type',
+      'X-Request-Id',
+      ...Object.keys(REQUEST_HEADERS),
+    ],
     exposeHeaders: Object.keys(ANSWER_HEADERS),
     maxAge: PREFLIGHT_SECONDS,
   })

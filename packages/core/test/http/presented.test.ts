@@ -101,6 +101,8 @@ describe('a page in a browser', () => {
       'idempotency-key',
       'x-api-key',
       'if-match',
+      'traceparent',
+      'tracestate',
     ])
       expect(allowed).toContain(name)
   })
