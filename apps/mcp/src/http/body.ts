@@ -9,6 +9,10 @@ import { Fault } from './fault.ts'
 export async function messageIn(request: IncomingMessage, maxBytes: number): Promise<Message> {
   if (mediaTypeOf(request) !== 'application/json')
     throw new Fault(415, 'Content-Type: must be application/json.')
+  if (!/^(identity)?$/i.test(request.headers['content-encoding'] ?? ''))
+    throw new Fault(415, 'Content-Encoding: must not be sent.', {
+      headers: { 'accept-encoding': 'identity' },
+    })
   const accepted = (request.headers.accept ?? '').toLowerCase()
   const accepts = (type: string) => accepted.includes(type) || accepted.includes('*/*')
   if (!accepts('application/json') || !accepts('text/event-stream'))
