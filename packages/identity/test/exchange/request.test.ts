@@ -153,4 +153,13 @@ describe('client authentication', () => {
     expect(response.status).toBe(401)
     expect((await send(FORM, { client_id: 'pipeline' })).status).toBe(200)
   })
+
+  it('with an encoded body is 415, whether the body was read for it or not', async () => {
+    const bearer = { authorization: `Bearer ${f.org.key}` }
+    for (const headers of [{}, bearer, { 'content-type': 'application/json' }]) {
+      const response = await send({ ...FORM, 'content-encoding': 'gzip', ...headers })
+      expect(response.headers.get('accept-encoding')).toBe('identity')
+      expect(await refusal(response)).toEqual({ status: 415, error: 'invalid_request' })
+    }
+  })
 })
