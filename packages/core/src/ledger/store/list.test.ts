@@ -1,0 +1,34 @@
+import { CompiledQuery } from 'kysely'
+import type { RootOperationNode } from 'kysely'
+import { expect, it } from 'vitest'
+import { createTestRemit } from '../../testing/index.ts'
+import { planPage } from './list.ts'
+
+it('entries of an agent are found by indexes of its id, also where SQLite has no statistics', async () => {
+  const remit = await createTestRemit({ dialect: 'sqlite' })
+  const nodes: RootOperationNode[] = []
+  const db = remit.db.withPlugin({
+    transformQuery: ({ node }) => {
+      nodes.push(node)
+      return node
+    },
+    transformResult: ({ result }) => Promise.resolve(result),
+  })
+  const query = { agent_id: 'a', order: 'desc', limit: 50 } as const
+  await planPage(db, 'org_1', { from: 0, to: 1_000_000 }, query)
+
+  const plans: string[] = []
+  for (const node of nodes.splice(0)) {
+    const { sql, parameters } = db.getExecutor().compileQuery(node, { queryId: '' })
+    const { rows } = await db.executeQuery<{ detail: string }>(
+      CompiledQuery.raw(`explain query plan ${sql}`, [...parameters]),
+    )
+    plans.push(...rows.map(({ detail }) => detail.replace(/ \(.*/, '')))
+  }
+  await remit.close()
+  expect(plans).toEqual(
+    ['of_agent', 'appended_by', 'gap_by'].map(
+      (index) => `SEARCH ledger_entry USING INDEX ledger_entry_${index}`,
+    ),
+  )
+})
