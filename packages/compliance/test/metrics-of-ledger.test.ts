@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { VALID_CHAIN } from '../src/facts/external-facts.ts'
 import { ms } from './support/by-hand.ts'
 import { at, check, factsOf, metric, value } from './support/facts.ts'
-import { organization } from './support/entries.ts'
+import { day, decision, organization } from './support/entries.ts'
 
 describe('the ledger', () => {
   const said = [
@@ -105,6 +105,29 @@ describe('the ledger', () => {
       population: 3,
       ok: false,
       failures: [{ params: { days: '49.75' }, count: 2, seqs: [2, 5] }],
+    })
+  })
+
+  it.each([
+    [
+      'a valid verification of a ledger with decisions is',
+      { valid: true },
+      [decision(day(1))],
+      true,
+    ],
+    [
+      'a failed or partial verification is not',
+      { valid: false, status: 'ok' },
+      [decision(day(1))],
+      false,
+    ],
+    ['a verification of a ledger without decisions is not', { valid: true }, [], false],
+  ])('evidence of monitoring: %s', (_, data, use, operated) => {
+    const { evidence } = factsOf([...use, at(day(2), 'ledger.verified', data)])
+
+    expect(evidence.find(({ kind }) => kind === 'report_history')).toMatchObject({
+      count: 1,
+      operated,
     })
   })
 

@@ -3,10 +3,10 @@ import type { FactEntry } from './entry.ts'
 import type { EvidenceKind } from './evidence-kinds.ts'
 import { DECIDED } from './lazy-entry.ts'
 import { isNamed } from './approvals/votes.ts'
-import { numberIn, recordIn, recordsIn } from './recorded-json.ts'
+import { isTrueIn, numberIn, recordIn, recordsIn } from './recorded-json.ts'
 import { inForceFor } from './rules/for-decision.ts'
 import { amountOf, hasCap } from './spend/amount.ts'
-import { approvalOf, voteOf } from './state/approvals.ts'
+import { voteOf } from './state/approvals.ts'
 import { ByAgent } from './state/by-agent.ts'
 import { isLive } from './state/credentials.ts'
 import type { RecordedObject } from './state/reducer.ts'
@@ -29,7 +29,7 @@ export interface EvidenceSource {
   readonly worksByStanding?: true
 }
 
-/** Returns whether a person named by the key voted on the decision. */
+/** Returns whether the request was decided with the vote of a named person. */
 const isDecidedByName = ({ kind, data }: FactEntry): boolean =>
   kind === 'approval.decided' &&
   recordsIn(recordIn(data, 'approval') ?? {}, 'votes').some((vote) => isNamed(voteOf(vote)))
@@ -80,10 +80,7 @@ export const EVIDENCE_SOURCES: Readonly<Record<EvidenceKind, EvidenceSource>> = 
   },
   approval_decisions: {
     reads: ['approval.requested', 'approval.voted', 'approval.decided', 'approval.expired'],
-    // An unused approval expires too: that is neither an answer nor a missing one.
-    works: (entry) =>
-      isDecidedByName(entry) ||
-      (entry.kind === 'approval.expired' && approvalOf(entry)?.decidedAt === null),
+    works: isDecidedByName,
   },
   policy_rules: {
     reads: ['policy.created', 'policy.updated', 'policy.deleted'],
@@ -155,6 +152,6 @@ export const EVIDENCE_SOURCES: Readonly<Record<EvidenceKind, EvidenceSource>> = 
   report_history: {
     reads: ['report.generated', 'ledger.verified'],
     // An earlier report request is no evidence for this report.
-    works: ({ kind }) => kind === 'ledger.verified',
+    works: ({ kind, data }) => kind === 'ledger.verified' && isTrueIn(data, 'valid'),
   },
 }

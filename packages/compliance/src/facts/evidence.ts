@@ -107,6 +107,8 @@ export class EvidenceMeter {
 
   #isOperated({ kind, isAtWork }: Gathered, { issuers }: FactState): boolean {
     if (kind === 'log_retention') return this.#keptDays >= this.#question.thresholds.retention_days
+    // A verification of a ledger without decisions and votes reviews nothing.
+    if (kind === 'report_history') return isAtWork && this.#isUsed
     if (kind !== 'trusted_issuers' || isAtWork) return isAtWork
     const { to } = this.#question
     return [...issuers.values()].some(
@@ -123,6 +125,11 @@ export class EvidenceMeter {
     if (kind === 'approval_decisions')
       return isSetUp('approval_rules') ? 'not_exercised' : 'not_configured'
     return source.standing && !isSetUp(kind) ? 'not_configured' : 'not_exercised'
+  }
+
+  /** Returns whether the period has a decision or a vote. */
+  get #isUsed(): boolean {
+    return this.#gathered.some(({ kind, isAtWork }) => kind === 'ledger_integrity' && isAtWork)
   }
 
   get #keptDays(): number {
