@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { EntryInput } from './support/by-hand.ts'
-import { BO, agent, approval, day, decision, organization } from './support/entries.ts'
+import { BO, agent, approval, day, decision, organization, signedIn } from './support/entries.ts'
 import { check, factsOf, metric, value } from './support/facts.ts'
 
 const born = organization('organization.created', '2025-06-01')
@@ -186,7 +186,16 @@ describe('an approver', () => {
       return isRequest ? { ...one, data: { ...rest, approval: { ...request, ...more } } } : one
     })
   const person = (id: string, named = true) => ({ type: 'person', id, named })
-  const payer = agent('2025-06-02', 'payer')
+  const session = (id: string, email: string) => ({ by: { ...person(id), email }, with: id })
+  const known = [
+    born,
+    agent('2025-06-02', 'payer'),
+    agent('2025-06-02', 'sailor', {
+      owners: [{ type: 'user', id: 'eve', email: 'eve@example.org' }],
+    }),
+    signedIn('2025-07-01', 'per_eve', 'eve@example.org'),
+    signedIn('2025-08-01', 'per_eve', 'eve@married.example'),
+  ]
 
   it.each([
     ['a person with no part in it', {}, {}, { count: 0, asserted: 0 }],
@@ -212,8 +221,51 @@ describe('an approver', () => {
       { requester: 1 },
     ],
     ['for whom the agent acts', {}, { acting_for: 'bo@example.org' }, { requester: 1 }],
+    [
+      'a person in a session with no part in it',
+      session('per_bo', 'bo@example.org'),
+      {},
+      { count: 0 },
+    ],
+    [
+      'a person without an address, asked by another one without',
+      session('per_bo', ''),
+      { requested_by: { type: 'person', id: 'per_cy', person: '' } },
+      { count: 0 },
+    ],
+    ['an owner in a session', session('per_ada', 'Ada@example.org'), {}, { owner: 1 }],
+    [
+      'an owner under a later address',
+      session('per_eve', 'eve@married.example'),
+      { agent_id: 'sailor' },
+      { owner: 1 },
+    ],
+    [
+      'who asked with a key and votes in a session',
+      session('per_bo', 'bo@example.org'),
+      { requested_by: { type: 'key', id: 'key_x', person: 'Bo@example.org' } },
+      { requester: 1 },
+    ],
+    [
+      'who asked in a session and votes with a key',
+      { by: { ...person('per_bo'), email: 'bo@example.org' } },
+      { requested_by: { type: 'person', id: 'per_bo', person: null } },
+      { requester: 1 },
+    ],
+    [
+      'for whom the agent acts, in a session',
+      session('per_bo', 'bo@example.org'),
+      { acting_for: 'bo@example.org' },
+      { requester: 1 },
+    ],
+    [
+      'who asked before the address changed',
+      session('per_eve', 'eve@married.example'),
+      { requested_by: { type: 'key', id: 'key_x', person: 'eve@example.org' } },
+      { requester: 1 },
+    ],
   ])('is %s', (_, given, more, expected) => {
-    expect(value([born, payer, ...votes(given, more)], 'M22')).toMatchObject(expected)
+    expect(value([...known, ...votes(given, more)], 'M22')).toMatchObject(expected)
   })
 
   it('an approver who always approves within seconds fails the check', () => {
@@ -225,6 +277,15 @@ describe('an approver', () => {
     expect(failing(many(50, 10), 'APR-5')).toEqual([])
     const refusal = approval(40, 'apr_no', { vote: 'reject' })
     expect(failing([...many(50, 9), ...refusal], 'APR-5')).toEqual([])
+  })
+
+  it('is counted once, with a key and in a session', () => {
+    const said = [
+      ...approval(10, 'apr_1'),
+      ...approval(11, 'apr_2', session('per_bo', 'Bo@example.org')),
+    ]
+
+    expect(value([born, ...said], 'M21')).toMatchObject({ approvers: 1 })
   })
 
   it('decides 60 in an hour at most', () => {

@@ -32,6 +32,21 @@ describe('change control', () => {
     })
   })
 
+  const session = { type: 'person', id: 'per_ada' }
+  it.each([
+    ['key key_ada (ada@example.org)', ADA, {}],
+    ['key key_app (no named person)', APP, {}],
+    ['person per_ada (ada@example.org)', session, { person: 'ada@example.org' }],
+    ['person per_ada', session, {}],
+    ['system remit (ada@example.org)', SYSTEM, { person: 'ada@example.org' }],
+    ['system remit', SYSTEM, {}],
+  ])('is recorded by %s', (by, actor, author) => {
+    const data = { permission: { id: 'pay' }, ...author }
+    const facts = factsOf([...people, change(day(1), 'permission.revoked', data, actor)])
+
+    expect(facts.entries.get(3)?.by).toBe(by)
+  })
+
   it('a webhook that the server switched off is no change', () => {
     const disabled = change(day(1), 'webhook.disabled', { webhook: { id: 'wh_1' } }, SYSTEM)
 

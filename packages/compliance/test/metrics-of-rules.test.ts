@@ -9,6 +9,7 @@ import {
   decision,
   organization,
   policy,
+  signedIn,
   spendOf,
 } from './support/entries.ts'
 import { check, factsOf, metric, value } from './support/facts.ts'
@@ -141,6 +142,27 @@ describe('a change of rules', () => {
     expect(count([changed(BO, 'pol_1'), asked, ...rest], 'CHG-3')).toBe(1)
     expect(count([changed(BO, 'pol_2'), asked, ...rest], 'CHG-3')).toBe(0)
     expect(count([changed({ type: 'key', id: 'key_x' }, 'pol_1'), asked, ...rest], 'CHG-3')).toBe(0)
+  })
+
+  it.each([
+    ['in a session', { type: 'person', id: 'per_bo' }, { person: 'bo@example.org' }],
+    ['in a session without an address', { type: 'person', id: 'per_bo' }, {}],
+    [
+      'with a key of an earlier address',
+      { type: 'key', id: 'key_x' },
+      { person: 'Bo@old.example' },
+    ],
+  ])('made %s is the change of the person who approves in a session', (_, actor, author) => {
+    const rule = approvalRule(day(1.5), 'large')
+    const by = { type: 'person', id: 'per_bo', email: 'bo@example.org', named: true }
+    const said = [
+      signedIn('2025-07-01', 'per_bo', 'bo@old.example'),
+      { ...rule, actor, data: { ...rule.data, ...author } },
+      ...approval(2, 'apr_1', { by, with: 'per_bo' }),
+    ]
+
+    expect(count(said, 'CHG-3')).toBe(1)
+    expect(check(factsOf([born, ...said]), 'CHG-1')?.failures).toEqual([])
   })
 
   it('of more than a day ago is none that is fresh', () => {

@@ -101,6 +101,14 @@ export const spendOf = (amount: number, spent = 0): object => ({
   monthly: { limit_usd: 1000, spent_usd: spent },
 })
 
+/** The entry of a person who has signed in. */
+export const signedIn = (at: string, id: string, email: string): EntryInput => ({
+  at,
+  kind: 'person.signed_in',
+  actor: { type: 'person', id },
+  data: { member: { id, email, role: 'approver', status: 'active' } },
+})
+
 export const change = (
   at: string,
   kind: string,
@@ -170,7 +178,7 @@ export function approval(at: number, id: string, given: Partial<Case> = {}): Ent
   const cast = {
     approver: by,
     role: 'approver',
-    key_id: BO.id,
+    key_id: given.with ?? CASE.with,
     decision: vote,
     comment: null,
     at: decidedAt,
@@ -214,7 +222,14 @@ interface Case {
   readonly vote: 'approve' | 'reject' | null
   /** Seconds until it is decided. */
   readonly after: number
-  readonly by: { readonly type: string; readonly id: string; readonly named: boolean }
+  readonly by: {
+    readonly type: string
+    readonly id: string
+    readonly email?: string
+    readonly named: boolean
+  }
+  /** The voting key or session. */
+  readonly with: string
   readonly isUsed: boolean
   readonly expiresAfterDays: number
 }
@@ -223,6 +238,7 @@ const CASE: Case = {
   vote: 'approve',
   after: 600,
   by: { type: 'person', id: 'bo@example.org', named: true },
+  with: BO.id,
   isUsed: true,
   expiresAfterDays: 1,
 }

@@ -15,14 +15,18 @@ export function voteIn({ data }: FactEntry): VoteFacts | null {
 }
 
 /**
- * Returns whether the key itself names the voter. A name that only the request contains is
- * unproven: such a vote is counted and shown, but is no evidence of human oversight.
+ * Returns whether the key or session itself names the voter. A name that only the request contains
+ * is unproven: such a vote is counted and shown, but is no evidence of human oversight.
  */
 export const isNamed = ({ type, named }: VoteFacts): boolean => type === 'person' && named
 
 /** The name under which a voter is counted. */
-export const voterName = ({ type, id, keyId }: VoteFacts): string =>
-  type === 'person' ? foldName(id) : (keyId ?? id)
+export const voterName = ({ type, id, email, keyId }: VoteFacts): string =>
+  type === 'person' ? foldName(email || id) : (keyId ?? id)
+
+/** All names of a voter: the key or session, and the person with every address. */
+export const namesOf = ({ keyId, id, email }: VoteFacts, { people }: FactState) =>
+  people.namesOf([keyId, id, email])
 
 /** The reason why a vote is not the vote of a named, independent person. */
 export type Objection = 'unnamed' | 'requester' | 'owner'
@@ -30,15 +34,15 @@ export type Objection = 'unnamed' | 'requester' | 'owner'
 /** Returns the reason why a vote does not count; null for a vote of a named, independent person. */
 export function objectionTo(
   vote: VoteFacts,
-  { agentId, requestedBy, actingFor }: ApprovalState,
-  { agents }: FactState,
+  { agentId, requesters }: ApprovalState,
+  state: FactState,
 ): Objection | null {
-  // The requesting key decides its own request, whatever name it states.
-  if (requestedBy.type === 'key' && vote.keyId === requestedBy.id) return 'requester'
-  const is = (name: string | null | undefined) =>
-    vote.type === 'person' && name != null && foldName(name) === foldName(vote.id)
-  if (is(requestedBy.person) || is(actingFor)) return 'requester'
-  const owners = agents.get(agentId)?.owners ?? []
-  if (owners.some(({ type, id, email }) => type === 'user' && (is(id) || is(email)))) return 'owner'
+  const voter = namesOf(vote, state)
+  const is = (names: readonly (string | null)[]) =>
+    [...state.people.namesOf(names)].some((name) => voter.has(name))
+  if (is(requesters)) return 'requester'
+  const owners = state.agents.get(agentId)?.owners ?? []
+  if (owners.some(({ type, id, email }) => type === 'user' && is([id, email ?? null])))
+    return 'owner'
   return isNamed(vote) ? null : 'unnamed'
 }

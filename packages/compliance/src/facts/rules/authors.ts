@@ -1,5 +1,5 @@
 import { foldName } from '@remit/contract'
-import { isNamed, voteIn, VOTING } from '../approvals/votes.ts'
+import { isNamed, namesOf, voteIn, VOTING } from '../approvals/votes.ts'
 import { authorOf } from '../changes/administrative.ts'
 import type { FactEntry } from '../entry.ts'
 import { DECIDED } from '../lazy-entry.ts'
@@ -41,25 +41,24 @@ export const authorsMeter: CreateMeter = ({ question: { from, thresholds }, seqs
     const rule = ruleOf(entry)
     if (rule === null) return
     changes += 1
-    const author = authorOf(entry, state)
-    const by = author === null ? entry.actor?.id : foldName(author)
+    const by = authorOf(entry, state) ?? entry.actor?.id
     if (by === undefined) return
     const ofRule = changed.get(rule) ?? new Map<string, number>()
-    changed.set(rule, ofRule.set(by, entry.time))
+    changed.set(rule, ofRule.set(foldName(by), entry.time))
   }
 
-  function vote(entry: FactEntry): void {
+  function vote(entry: FactEntry, state: FactState): void {
     const given = voteIn(entry)
     const approval = approvalOf(entry)
     if (!given || !approval) return
     votes += 1
     if (isNamed(given)) named += 1
     if (given.decision !== 'approve') return
-    const names = [given.keyId, given.type === 'person' ? foldName(given.id) : null]
+    const names = [...namesOf(given, state)]
     const rules = [...approval.rules, ...(policies.get(approval.id) ?? [])]
     const isAuthor = rules.some((rule) =>
       names.some((name) => {
-        const at = name === null ? undefined : changed.get(rule)?.get(name)
+        const at = changed.get(rule)?.get(name)
         return at !== undefined && entry.time - at <= within
       }),
     )
@@ -84,7 +83,7 @@ export const authorsMeter: CreateMeter = ({ question: { from, thresholds }, seqs
       const { kind, time } = entry
       if (kind === DECIDED) note(entry)
       else if (VOTING.some((one) => one === kind)) {
-        if (inPeriod) vote(entry)
+        if (inPeriod) vote(entry, state)
         if (kind === 'approval.decided') policies.delete(approvalOf(entry)?.id ?? '')
       } else if (kind === 'approval.expired' || kind === 'approval.cancelled')
         policies.delete(approvalOf(entry)?.id ?? '')

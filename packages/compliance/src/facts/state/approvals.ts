@@ -20,18 +20,12 @@ export interface ApprovalState {
   readonly decidedAt: number | null
   /** The rules that require the approval. */
   readonly rules: readonly string[]
-  readonly requestedBy: RecordedPrincipal
-  readonly actingFor: string | null
-  /** At least one approver is a person named by the key. */
+  /** The key or person who asked, the address, and the person for whom the agent acts. */
+  readonly requesters: readonly (string | null)[]
+  /** At least one approver is a person named by the key or session. */
   readonly personApproved: boolean
   /** The decision that opened it. */
   readonly decisionId: string | null
-}
-
-export interface RecordedPrincipal {
-  readonly type: string
-  readonly id: string
-  readonly person: string | null
 }
 
 /** A vote as it was recorded. */
@@ -40,8 +34,11 @@ export interface VoteFacts {
   /** `person` or `key`. */
   readonly type: string
   readonly id: string
-  /** The key itself names the person. */
+  /** The address of a known person. */
+  readonly email: string | null
+  /** The session or the key itself names the person. */
   readonly named: boolean
+  /** The key, or the person of the session. */
   readonly keyId: string | null
 }
 
@@ -61,6 +58,7 @@ export function voteOf(object: RecordedJson): VoteFacts {
     decision: textIn(object, 'decision') ?? '',
     type: textIn(approver, 'type') ?? '',
     id: textIn(approver, 'id') ?? '',
+    email: textIn(approver, 'email'),
     named: isTrueIn(approver, 'named'),
     keyId: textIn(object, 'key_id'),
   }
@@ -84,12 +82,7 @@ export function approvalOf(entry: FactEntry): ApprovalState | null {
     usableUntil: timeIn(object, 'usable_until'),
     decidedAt: timeIn(object, 'decided_at'),
     rules: recordsIn(object, 'requirements').flatMap((one) => textIn(one, 'rule_id') ?? []),
-    requestedBy: {
-      type: textIn(by, 'type') ?? '',
-      id: textIn(by, 'id') ?? '',
-      person: textIn(by, 'person'),
-    },
-    actingFor: textIn(object, 'acting_for'),
+    requesters: [textIn(by, 'id'), textIn(by, 'person'), textIn(object, 'acting_for')],
     personApproved: recordsIn(object, 'votes')
       .map(voteOf)
       .some(({ decision, type, named }) => decision === 'approve' && type === 'person' && named),

@@ -12,6 +12,7 @@ import { keyReducers } from './keys.ts'
 import type { KeyState } from './keys.ts'
 import { organizationReducers } from './organization.ts'
 import type { OrganizationState } from './organization.ts'
+import { People, personReducers } from './people.ts'
 import { permissionReducers } from './permissions.ts'
 import type { PermissionState } from './permissions.ts'
 import { ruleReducers } from './rules.ts'
@@ -24,6 +25,7 @@ const FOLDS: ReadonlyMap<string, Reducer> = new Map(
   Object.entries({
     ...organizationReducers,
     ...keyReducers,
+    ...personReducers,
     ...agentReducers,
     ...credentialReducers,
     ...issuerReducers,
@@ -41,6 +43,7 @@ const FOLDS: ReadonlyMap<string, Reducer> = new Map(
 export class FactState {
   organization: OrganizationState | null = null
   readonly keys = new Map<string, KeyState>()
+  readonly people = new People()
   readonly agents = new Map<string, AgentState>()
   /** By agent, registered or not; removals too. */
   readonly stops = new Map<string, StopState>()
@@ -96,6 +99,7 @@ export class FactState {
 
   /** The person behind an actor; null for a shared key, a credential or the server. */
   personOf(actor: FactEntry['actor']): string | null {
+    if (actor?.type === 'person') return actor.id
     return actor?.type === 'key' ? (this.keys.get(actor.id)?.person ?? null) : null
   }
 
