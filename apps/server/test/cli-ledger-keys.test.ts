@@ -56,7 +56,11 @@ describe.each(someDialects())('ledger rotate-key on %s', (dialect) => {
     await createOrg(env, 'left behind')
     before = await cliJson(['ledger', 'checkpoint', '--org', 'acme'], env)
     await cliJson(['ledger', 'keygen', newKey], env)
-    rotation = await cliJson(['ledger', 'rotate-key', '--org', 'acme', '--new-key', newKey], env)
+    const by = ['--person', 'ada@example.org']
+    rotation = await cliJson(
+      ['ledger', 'rotate-key', '--org', 'acme', '--new-key', newKey, ...by],
+      env,
+    )
   })
   afterAll(() => installation.remove())
 
@@ -119,6 +123,14 @@ describe.each(someDialects())('ledger rotate-key on %s', (dialect) => {
 
     expect((await cli([...offline, rotation.old_vkey, '--checkpoint', note], {})).code).toBe(0)
     expect((await cli([...offline, rotation.new_vkey], {})).code).toBe(0)
+  })
+
+  test('the entry names the person who ordered it', async () => {
+    const path = join(installation.folder, 'person.ndjson')
+    await cliJson(['ledger', 'export', '--org', 'acme', '--out', path], rotated)
+    const lines = readFileSync(path, 'utf8').split('\n')
+
+    expect(lines.find((line) => line.includes('ledger.key_rotated'))).toContain('ada@example.org')
   })
 
   test('is refused with a key that does not sign the ledger, and for the key it has', async () => {

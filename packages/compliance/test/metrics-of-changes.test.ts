@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { ADMINISTRATIVE } from '../src/facts/changes/administrative.ts'
 import { SYSTEM } from './support/by-hand.ts'
 import type { EntryInput } from './support/by-hand.ts'
 import { ADA, APP, change, day, key, organization } from './support/entries.ts'
@@ -9,15 +12,66 @@ const people = [born, key(ADA.id, 'admin', 'ada@example.org'), key(APP.id, 'auth
 const made = (at: string, id: string, actor: EntryInput['actor']): EntryInput =>
   change(at, 'key.created', { key: { id, role: 'read', person: null } }, actor)
 
+const PAGE = readFileSync(join(import.meta.dirname, '../../../docs/entry-kinds.md'), 'utf8')
+const DOCUMENTED = [...new Set(PAGE.match(/(?<=^- `)[a-z_]+\.[a-z_.]+(?=`)/gm))]
+
+/** Requests, votes, events and notes of the server, and the beginning and end of an organization. */
+const NO_CHANGES = [
+  'approval.cancelled',
+  'approval.consumed',
+  'approval.decided',
+  'approval.expired',
+  'approval.requested',
+  'approval.revoked',
+  'approval.voted',
+  'authorization.decided',
+  'credential.refused',
+  'enforcement.gap',
+  'entry.appended',
+  'guard.checked',
+  'guard.counted',
+  'identity.impersonation.refused',
+  'inventory.reported',
+  'issuer.fetch_failed',
+  'ledger.genesis',
+  'ledger.heartbeat',
+  'ledger.recovered',
+  'ledger.verified',
+  'mcp.tool_changed',
+  'mcp.tool_seen',
+  'organization.created',
+  'organization.deleted',
+  'person.sign_in_refused',
+  'person.signed_in',
+  'person.signed_out',
+  'policy.dry_run',
+  'quota.threshold',
+  'report.generated',
+  'scorer.ran',
+  'selftest.checked',
+  'spend.rebuilt',
+  'spend.threshold',
+  'state.carried',
+  'token.exchanged',
+  'token.refused',
+  'trust.evaluated',
+  'webhook.disabled',
+  'webhook.tested',
+  // The server records its own setting, which no person of an organization changes.
+  'witness.set',
+]
+
 describe('change control', () => {
-  it.each([
-    ['organization.updated', { organization: { id: 'org_acme', settings: {} } }],
-    ['webhook.created', { webhook: { id: 'wh_1' } }],
-    ['webhook.updated', { webhook: { id: 'wh_1' } }],
-    ['webhook.deleted', { webhook: { id: 'wh_1' } }],
-    ['key.created', { key: { id: 'key_new', role: 'read' } }],
-    ['key.revoked', { key: { id: APP.id } }],
-  ])('%s is a change, which needs an author', (kind, data) => {
+  it('knows of every documented kind whether it is a change', () => {
+    expect([...ADMINISTRATIVE, ...NO_CHANGES].toSorted()).toEqual(DOCUMENTED.toSorted())
+  })
+
+  it.each(NO_CHANGES)('%s is no change', (kind) => {
+    expect(check(factsOf([...people, change(day(1), kind, {}, APP)]), 'CHG-1')?.population).toBe(0)
+  })
+
+  it.each(ADMINISTRATIVE)('%s is a change, which needs an author', (kind) => {
+    const data = { key: { id: APP.id, role: 'read', person: null } }
     const [named, unnamed] = [ADA, APP].map((by) => [...people, change(day(1), kind, data, by)])
 
     expect(value(named!, 'M35')).toEqual({
@@ -47,10 +101,12 @@ describe('change control', () => {
     expect(facts.entries.get(3)?.by).toBe(by)
   })
 
-  it('a webhook that the server switched off is no change', () => {
-    const disabled = change(day(1), 'webhook.disabled', { webhook: { id: 'wh_1' } }, SYSTEM)
+  it('the person who creates an organization by sign-up is the author of the invitation', () => {
+    const invited = { member: { id: 'per_ada', email: 'ada@example.org' } }
+    const by = { type: 'person', id: 'per_ada' }
+    const facts = factsOf([...people, change(day(1), 'person.invited', invited, by)])
 
-    expect(check(factsOf([...people, disabled]), 'CHG-1')?.population).toBe(0)
+    expect(check(facts, 'CHG-1')).toMatchObject({ population: 1, ok: true })
   })
 
   it('the first key belongs to the making of the organization; the second is a change', () => {

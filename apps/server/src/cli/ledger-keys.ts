@@ -14,10 +14,12 @@ import { readPrivateKey, writeSecret } from './files.ts'
 import { organizationOf } from './session.ts'
 import type { CommandRun } from './session.ts'
 import { facts } from './table.ts'
+import { readEmail } from './option-values.ts'
 
 interface RotateOptions {
   readonly org?: string
   readonly newKey: string
+  readonly person?: string
 }
 
 export function ledgerKeyCommands(ledger: Command, session: CommandRun): void {
@@ -40,11 +42,13 @@ export function ledgerKeyCommands(ledger: Command, session: CommandRun): void {
   )
     .addOption(orgOption())
     .requiredOption('--new-key <file>', 'New key file from `ledger keygen`')
-    .action(({ org, newKey: file }: RotateOptions) =>
+    .option('--person <e-mail>', 'Person who ordered it, for the ledger')
+    .action(({ org, newKey: file, person }: RotateOptions) =>
       session.product(async ({ db, clock, ledgerKey: oldKey, config }) => {
         const newKey = readPrivateKey(file)
         const { id } = await organizationOf(db, org)
-        const rotation = await rotateLedgerKey({ db, clock, oldKey, newKey }, id)
+        const by = person === undefined ? undefined : readEmail(person)
+        const rotation = await rotateLedgerKey({ db, clock, oldKey, newKey, person: by }, id)
         const others = await leftBehind(db, id)
         session.print(
           { org_id: id, ...rotation, others_on_old_key: others.map((other) => other.id) },

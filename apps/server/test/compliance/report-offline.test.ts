@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { readyReport } from '@remit/core/testing'
@@ -8,7 +8,29 @@ import { hasModules } from '../../src/boot/modules.ts'
 import { live } from './life.ts'
 import type { Life } from './life.ts'
 
-const VERIFIER = resolve(import.meta.dirname, '../../../verify/src/main.ts')
+const ROOT = resolve(import.meta.dirname, '../../../..')
+const VERIFIER = join(ROOT, 'apps/verify/src/main.ts')
+
+/** Of a package that others must not import. */
+interface Verifier {
+  readonly isKnown: (evidence: string) => boolean
+  readonly isEvidence: (evidence: string, entry: object, period: object) => boolean
+}
+
+it.skipIf(!hasModules())('remit-verify knows every entry kind that is evidence', async () => {
+  const { isEvidence, isKnown } = (await import(
+    join(ROOT, 'apps/verify/src/evidence-kinds.ts')
+  )) as Verifier
+  const data = join(ROOT, 'packages/compliance/data/evidence-kinds.json')
+  const kinds = JSON.parse(readFileSync(data, 'utf8')) as { id: string; reads: string[] }[]
+  const period = { from: '2026-01-01', to: '2026-02-01' }
+  const unknown = kinds.flatMap(({ id, reads }) =>
+    reads.filter((kind) => !isEvidence(id, { kind, recorded_at: '2026-01-15' }, period)),
+  )
+
+  expect(kinds.filter(({ id }) => !isKnown(id))).toEqual([])
+  expect(unknown).toEqual([])
+})
 
 describe.skipIf(!hasModules())('reports over what every package writes, offline', () => {
   const folder = mkdtempSync(join(tmpdir(), 'remit-life-'))

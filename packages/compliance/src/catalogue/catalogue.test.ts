@@ -2,6 +2,8 @@ import { hash } from 'node:crypto'
 import { Failure } from '@remit/core'
 import { describe, expect, test } from 'vitest'
 import { CATALOGUES, CHECKS, EVIDENCE_KINDS, METRICS } from './catalogue.ts'
+import type { EvidenceKind } from '../facts/index.ts'
+import { EVIDENCE_SOURCES } from '../facts/evidence-sources.ts'
 import { isKindInPlan } from '../facts/plan.ts'
 import { categoryOf, controlsIn, scopeOf, scopeStatement } from './report-scope.ts'
 
@@ -88,6 +90,11 @@ describe('checks, metrics and kinds of evidence', () => {
     }
   })
 
+  test('of evidence read the entries that the report reads', () => {
+    for (const { id, reads } of EVIDENCE_KINDS.values())
+      expect(reads, id).toEqual(EVIDENCE_SOURCES[id as EvidenceKind].reads)
+  })
+
   test('promise nothing', () => {
     const all = [...CHECKS.values(), ...METRICS.values(), ...EVIDENCE_KINDS.values()]
     expect(JSON.stringify(all)).not.toMatch(FORBIDDEN)
@@ -103,7 +110,7 @@ describe('the hash of a catalogue', () => {
       ]),
     )
     expect(hash('sha256', JSON.stringify(hashes), 'hex')).toMatchInlineSnapshot(
-      `"aa2673f58f377a997a05ae312be84c4f2fd249ce79201cc7895520d49f653e3f"`,
+      `"f5dc35f8a6e5346aae3594dde19d735840d1455e2b708aa9572f792beff88ca9"`,
     )
   })
 })

@@ -21,6 +21,8 @@ export interface RotateDeps {
   /** The current Ed25519 private key of the ledger. */
   readonly oldKey: KeyObject
   readonly newKey: KeyObject
+  /** The person who ordered the rotation. */
+  readonly person?: string | undefined
 }
 
 export interface LedgerKeyRotation {
@@ -39,7 +41,10 @@ export interface LedgerKeyRotation {
  * not use the writer, which stores one checkpoint per minute. Servers with the old key refuse to
  * write from this commit on.
  */
-export function rotateLedgerKey(deps: RotateDeps, orgId: string): Promise<LedgerKeyRotation> {
+export function rotateLedgerKey(
+  { person, ...deps }: RotateDeps,
+  orgId: string,
+): Promise<LedgerKeyRotation> {
   return deps.db.transaction().execute(async (tx) => {
     const head = await lockHead(tx, orgId)
     if (!head) throw missingHead()
@@ -55,7 +60,8 @@ export function rotateLedgerKey(deps: RotateDeps, orgId: string): Promise<Ledger
     const data = { endorsement, new_vkey, old_vkey: head.vkey }
     const now = isoTime(deps.clock.now())
     const recordedAt = now > head.recorded_at ? now : head.recorded_at
-    const entry = { kind: 'ledger.key_rotated', actor: SYSTEM, data }
+    const by = person === undefined ? {} : { person }
+    const entry = { kind: 'ledger.key_rotated', actor: SYSTEM, data: { ...data, ...by } }
     const linked = linkEntries(head, [entry], recordedAt, newSalt)
     const { size, root } = linked
     const signed = signCheckpoint(signer, { origin: head.origin, size, root })

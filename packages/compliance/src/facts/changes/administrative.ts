@@ -2,35 +2,52 @@ import type { FactEntry } from '../entry.ts'
 import { recordIn, textIn } from '../recorded-json.ts'
 import type { FactState } from '../state/state.ts'
 
-/** Entry kinds of which some are administrative, for `Meter.reads`. */
-export const ADMINISTRATIVE = [
-  'policy.*',
-  'approval_rule.*',
-  'spend_limit.*',
-  'permission.*',
-  'agent_mode.*',
-  'agent.*',
-  'credential.*',
-  'trust_policy.*',
-  'issuer.*',
-  'key.*',
+/** Entry kinds of changes; `isAdministrative` excludes some entries of them. */
+export const ADMINISTRATIVE: readonly string[] = [
+  'policy.created',
+  'policy.updated',
+  'policy.deleted',
+  'approval_rule.set',
+  'approval_rule.removed',
+  'spend_limit.set',
+  'spend_limit.removed',
+  'permission.granted',
+  'permission.revoked',
+  'agent_mode.set',
+  'agent.registered',
+  'agent.updated',
+  'agent.suspended',
+  'agent.resumed',
+  'agent.removed',
+  'credential.issued',
+  'credential.rotated',
+  'credential.revoked',
+  'trust_policy.created',
+  'trust_policy.deleted',
+  'issuer.trusted',
+  'issuer.removed',
+  'mcp.tool_admitted',
+  'mcp.tool_withdrawn',
   'organization.updated',
-  'person.*',
-  'webhook.*',
-  'sink.*',
-] as const
+  'key.created',
+  'key.revoked',
+  'person.invited',
+  'person.updated',
+  'person.disabled',
+  'person.removed',
+  'login_provider.set',
+  'login_provider.removed',
+  'webhook.created',
+  'webhook.deleted',
+  'sink.created',
+  'sink.updated',
+  'sink.deleted',
+  'ledger.erased',
+  'ledger.pruned',
+  'ledger.key_rotated',
+]
 
-/** Server notes and entries that change nothing. */
-const NO_CHANGE: ReadonlySet<string> = new Set([
-  'policy.dry_run',
-  'credential.refused',
-  'issuer.fetch_failed',
-  'person.signed_in',
-  'person.signed_out',
-  'person.sign_in_refused',
-  'webhook.disabled',
-  'webhook.tested',
-])
+const CHANGES: ReadonlySet<string> = new Set(ADMINISTRATIVE)
 
 /**
  * Returns whether an entry is an administrative change. A credential from a token exchange is not:
@@ -38,7 +55,7 @@ const NO_CHANGE: ReadonlySet<string> = new Set([
  * to the creation of the organization.
  */
 export function isAdministrative({ kind, erased, data }: FactEntry, state: FactState): boolean {
-  if (erased || NO_CHANGE.has(kind)) return false
+  if (erased || !CHANGES.has(kind)) return false
   if (kind === 'key.created' && state.keys.size + state.lost(kind) === 0) return false
   if (kind !== 'credential.issued') return true
   return textIn(recordIn(data, 'credential') ?? {}, 'source') !== 'exchange'
