@@ -292,8 +292,10 @@ describe('scorers', () => {
       },
       longest_days: '50.00',
     })
+    // Three runs that scored anything end four intervals with the edges.
     expect(check(factsOf([born, ...said]), 'SCR-1')).toMatchObject({
       population: 4,
+      basis: 3,
       ok: false,
       failures: [{ params: { days: '50.00' }, count: 1, seqs: [5] }],
     })

@@ -20,7 +20,8 @@ const FRAMEWORKS = ['soc2', 'eu_ai_act', 'nist_ai_rmf'] as const
 const NAMED = [
   /^ledger\.verified_from_seq$/,
   /^metrics\.(M02|M03|M04|M07|M08|M48|M49)\./,
-  /\.checks\.(LED-1|LED-2|LED-4|LED-7|REP-1)\.(population|basis)$/,
+  /\.checks\.(LED-1|LED-2)\.population$/,
+  /\.checks\.(LED-4|LED-7|REP-1)\.(population|basis)$/,
   /\.checks\.LED-4\.(days|result)$/,
   /\.evidence\.log_retention\.(operated|reason)$/,
   // The controls that rest on how long logs were kept.

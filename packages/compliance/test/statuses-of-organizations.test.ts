@@ -5,11 +5,14 @@ import { VALID_CHAIN } from '../src/facts/external-facts.ts'
 import { contentOf } from '../src/report/document.ts'
 import type { EntryInput } from './support/by-hand.ts'
 import {
+  ADA,
   agent,
   approvalRule,
+  change,
   credential,
   day,
   decision,
+  key,
   organization,
   policy,
 } from './support/entries.ts'
@@ -41,7 +44,7 @@ const alive: EntryInput[] = [
   ...Array.from({ length: 120 }, (_, i) => ({
     at: day(i - 25, 0.5),
     kind: i % 20 === 0 ? 'ledger.verified' : 'ledger.heartbeat',
-    data: i % 20 === 0 ? { status: 'ok' } : {},
+    data: i % 20 === 0 ? { valid: true } : {},
   })),
 ]
 
@@ -62,7 +65,7 @@ describe('nothing is satisfied', () => {
     expect(satisfied([born('2025-06-01')])).toEqual([])
   })
 
-  test('for an installation that only runs: heartbeats and reports are no use of it', () => {
+  test('for an installation that only runs: heartbeats, verifications and reports are no use of it', () => {
     const reports = [10, 40, 70].map((at) => ({
       at: day(at),
       kind: 'report.generated',
@@ -106,20 +109,51 @@ describe('nothing is satisfied', () => {
 })
 
 describe('an organization that uses it', () => {
-  test('for twenty calls of one key, however spread, has evidence of none of its decisions', () => {
-    const calls = (step: number) =>
-      Array.from({ length: 20 }, (_, i) => decision(day(1, 1 + i * step)))
-    const set = [...alive, agent('2025-06-02', 'payer')]
-    const ofDecisions = (said: readonly EntryInput[]) =>
-      controlsWith('satisfied', said).filter(
-        ({ evidence }) => evidence[0]?.kind === 'authorization_decisions',
-      )
+  test.each([
+    // The owner of the agent, the author of the changes, and the verifications.
+    ['within an hour', 0.01, ['Art. 17(1)(m)', 'Art. 26(5)', 'GOVERN 1.5']],
+    // Rules on five days, and regular runs of a scorer.
+    [
+      'over the quarter',
+      100,
+      [
+        'CC1.3',
+        'CC4.1',
+        'CC5.1',
+        'Art. 9(2)(d)',
+        'Art. 17(1)(d)',
+        'Art. 17(1)(m)',
+        'Art. 26(5)',
+        'GOVERN 1.5',
+        'GOVERN 2.1',
+        'GOVERN 4.3',
+        'MAP 2.2',
+        'MEASURE 1.2',
+        'MEASURE 2.1',
+        'MEASURE 2.6',
+        'MANAGE 1.3',
+      ],
+    ],
+  ])('for twenty calls of one key %s, has evidence of few controls', (_, step, expected) => {
+    const set = [
+      ...alive,
+      key(ADA.id, 'admin', 'ada@example.org'),
+      agent('2025-06-02', 'payer'),
+      policy('2025-06-03', 'allow'),
+      policy('2025-06-03', 'deny', { effect: 'deny', actions: ['secrets.*'] }),
+      approvalRule('2025-06-03', 'large'),
+    ]
+    const said = { scorer: 'exact_match', threshold: 1, count: 1, scored: 1, failed: 0 }
+    const kinds = [
+      (at: string) => decision(at),
+      (at: string) => decision(at, { decision: 'deny', reason: 'policy_deny' }),
+      (at: string) => change(at, 'guard.checked', { action: 'block', flagged: true }),
+      (at: string) => change(at, 'scorer.ran', said),
+    ]
+    const calls = Array.from({ length: 20 }, (__, i) => kinds[i % 4]!(day(1, 1 + i * step)))
 
-    expect(ofDecisions([...set, ...calls(0.01)])).toEqual([])
-    expect(ofDecisions([...set, ...calls(96)])).toEqual([])
-    const reasons = controlsWith('not_evidenced', [...set, ...calls(96)]).map(
-      ({ reason }) => reason,
-    )
+    expect(satisfied([...set, ...calls])).toEqual(expected)
+    const reasons = controlsWith('not_evidenced', [...set, ...calls]).map(({ reason }) => reason)
     expect(reasons).toContain('too_small')
   })
 

@@ -100,11 +100,12 @@ describe.skipIf(!hasModules()).each(someDialects())(
       )
       const checks = about.flatMap((control) => control.checks)
 
-      expect(about.map(({ reason }) => reason)).toContain('too_small')
+      expect(about.map(({ reason }) => reason)).toContain('too_young')
       expect(checks.find(({ id }) => id === 'DEC-2')).toMatchObject({
-        result: 'too_small',
+        result: 'too_young',
         basis: 9,
-        least: { population: 30 },
+        days: 0,
+        least: { population: 30, days: 7 },
       })
     })
   },

@@ -110,7 +110,7 @@ describe('the hash of a catalogue', () => {
       ]),
     )
     expect(hash('sha256', JSON.stringify(hashes), 'hex')).toMatchInlineSnapshot(
-      `"f5dc35f8a6e5346aae3594dde19d735840d1455e2b708aa9572f792beff88ca9"`,
+      `"594b3c920823572cce53e6e2e7e59a6bf66eabad186d9f25b40c00f3f92bc744"`,
     )
   })
 })

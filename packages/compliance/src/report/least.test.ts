@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { factsWith, idle, notApplicable, passed } from '../../test/support/synthetic.ts'
 import type { Given } from '../../test/support/synthetic.ts'
@@ -50,6 +51,26 @@ describe('the least from which a check may pass', () => {
     },
   )
 
+  test('is in docs/compliance.md', () => {
+    const page = new URL('../../../../docs/compliance.md', import.meta.url)
+    const [, table = ''] = readFileSync(page, 'utf8').split('### Minimum evidence')
+    const rows = [...table.matchAll(/^\| `(.*?)` *\|(.*)\|$/gm)].map(([, id = '', cells = '']) => [
+      id,
+      ...cells.split('|').map((cell) => cell.trim()),
+    ])
+    const mark = { period: '', organization: ' (1)', record: ' (2)' }
+
+    expect(rows).toEqual(
+      CASES.map(({ id, title, least: { population, of, days, over } }) => [
+        id,
+        title,
+        String(population),
+        of,
+        `${days}${mark[over]}`,
+      ]),
+    )
+  })
+
   test('a failure over however few stays one', () => {
     const outcome = { ...passed('DEC-2'), population: 1, ok: false }
     expect(resultOf('DEC-2', { outcomes: [outcome] })?.result).toBe('fail')
@@ -72,6 +93,15 @@ describe('a control', () => {
       status: 'not_evidenced',
       reason: 'too_young',
     })
+  })
+
+  test('in a period shorter than an interval says that it is short, and not that it is empty', () => {
+    const few = (id: string) => ({ ...passed(id), basis: 1 })
+    const short = { span: { periodMs: 10 * DAY }, outcomes: [few('SCR-1'), few('SCR-2')] }
+
+    expect(resultOf('SCR-1', short)).toMatchObject({ result: 'too_young', basis: 1, days: 10 })
+    expect(resultOf('SCR-2', short)).toMatchObject({ result: 'too_small', basis: 1, days: 10 })
+    expect(control('soc2', 'PI1.4', short)?.reason).toBe('too_young')
   })
 
   test('over less than a week is never satisfied', () => {

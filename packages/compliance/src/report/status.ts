@@ -53,13 +53,14 @@ export function resultOf(
 ): Result {
   if (!isApplicable(outcome)) return 'not_applicable'
   if (!outcome.ok) return 'fail'
-  if (basisOf(outcome) < check.least.population) return 'too_small'
-  return daysOf(check, span) < check.least.days ? 'too_young' : 'pass'
+  // First, because a short period is the reason for few cases.
+  if (daysOf(check, span) < check.least.days) return 'too_young'
+  return basisOf(outcome) < check.least.population ? 'too_small' : 'pass'
 }
 
 /** The reason why results do not suffice for a pass; null if all applicable ones do. */
 const shortfallOf = (results: readonly Result[]): 'too_small' | 'too_young' | null =>
-  (['too_small', 'too_young'] as const).find((one) => results.includes(one)) ?? null
+  (['too_young', 'too_small'] as const).find((one) => results.includes(one)) ?? null
 
 /**
  * The status of a control; `checks` are those that name it. The first matching rule decides: a

@@ -1,5 +1,6 @@
 import type { CreateMeter, CheckFailure, CheckOutcome } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
+import { isUse } from './recorded-use.ts'
 import type { ChainFacts } from '../external-facts.ts'
 
 /**
@@ -11,12 +12,15 @@ export const chainMeter: CreateMeter = ({ seqsOf }) => {
   const breaks = seqsOf('LED-2')
   const disagreeing = seqsOf('LED-7')
   let kept = 0
+  let used = 0
   let before: { readonly seq: number; readonly time: number } | null = null
   return {
     reads: ['*'],
     since: -Infinity,
-    entry({ seq, time }) {
+    entry(entry, state, inPeriod) {
+      const { seq, time } = entry
       kept += 1
+      if (inPeriod && isUse(entry, state)) used += 1
       if (before && (seq !== before.seq + 1 || time < before.time)) breaks.add(seq)
       before = { seq, time }
     },
@@ -44,10 +48,11 @@ export const chainMeter: CreateMeter = ({ seqsOf }) => {
           },
         ],
         checks: [
-          soundness(chain, kept),
+          soundness(chain, kept, used),
           outcome({
             check: 'LED-2',
             population: Math.max(0, kept - 1),
+            basis: used,
             value: { gaps, regressions },
             threshold: 'no gap, and no entry dated before its predecessor',
             failures: failing(
@@ -62,11 +67,12 @@ export const chainMeter: CreateMeter = ({ seqsOf }) => {
   }
 }
 
-const soundness = ({ firstBadSeq }: ChainFacts, kept: number): CheckOutcome =>
+const soundness = ({ firstBadSeq }: ChainFacts, kept: number, used: number): CheckOutcome =>
   outcome({
     check: 'LED-1',
     // An unreadable ledger is broken too, even without entries.
     population: firstBadSeq === null ? kept : Math.max(1, kept),
+    basis: used,
     value: { first_bad_seq: firstBadSeq },
     threshold: 'no wrong entry',
     failures:

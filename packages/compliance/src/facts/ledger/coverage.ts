@@ -5,6 +5,7 @@ import { HOUR } from '../report-query.ts'
 import { ratioOf } from '../ratio.ts'
 import type { FactState } from '../state/state.ts'
 import { isRelaxed } from '../thresholds.ts'
+import { isUse } from './recorded-use.ts'
 
 interface Silence {
   readonly ms: number
@@ -40,6 +41,7 @@ export const coverageMeter: CreateMeter = ({ question, seqsOf }) => {
   let brokenBy: number | null = null
   let decisions = 0
   let entries = 0
+  let used = 0
 
   function heard(silence: Silence, seq: number | null): void {
     if (silence.ms > allowed && seq !== null) silent.add(seq)
@@ -63,6 +65,7 @@ export const coverageMeter: CreateMeter = ({ question, seqsOf }) => {
     return outcome({
       check: 'LED-3',
       population: isBeating || decisions > 0 ? Math.max(1, entries) : 0,
+      basis: used,
       value: { longest_hours: found && hoursText(found.ms) },
       threshold: `longest silence at most ${thresholds.silence_hours} hours`,
       relaxed: isRelaxed(thresholds, 'silence_hours'),
@@ -79,11 +82,13 @@ export const coverageMeter: CreateMeter = ({ question, seqsOf }) => {
   return {
     reads: ['*'],
     since: -Infinity,
-    entry({ seq, time, kind, erased }, _state, inPeriod) {
+    entry(entry, state, inPeriod) {
+      const { seq, time, kind, erased } = entry
       firstKept ??= { seq, time }
       // Entries written by callers do not show that the server recorded.
       if (!inPeriod || kind === 'entry.appended' || kind === 'enforcement.gap') return
       entries += 1
+      if (isUse(entry, state)) used += 1
       if (kind === 'authorization.decided' && !erased) decisions += 1
       first ??= { seq, time }
       if (last) {

@@ -29,6 +29,7 @@ export const verificationsMeter: CreateMeter = ({ question, seqsOf }) => {
           outcome({
             check: 'LED-6',
             population,
+            basis: count,
             value: { longest_days: daysText(longest) },
             threshold: `longest interval at most ${most} days`,
             relaxed: isRelaxed(question.thresholds, 'verification_interval_days'),

@@ -30,7 +30,7 @@ export const runsMeter: CreateMeter = ({ question, seqsOf }) => {
       byScorer.set(scorer, known)
     },
     end(state) {
-      const { longest, population, failures } = intervals.end(state)
+      const { longest, count, population, failures } = intervals.end(state)
       return {
         metrics: [
           {
@@ -47,6 +47,7 @@ export const runsMeter: CreateMeter = ({ question, seqsOf }) => {
           outcome({
             check: 'SCR-1',
             population,
+            basis: count,
             value: { longest_days: daysText(longest) },
             threshold: `longest interval at most ${most} days`,
             relaxed: isRelaxed(question.thresholds, 'scorer_interval_days'),
