@@ -98,6 +98,29 @@ describe.each(someDialects())('POST /v1/compliance/verify-ledger on %s', (dialec
       expect(withNewer).toMatchObject({ status: 'behind_checkpoint', truncation_checked: false })
     })
 
+    test('a restored copy that ends at the newest checkpoint looks complete, and the limits say so', async () => {
+      const own = await ledgerOf(6)
+      const { note } = await api.remit.ledger.head(own.org.id)
+      const attacker = new Attacker(api.remit.db, own.org.id)
+      const copy = await attacker.copy()
+      await api.remit.writer.work(own.org.id, OPERATOR, () =>
+        Promise.resolve({ entries: entries(3), reply: () => undefined }),
+      )
+      await attacker.restore(copy)
+      const restarted = await afterRestart(own)
+      const found = await restarted.ok('verifyLedger', { body: { checkpoint: note } })
+
+      expect(found).toMatchObject({
+        status: 'ok',
+        checked: { entries: 6 },
+        anchored_by: 'external',
+        truncation_checked: true,
+      })
+      expect(found.not_checked).toContainEqual(
+        expect.stringMatching(/^Missing entries after the first 6:/),
+      )
+    })
+
     test('it is recorded with the result and the verified range', async () => {
       const own = await ledgerOf(5)
       const { head, ledger } = await own.ok('verifyLedger', { body: {} })
