@@ -166,6 +166,7 @@ describe.each(someDialects())('ledger prune on %s', (dialect) => {
     [['--before', '2025-01-01T00:00:00'], '--before must be a date, or a time in RFC 3339'],
     [['--keep-days', '1.5'], '--keep-days must be a whole number; given: 1.5'],
     [['--keep-days', '400', '--reason', '', '--yes'], '--reason must be one line'],
+    [['--keep-days', '400', '--reason', ' \u00A0\u200B', '--yes'], '--reason must be one line'],
   ])('refuses %j', async (args, message) => {
     const orgId = await oldLedger(installation, 1)
     const refused = await prune(orgId, 'refused.ndjson', ...args)
