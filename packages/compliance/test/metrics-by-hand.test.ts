@@ -119,7 +119,7 @@ describe('a ledger that is worked out by hand', () => {
     ['APR-2', 6, { n: 1 }, [36]],
     ['APR-3', 3, { n: 1 }, [28]],
     // The slow decision and the request that waits.
-    ['APR-4', 5, { p95: '26.00 hours', n: 1, expired: 1 }, [35, 53]],
+    ['APR-4', 5, { decided: '95% were decided within 26.00 hours', n: 1, expired: 1 }, [35, 53]],
     ['APR-6', 16, { days: 5 }, [47, 49, 50, 51, 52, 54]],
     ['CHG-2', 2, { n: 1 }, [20]],
     ['CHG-3', 3, { n: 1 }, [35]],

@@ -160,7 +160,7 @@ describe('time', () => {
       population: 2,
       ok: false,
       value: { p95_seconds: null },
-      failures: [{ params: { p95: 'no measured time', n: 0, expired: 2 }, count: 2 }],
+      failures: [{ params: { decided: 'No request was decided', n: 0, expired: 2 }, count: 2 }],
     })
     // One answer is a time to measure; what ran out beside it is counted apart.
     expect(check(factsOf([born, ...said, ...approval(8, 'apr_3')]), 'APR-4')).toMatchObject({

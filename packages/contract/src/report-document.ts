@@ -128,7 +128,7 @@ export const ReportFinding = z
     severity: Severity,
     text: z.string(),
     count: z.int(),
-    seqs: z.array(Seq).max(50).describe('The lowest status'),
+    seqs: z.array(Seq).max(50).describe('The lowest sequence numbers'),
     title: z.string().optional().describe('The title of the check'),
     dates: Dates.optional(),
     agents: z.array(z.string()).optional().describe('Agents of these entries, at most ten'),

@@ -110,7 +110,7 @@ describe('the hash of a catalogue', () => {
       ]),
     )
     expect(hash('sha256', JSON.stringify(hashes), 'hex')).toMatchInlineSnapshot(
-      `"594b3c920823572cce53e6e2e7e59a6bf66eabad186d9f25b40c00f3f92bc744"`,
+      `"9d872b135e338d0cadb6241d226b57ffbde3896cff947643129d51f8934c3815"`,
     )
   })
 })

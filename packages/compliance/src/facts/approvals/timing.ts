@@ -61,7 +61,8 @@ export const timingMeter: CreateMeter = ({ question, seqsOf }) => {
       const isUnanswered = p95 === null && expired.length > 0
       if (isUnanswered) for (const seq of expired) late.add(seq)
       const isLate = isUnanswered || (p95 !== null && p95 > slowMs) || overdue.length > 0
-      const hours = p95 === null ? 'no measured time' : `${hoursText(p95)} hours`
+      const decided =
+        p95 === null ? 'No request was decided' : `95% were decided within ${hoursText(p95)} hours`
       return {
         metrics: [
           {
@@ -94,7 +95,7 @@ export const timingMeter: CreateMeter = ({ question, seqsOf }) => {
             failures: isLate
               ? failing(
                   late,
-                  { p95: hours, n: overdue.length, expired: expired.length },
+                  { decided, n: overdue.length, expired: expired.length },
                   isUnanswered || overdue.length > 0 ? null : lateSeq,
                 )
               : [],
