@@ -75,16 +75,13 @@ describe('ledger recover, after a backup was restored', () => {
     expect(await recover('foreign.note')).toMatchObject({ code: 1, stdout: '' })
   })
 
-  test.each(['', ' \u00A0\u200B', 'two\nlines'])(
-    'the reason %j is refused',
-    async (reason) => {
-      expect(await recover('newest.note', '--reason', reason)).toMatchObject({
-        code: 2,
-        stdout: '',
-        stderr: expect.stringContaining('--reason must be one line'),
-      })
-    },
-  )
+  test.each(['', ' \u00A0\u200B', 'two\nlines'])('the reason %j is refused', async (reason) => {
+    expect(await recover('newest.note', '--reason', reason)).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('--reason must be one line'),
+    })
+  })
 
   test('the entry names the lost range, the checkpoint and the reason, and the chain goes on', async () => {
     const { code, stdout } = await recover('newest.note')

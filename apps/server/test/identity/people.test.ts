@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import { createKey, on } from '@remit/core'
-import { createApi, someDialects } from '@remit/core/testing'
+import { createApi, readyReport, someDialects } from '@remit/core/testing'
 import type { Api } from '@remit/core/testing'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { hasModules, loadModules } from '../../src/boot/modules.ts'
 
 const TRANSFER = { agent_id: 'payer', action: 'payments.transfer', context: { amount: 5000 } }
@@ -146,8 +146,8 @@ describe.skipIf(!hasModules()).each(someDialects())('people on %s', (dialect) =>
       const body = { ...TRANSFER, context: { ...TRANSFER.context, ...context } }
       return (await api.ok('authorize', { body })).approval?.id ?? ''
     }
-    const keyOf = async (person: string) =>
-      (await createKey(all.remit.writer, api.org.id, { role: 'approver', person })).secret
+    const keyOf = async (person: string, role: 'approver' | 'ingest' = 'approver') =>
+      (await createKey(all.remit.writer, api.org.id, { role, person })).secret
     const path = (id: string) => `/v1/approvals/${id}`
     const approve = { decision: 'approve' }
 
@@ -189,14 +189,31 @@ describe.skipIf(!hasModules()).each(someDialects())('people on %s', (dialect) =>
       await activate(id)
       const call = await signedIn(id, 'approver', 'ada@example.org')
       await ask()
-      const { secret } = await createKey(all.remit.writer, api.org.id, {
-        role: 'ingest',
-        person: 'Ada@example.org',
-      })
+      const key = await keyOf('Ada@example.org', 'ingest')
       const body = { ...TRANSFER, context: { own: true } }
-      const { approval } = await api.ok('authorize', { body, key: secret })
+      const { approval } = await api.ok('authorize', { body, key })
       const answer = await call('POST', `${path(approval?.id ?? '')}/decide`, approve)
       expect(((await answer.json()) as { code: string }).code).toBe('approver_not_eligible')
+    })
+
+    it('a report finds the requester who approved in a session, where a rule allows it', async () => {
+      const { id } = await invite('ada@example.org')
+      await activate(id)
+      const call = await signedIn(id, 'approver', 'ada@example.org')
+      const key = await keyOf('Ada@example.org', 'ingest')
+      const rule = { actions: ['payments.*'], required_approvals: 1, prevent_self_approval: false }
+      await api.ok('setApprovalRule', { params: { id: 'own' }, body: rule })
+      const { approval } = await api.ok('authorize', { body: TRANSFER, key })
+      expect((await call('POST', `${path(approval!.id)}/decide`, approve)).status).toBe(200)
+
+      // The period ends before its last millisecond.
+      await vi.waitFor(async () => {
+        const to = new Date()
+        const from = new Date(to.getTime() - 86_400_000)
+        const { content } = await readyReport(api, { framework: 'soc2', from, to })
+        const { value } = content.metrics.find((one) => one.id === 'M22')!
+        expect(value).toEqual({ count: 1, requester: 1, owner: 0, unnamed: 0, asserted: 0 })
+      }, 60_000)
     })
   })
 })
