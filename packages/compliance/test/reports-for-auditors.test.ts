@@ -89,6 +89,15 @@ describe('findings', () => {
   })
 })
 
+test('every check states its criterion in words, not as "none" or "all"', () => {
+  const checks = FRAMEWORKS.flatMap((framework) => reportOn(framework, facts).content.controls)
+    .flatMap((control) => control.checks)
+    .map(({ id, threshold }) => `${id}: ${threshold}`)
+
+  expect(new Set(checks).size).toBe(41)
+  for (const check of checks) expect(check).toMatch(/: \S+ \S+ \S+/)
+})
+
 describe('a printed page', () => {
   const { text } = pageOf(soc2)
 

@@ -49,7 +49,6 @@ export const chainMeter: CreateMeter = ({ seqsOf }) => {
             check: 'LED-2',
             population: Math.max(0, kept - 1),
             value: { gaps, regressions },
-            threshold: 'no gap, and no entry dated before its predecessor',
             failures: failing(
               { count: gaps + regressions, seqs: breaks.seqs },
               { gaps, regressions },
@@ -68,7 +67,6 @@ const soundness = ({ firstBadSeq }: ChainFacts, kept: number): CheckOutcome =>
     // An unreadable ledger is broken too, even without entries.
     population: firstBadSeq === null ? kept : Math.max(1, kept),
     value: { first_bad_seq: firstBadSeq },
-    threshold: 'no wrong entry',
     failures:
       firstBadSeq === null
         ? []
@@ -80,7 +78,6 @@ const agreement = ({ checkpoints, mismatches }: ChainFacts): CheckOutcome =>
     check: 'LED-7',
     population: Math.max(checkpoints, mismatches.length),
     value: { mismatches: mismatches.length },
-    threshold: 'every checkpoint agrees',
     failures: mismatches.map(({ seq, keptBy }): CheckFailure => ({
       params: { report_id: keptBy, seq },
       count: 1,

@@ -135,7 +135,6 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
             check: 'DEC-3',
             population: stops,
             value: { count: all.count },
-            threshold: 'none',
             failures,
           }),
         ],
