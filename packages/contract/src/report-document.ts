@@ -94,6 +94,7 @@ const Dates = z
 export const ReportEvidence = z
   .object({
     kind: z.string(),
+    title: z.string().optional().describe('The title of the kind'),
     operated: z.boolean().describe('True if it operated in the period'),
     reason: z.enum(['not_configured', 'not_exercised', 'too_young']).nullable(),
     count: z.int(),
@@ -115,7 +116,10 @@ export const ReportControl = z
     checks: z.array(ReportCheck),
     findings: z.array(z.string()),
     evidence: z.array(ReportEvidence),
-    record_shows: z.array(z.string()).optional().describe('Evidence in the ledger'),
+    record_shows: z
+      .array(z.string())
+      .optional()
+      .describe('Evidence in the ledger: what operated and which checks passed, with figures'),
     organization_must_supply: z.string().describe('Aspects that Remit does not record'),
   })
   .meta({ id: 'ReportControl' })

@@ -49,9 +49,9 @@ describe.each(frameworks)('the catalogue of $framework.id', ({ framework, contro
   })
 
   test('has texts that promise nothing', () => {
-    for (const { id, title, summary, shows, supply } of controls) {
-      for (const text of [title, summary, ...shows, ...supply]) expect(text.trim(), id).not.toBe('')
-      expect([title, summary, ...shows, ...supply].join(' ')).not.toMatch(FORBIDDEN)
+    for (const { id, title, summary, supply } of controls) {
+      for (const text of [title, summary, ...supply]) expect(text.trim(), id).not.toBe('')
+      expect([title, summary, ...supply].join(' ')).not.toMatch(FORBIDDEN)
     }
     expect(JSON.stringify(framework)).not.toMatch(FORBIDDEN)
   })
@@ -97,7 +97,7 @@ describe('the hash of a catalogue', () => {
       ]),
     )
     expect(hash('sha256', JSON.stringify(hashes), 'hex')).toMatchInlineSnapshot(
-      `"b335dfc2e0c2fece0257b4ffc24885f3d0700ea9e9a000b8b4154d5b9cc80938"`,
+      `"c7a86d4c1a05790c13c9e7ca3911f5ab186f3b7b7c414ffd0f180366a01f7e1a"`,
     )
   })
 })

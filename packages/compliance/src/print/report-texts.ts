@@ -55,11 +55,9 @@ export const RESULT_TEXTS = {
 export const evidenceText = ({ operated, reason }: ReportEvidence): string =>
   operated || reason === null ? (operated ? 'operating' : 'not operating') : REASON_TEXTS[reason]
 
-/** Formats `credential_lifecycle` as words with a capital letter. */
-export const titleOf = (id: string): string => {
-  const words = id.replaceAll('_', ' ')
-  return words.charAt(0).toUpperCase() + words.slice(1)
-}
+/** The title of a kind of evidence; of an old report, which lacks it, the words of its id. */
+export const evidenceTitle = ({ kind, title }: ReportEvidence): string =>
+  title ?? kind.charAt(0).toUpperCase() + kind.slice(1).replaceAll('_', ' ')
 
 export const seqText = (seqs: readonly number[]): string => seqs.join(', ')
 

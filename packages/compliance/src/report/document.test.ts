@@ -2,7 +2,14 @@ import { hash } from 'node:crypto'
 import { ReportContent } from '@remit/contract'
 import { canonicalJson } from '@remit/core'
 import { describe, expect, test } from 'vitest'
-import { factsWith, failed, passed } from '../../test/support/synthetic.ts'
+import {
+  factsWith,
+  failed,
+  idle,
+  notApplicable,
+  operated,
+  passed,
+} from '../../test/support/synthetic.ts'
 import type { Given } from '../../test/support/synthetic.ts'
 import { CATALOGUES, CHECKS, catalogue } from '../catalogue/catalogue.ts'
 import { contentOf, sealed } from './document.ts'
@@ -65,6 +72,7 @@ describe('the content of a report', () => {
     expect(control.findings).toEqual(['F-0001'])
     expect(control.evidence[0]).toEqual({
       kind: 'credential_lifecycle',
+      title: 'Credentials of agents',
       operated: true,
       reason: null,
       count: 3,
@@ -73,7 +81,6 @@ describe('the content of a report', () => {
       sample: [4, 5, 9],
       sample_dates: [null, null, null],
     })
-    expect(control.record_shows?.join(' ')).not.toContain('must be supplied')
     expect(control.organization_must_supply).toContain('must be supplied')
   })
 
@@ -105,6 +112,63 @@ describe('the content of a report', () => {
       'Agent \uFFFD{n} was allowed 2 times after it was stopped by entry 3.',
     )
     expect(() => sealed(content)).not.toThrow()
+  })
+})
+
+describe('the list of what the record contains', () => {
+  const listOf = (id: string, given: Given) =>
+    reportOf(given).controls.find((control) => control.id === id)?.record_shows
+
+  test('has the evidence that operated and the checks that passed, with figures', () => {
+    const given = {
+      outcomes: [
+        notApplicable('ACC-4'),
+        { ...passed('TRU-2'), population: 5, basis: 7, threshold: 'all are trusted' },
+      ],
+      evidence: [idle('agent_registry'), { ...operated('trusted_issuers'), count: 1 }],
+    }
+
+    expect(listOf('CC6.2', given)).toEqual([
+      'Credentials of agents: 3 entries.',
+      'Trusted issuers and token exchanges: 1 entry.',
+      'ACC-5 Registered first: 0 (issued credentials: 1000).',
+      'CHG-1 Changes have an author: 0 (changes: 1000).',
+      'TRU-2 Exchanges only from trusted issuers: all are trusted (exchanges: 7).',
+    ])
+  })
+
+  test('names no check that failed, and for a control that wants attention only those that passed', () => {
+    for (const of of CATALOGUES.values())
+      for (const nth of [0, 1]) {
+        const scope = { categories: Object.keys(of.framework.groups ?? {}), role: null }
+        const outcomes = [...CHECKS.keys()].filter((_, i) => i % 2 === nth).map((id) => failed(id))
+        const { controls } = contentOf(of, scope, factsWith({ outcomes }))
+        const attentive = controls.filter(({ status }) => status === 'attention')
+        for (const { id, checks, record_shows: shows } of attentive) {
+          const passing = checks.filter(
+            ({ id: check, result }) => result === 'pass' && CHECKS.get(check)!.carries,
+          )
+          expect(
+            shows?.map((sentence) => sentence.split(' ')[0]),
+            id,
+          ).toEqual(passing.map((check) => check.id))
+        }
+        expect(attentive.length).toBeGreaterThan(10)
+      }
+  })
+
+  test('does not name earlier reports, hosts or gaps: a pass shows nothing', () => {
+    for (const [control, check] of [
+      ['CC4.1', 'REP-1'],
+      ['CC6.8', 'DEC-7'],
+      ['CC7.4', 'DEC-6'],
+    ] as const)
+      expect(listOf(control, {})?.join()).not.toMatch(new RegExp(`${check}|report`, 'i'))
+  })
+
+  test('is empty for a ledger that did not verify', () => {
+    for (const { record_shows: shows } of reportOf({ chain: { firstBadSeq: 3 } }).controls)
+      expect(shows).toEqual([])
   })
 })
 

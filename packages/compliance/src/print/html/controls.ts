@@ -6,12 +6,12 @@ import type { Markup } from './markup.ts'
 import {
   COVERAGE_TEXTS,
   evidenceText,
+  evidenceTitle,
   populationText,
   REASON_TEXTS,
   RESULT_TEXTS,
   sentencesIn,
   supplyItem,
-  titleOf,
 } from '../report-texts.ts'
 import { figureText } from '../figures.ts'
 
@@ -136,7 +136,7 @@ const evidenceTable = (evidence: readonly ReportEvidence[]): Markup =>
       ${evidence.map(
         (one) =>
           html`<tr>
-            <th scope="row">${titleOf(one.kind)}</th>
+            <th scope="row">${evidenceTitle(one)}</th>
             <td>${evidenceText(one)}</td>
             <td class="number">${one.count}</td>
             <td>${one.first_seq === null ? '' : `${one.first_seq}, ${one.last_seq}`}</td>
