@@ -97,7 +97,7 @@ describe('the hash of a catalogue', () => {
       ]),
     )
     expect(hash('sha256', JSON.stringify(hashes), 'hex')).toMatchInlineSnapshot(
-      `"c7a86d4c1a05790c13c9e7ca3911f5ab186f3b7b7c414ffd0f180366a01f7e1a"`,
+      `"f7063769f3833c631a1623ad82ffc8ad039d0fa708f8f39fb1fe04a2ab32c70c"`,
     )
   })
 })
