@@ -1,6 +1,6 @@
 import type { ReportFinding, Severity } from '@remit/contract'
+import { dayText } from '@remit/contract/report-texts'
 import type { CheckDefinition, FrameworkDefinition } from '../catalogue/definitions.ts'
-import { dayText } from '../print/moments.ts'
 import { CHECKS } from '../catalogue/catalogue.ts'
 import type { EntryNote, PeriodFacts, CheckFailure, CheckOutcome } from '../facts/index.ts'
 import { isApplicable } from './status.ts'

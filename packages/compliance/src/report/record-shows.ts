@@ -1,6 +1,6 @@
 import type { ReportCheck, ReportEvidence } from '@remit/contract'
+import { evidenceTitle, populationText } from '@remit/contract/report-texts'
 import { CHECKS, EVIDENCE_KINDS } from '../catalogue/catalogue.ts'
-import { evidenceTitle, populationText } from '../print/report-texts.ts'
 import type { ControlResult } from './status.ts'
 
 /**

@@ -1,19 +1,19 @@
 import type { ReportCheck, ReportContent, ReportControl, ReportEvidence } from '@remit/contract'
-import { statusMark } from './cover.ts'
-import { dated } from './dated.ts'
-import { html, isolated } from './markup.ts'
-import type { Markup } from './markup.ts'
 import {
   COVERAGE_TEXTS,
   evidenceText,
   evidenceTitle,
+  figureText,
   populationText,
   REASON_TEXTS,
   RESULT_TEXTS,
   sentencesIn,
   supplyItem,
-} from '../report-texts.ts'
-import { figureText } from '../figures.ts'
+} from '@remit/contract/report-texts'
+import { statusMark } from './cover.ts'
+import { dated } from './dated.ts'
+import { html, isolated } from './markup.ts'
+import type { Markup } from './markup.ts'
 
 /**
  * All controls in the order of the framework, their details, and the evidence that the organization

@@ -1,8 +1,14 @@
 import type { ControlStatus, ReadyReport } from '@remit/contract'
+import {
+  EVALUATION_NOTICE,
+  momentText,
+  openText,
+  periodText,
+  STATUS_MEANINGS,
+  STATUS_TEXTS,
+} from '@remit/contract/report-texts'
 import { html, isolated } from './markup.ts'
 import type { Markup } from './markup.ts'
-import { EVALUATION_NOTICE, STATUS_MEANINGS, STATUS_TEXTS, openText } from '../report-texts.ts'
-import { momentText, periodText } from '../moments.ts'
 
 const STATUSES: readonly ControlStatus[] = ['satisfied', 'attention', 'not_evidenced', 'manual']
 

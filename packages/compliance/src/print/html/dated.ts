@@ -1,4 +1,4 @@
-import { datedText } from '../report-texts.ts'
+import { datedText } from '@remit/contract/report-texts'
 import { html } from './markup.ts'
 import type { Markup } from './markup.ts'
 

@@ -1,8 +1,7 @@
 import type { ReportContent } from '@remit/contract'
+import { figureText, THRESHOLD_LABELS } from '@remit/contract/report-texts'
 import { html, isolated } from './markup.ts'
 import type { Markup } from './markup.ts'
-import { figureText } from '../figures.ts'
-import { THRESHOLD_LABELS } from '../labels.ts'
 
 /** All figures of the catalogue, measured or not, and the thresholds of checks. */
 export const metricSection = ({ metrics, rules }: ReportContent): Markup =>

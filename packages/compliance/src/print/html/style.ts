@@ -1,5 +1,5 @@
 import type { ReadyReport } from '@remit/contract'
-import { periodText } from '../moments.ts'
+import { periodText } from '@remit/contract/report-texts'
 
 /** The style sheet of a report, with its own footer for printed pages. */
 export function styleOf({ content_sha256, content, ledger_head }: ReadyReport): string {

@@ -1,6 +1,5 @@
 import type { ReadyReport, ReportControl } from '@remit/contract'
-import { EVALUATION_NOTICE } from '../report-texts.ts'
-import { periodText } from '../moments.ts'
+import { EVALUATION_NOTICE, periodText } from '@remit/contract/report-texts'
 import { findingsOf } from './findings.ts'
 import { observationsOf } from './observations.ts'
 import { uuidOf } from './uuid.ts'

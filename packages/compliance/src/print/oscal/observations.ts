@@ -5,8 +5,13 @@ import type {
   ReportEvidence,
   ReportFinding,
 } from '@remit/contract'
-import { figureText } from '../figures.ts'
-import { datedText, evidenceTitle, populationText, seqText } from '../report-texts.ts'
+import {
+  datedText,
+  evidenceTitle,
+  figureText,
+  populationText,
+  seqText,
+} from '@remit/contract/report-texts'
 import { uuidOf } from './uuid.ts'
 import { listed, plain, prop, tokenOf } from './values.ts'
 import type { Prop } from './values.ts'
