@@ -1,3 +1,4 @@
+import type { ReadyReport } from '@remit/contract'
 import { describe, expect, test } from 'vitest'
 import { pageOf } from '../src/print/html/page.ts'
 import { csvOf } from '../src/report/csv/csv.ts'
@@ -58,16 +59,19 @@ test('the CSV of evidence has a date for every sequence number of a sample', () 
 })
 
 describe('the cover', () => {
-  const cover = (person: string | null | undefined) =>
-    pageOf({ ...soc2, ...(person !== undefined && { generated_by_person: person }) })
+  const cover = (generated_by: ReadyReport['generated_by'], person: string | null | undefined) =>
+    pageOf({ ...soc2, generated_by, ...(person !== undefined && { generated_by_person: person }) })
       .text.replaceAll(/<[^>]*>/g, '')
       .replaceAll(/\s+/g, ' ')
 
-  test('names the person of the requesting key', () => {
-    const asked = `requested by key ${soc2.generated_by.id}`
-    expect(cover('ada@example.org')).toContain(`${asked} of ada@example.org`)
-    expect(cover(null)).toContain(`${asked}, without a named person`)
-    expect(cover(undefined)).toContain(`${asked} `)
+  test.each([
+    ['key', 'key_1', 'ada@example.org', 'key key_1 (ada@example.org)'],
+    ['key', 'key_1', null, 'key key_1 (no named person)'],
+    ['key', 'key_1', undefined, 'key key_1 '],
+    ['person', 'per_1', 'ada@example.org', 'person per_1 (ada@example.org)'],
+    ['system', 'remit', null, 'system remit '],
+  ] as const)('names the requester: %s %s of %s', (type, id, person, text) => {
+    expect(cover({ type, id }, person)).toContain(`requested by ${text}`)
   })
 })
 

@@ -1,3 +1,4 @@
+import { actorText } from '@remit/contract/report-texts'
 import { authorOf } from './changes/administrative.ts'
 import type { FactRow } from './entry.ts'
 import type { EntryNote, PeriodFacts } from './facts.ts'
@@ -23,7 +24,5 @@ export function seqsIn({ checks, evidence }: Pick<PeriodFacts, 'checks' | 'evide
 export function noteOf(row: FactRow, state: FactState): EntryNote {
   const entry = new LazyEntry(row, Date.parse(row.recorded_at))
   const { actor, agent_id: agentId } = entry
-  const person = authorOf(entry, state)
-  const whom = actor?.type === 'key' ? ` (${person ?? 'no named person'})` : ''
-  return { at: row.recorded_at, agentId, by: actor && `${actor.type} ${actor.id}${whom}` }
+  return { at: row.recorded_at, agentId, by: actor && actorText(actor, authorOf(entry, state)) }
 }

@@ -1,3 +1,4 @@
+import type { Actor } from '../ledger.ts'
 import type {
   ControlStatus,
   ReportCheck,
@@ -54,6 +55,15 @@ export const RESULT_TEXTS = {
 
 export const evidenceText = ({ operated, reason }: ReportEvidence): string =>
   operated || reason === null ? (operated ? 'operating' : 'not operating') : REASON_TEXTS[reason]
+
+/**
+ * An actor with its person, such as `key key_1 (ada@example.org)`. A key without a person is said to have
+ * none, unless `person` is undefined: old reports lack it.
+ */
+export function actorText({ type, id }: Actor, person: string | null | undefined): string {
+  const unnamed = type === 'key' && person === null ? ' (no named person)' : ''
+  return `${type} ${id}${person ? ` (${person})` : unnamed}`
+}
 
 /** The title of a kind of evidence; of an old report, which lacks it, the words of its id. */
 export const evidenceTitle = ({ kind, title }: ReportEvidence): string =>

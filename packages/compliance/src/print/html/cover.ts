@@ -1,5 +1,6 @@
 import type { ControlStatus, ReadyReport } from '@remit/contract'
 import {
+  actorText,
   EVALUATION_NOTICE,
   momentText,
   openText,
@@ -35,8 +36,8 @@ export function cover(report: ReadyReport): Markup {
         <dd>${scope.plan ?? 'none: the organization did not exist yet'}</dd>
         <dt>Generated</dt>
         <dd>
-          ${momentText(report.generated_at)}, requested by ${report.generated_by.type}
-          ${isolated(report.generated_by.id)}${personOf(report)}
+          ${momentText(report.generated_at)}, requested by
+          ${isolated(actorText(report.generated_by, report.generated_by_person))}
         </dd>
         <dt>Report</dt>
         <dd><code>${report.id}</code>, recorded in the ledger as entry ${report.record_seq}</dd>
@@ -91,12 +92,6 @@ export function cover(report: ReadyReport): Markup {
       </dl>
       ${kindTable(ledger.by_kind)}
     </section>`
-}
-
-/** The person of the requesting key. Old reports lack it. */
-function personOf({ generated_by, generated_by_person: person }: ReadyReport): Markup | null {
-  if (person === undefined || generated_by.type !== 'key') return null
-  return person === null ? html`, without a named person` : html` of ${isolated(person)}`
 }
 
 function openFindings({ content }: ReadyReport): Markup | null {
