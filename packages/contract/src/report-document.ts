@@ -135,7 +135,7 @@ export const ReportFinding = z
     seqs: z.array(Seq).max(50).describe('The lowest status'),
     title: z.string().optional().describe('The title of the check'),
     dates: Dates.optional(),
-    agents: z.array(z.string()).optional().describe('Agents of these entries, at most ten'),
+    agents: z.array(z.string()).optional().describe('Agents of these entries'),
     keys: z
       .array(z.string())
       .optional()

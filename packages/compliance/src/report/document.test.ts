@@ -208,6 +208,51 @@ describe('findings', () => {
     expect(findings[100]).toMatchObject({ text: '200 more like these.', count: 12_000 })
   })
 
+  /** A failure of DEC-1 over entries of so many agents, and over `beyond` entries more. */
+  const ofAgents = (agents: number, beyond = 0) => {
+    const seqs = Array.from({ length: agents }, (_, i) => i)
+    const failures = [{ params: { n: 1, allows: 1 }, count: agents + beyond, seqs }]
+    const facts = factsWith({ outcomes: [{ ...failed('DEC-1'), failures }] })
+    const at = '2026-01-02T08:00:00.000Z'
+    const entries = seqs.map((i) => [i, { at, agentId: `a${i}`, by: `key k${i % 2}` }] as const)
+    const [finding] = contentOf(catalogue('soc2'), SECURITY, {
+      ...facts,
+      entries: new Map(entries),
+    }).findings
+    return finding
+  }
+
+  test('name ten agents in the text, how many more there are, and all in a list', () => {
+    expect(ofAgents(12)).toMatchObject({
+      text: expect.stringMatching(
+        / Agents: a0, .*, a9 and 2 more\. Recorded by: key k0, key k1\. /,
+      ),
+      agents: Array.from({ length: 12 }, (_, i) => `a${i}`),
+    })
+    expect(ofAgents(10)?.text).toMatch(/ Agents: a0, .*, a9\. /)
+  })
+
+  test('over more than fifty entries say which entries the names are of', () => {
+    expect(ofAgents(50, 7)?.text).toMatch(
+      / Agents: a0, .*, a9 and 40 more, in the first 50 entries\. Recorded by: key k0, key k1, in the first 50 entries\. /,
+    )
+  })
+
+  test('that are omitted are corrected if every one of them was, by the last correction', () => {
+    const rest = (...fixes: (number | null)[]) => {
+      const first = Array.from({ length: 100 }, (_, i) => ({ fixedBy: null, seqs: [i] }))
+      const others = fixes.map((fixedBy, i) => ({ fixedBy, seqs: [100 + i] }))
+      const failures = [...first, ...others].map((one) => ({ params: {}, count: 1, ...one }))
+      return reportOf({ outcomes: [{ ...failed('DEC-3'), failures }] }).findings.at(-1)
+    }
+
+    expect(rest(300, 200)).toMatchObject({
+      text: '2 more like these. Corrected by entry 300.',
+      fixed_seq: 300,
+    })
+    expect(rest(300, null)).toMatchObject({ text: '2 more like these.', fixed_seq: null })
+  })
+
   test('of the chain are about every computed control, others about those that name them', () => {
     const { findings } = reportOf({
       chain: { firstBadSeq: 3 },
