@@ -1,4 +1,4 @@
-import type { ReadyReport } from '@remit/contract'
+import type { CsvPart, ReadyReport } from '@remit/contract'
 import { describe, expect, test } from 'vitest'
 import { pageOf } from '../src/print/html/page.ts'
 import { csvOf } from '../src/report/csv/csv.ts'
@@ -9,8 +9,7 @@ import { FRAMEWORKS, quarter, reportOn } from './support/print.ts'
 const facts = quarter('DEC-3', 'APR-3', 'GRD-1', 'SCR-2')
 const soc2 = reportOn('soc2', facts)
 const { content, content_sha256: sha256 } = soc2
-const table = (part: 'controls' | 'findings' | 'evidence') =>
-  readTable(csvOf({ content, sha256 }, part))
+const table = (part: CsvPart) => readTable(csvOf({ content, sha256 }, part))
 const find = (check: string) => content.findings.find((one) => one.check === check)!
 
 describe('the CSV of findings', () => {
@@ -50,13 +49,55 @@ test('the CSV of controls separates evidence in the record from evidence to supp
   }
 })
 
-test('the CSV of evidence has a date for every sequence number of a sample', () => {
-  const rows = table('evidence').filter((row) => row['sample_seqs'] !== '')
+test('the CSV of checks has each check once, with its figures and its minimum', () => {
+  const rows = table('checks')
+  const row = rows.find((one) => one['check_id'] === 'SCR-2')
+  const { ...check } = content.controls
+    .flatMap(({ checks }) => checks)
+    .find(({ id }) => id === 'SCR-2')!
 
-  expect(rows.length).toBeGreaterThan(20)
-  for (const row of rows)
-    expect(row['sample_dates']?.split(' ')).toHaveLength(row['sample_seqs']!.split(' ').length)
+  expect(new Set(rows.map((one) => one['check_id'])).size).toBe(rows.length)
+  expect(rows.length).toBeGreaterThan(30)
+  expect(row).toMatchObject({
+    check_title: 'Scores acceptable',
+    severity: 'medium',
+    result: 'fail',
+    found: 'exact_match: 17.1% (120 of 700)',
+    passes_when: 'at most 10% of the items of each scorer fail',
+    relaxed: 'false',
+    population: String(check.population),
+    basis: '700',
+    basis_of: 'scored items',
+    least_basis: '30',
+    days: '90',
+    days_over: 'period',
+    least_days: '7',
+    control_ids: 'PI1.4',
+  })
 })
+
+test('the CSV of metrics has figures as they are printed, and numbers as numbers', () => {
+  const value = (id: string) => table('metrics').find((row) => row['metric_id'] === id)
+
+  expect(value('M02')?.['value']).toBe(
+    'sound: yes; verified from entry: 0; first invalid entry: none',
+  )
+  expect(value('M45')).toMatchObject({ unit: 'count' })
+  expect(value('M18')).toMatchObject({ value: '12.9% (4 of 31)', unit: 'percent' })
+  expect(value('M23')?.['value']).toBe('0')
+  for (const row of table('metrics')) expect(row['value']).not.toMatch(/[{}"]|_seq|\b0\.\d{4}\b/)
+})
+
+test.each(['controls', 'evidence'] as const)(
+  'the CSV of %s has a date for every sequence number of a sample',
+  (part) => {
+    const rows = table(part).filter((row) => row['sample_seqs'] !== '')
+
+    expect(rows.length).toBeGreaterThan(20)
+    for (const row of rows)
+      expect(row['sample_dates']?.split(' ')).toHaveLength(row['sample_seqs']!.split(' ').length)
+  },
+)
 
 describe('the cover', () => {
   const cover = (generated_by: ReadyReport['generated_by'], person: string | null | undefined) =>
@@ -108,6 +149,16 @@ describe('a printed page', () => {
   test('describes its subject in the header', () => {
     expect(text).toContain('@top-left { ')
     expect(text).toContain('content: "SOC 2, 1 January 2026 to 31 March 2026"')
+  })
+
+  test('shows the first and the last entry of a kind of evidence with their days', () => {
+    const evidence = content.controls.find(({ id }) => id === 'CC1.5')!.evidence[0]!
+    const days = evidence.sample_dates!.map((date) => date!.slice(0, 10))
+    const shown = text.replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' ')
+
+    expect(shown).toContain(
+      `${evidence.title} operating ${evidence.count} ${evidence.first_seq} (${days[0]}); ${evidence.last_seq} (${days.at(-1)})`,
+    )
   })
 
   test('breaks no line within a date, and no page within the two lists of a control', () => {

@@ -23,6 +23,9 @@ export const figureText = (figure: Figure, id = ''): string =>
 const withoutCounts = (id: string, text: string): string =>
   OF_TIME.has(id) ? text.replace(/ \(\d+ of \d+\)/, '') : text
 
+/** The unit of a metric, for a reader of `figureText`. */
+export const unitText = (unit: string): string => (unit === 'ratio' ? 'percent' : unit)
+
 function partText(figure: Figure, isRecorded: boolean): string {
   if (figure === null) return 'none'
   if (typeof figure === 'boolean') return figure ? 'yes' : 'no'

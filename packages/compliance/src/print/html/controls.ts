@@ -139,12 +139,20 @@ const evidenceTable = (evidence: readonly ReportEvidence[]): Markup =>
             <th scope="row">${evidenceTitle(one)}</th>
             <td>${evidenceText(one)}</td>
             <td class="number">${one.count}</td>
-            <td>${one.first_seq === null ? '' : `${one.first_seq}, ${one.last_seq}`}</td>
+            <td>${endsOf(one)}</td>
             <td class="seqs">${dated(one.sample, one.sample_dates)}</td>
           </tr>`,
       )}
     </tbody>
   </table>`
+
+/** The first and the last entry. They are also the first and the last one of the sample. */
+function endsOf({ first_seq, last_seq, sample_dates: dates }: ReportEvidence): Markup | null {
+  if (first_seq === null || last_seq === null) return null
+  return first_seq === last_seq
+    ? dated([first_seq], dates)
+    : dated([first_seq, last_seq], dates && [dates[0] ?? null, dates.at(-1) ?? null])
+}
 
 const manualSection = (controls: readonly ReportControl[]): Markup =>
   html`<section>

@@ -1,5 +1,5 @@
 import type { ReportContent } from '@remit/contract'
-import { figureText, THRESHOLD_LABELS } from '@remit/contract/report-texts'
+import { figureText, THRESHOLD_LABELS, unitText } from '@remit/contract/report-texts'
 import { html, isolated } from './markup.ts'
 import type { Markup } from './markup.ts'
 
@@ -22,7 +22,7 @@ export const metricSection = ({ metrics, rules }: ReportContent): Markup =>
             html`<tr>
               <th scope="row"><span class="id">${id}</span> ${name}</th>
               <td>${isolated(figureText(value, id))}</td>
-              <td>${unit === 'ratio' ? 'percent' : unit}</td>
+              <td>${unitText(unit)}</td>
               <td class="number">${population}</td>
             </tr>`,
         )}

@@ -79,7 +79,7 @@ article { border-top: .5pt solid #999; margin-top: 1.4rem; }
 .summary th:first-child { width: 9.5rem; } .summary .number { width: 5.5rem; }
 .controls th:nth-child(1) { width: 15%; } .controls th:nth-child(3) { width: 13%; } .controls th:nth-child(4) { width: 23%; } .controls th:nth-child(5) { width: 13%; }
 .checks th:nth-child(1) { width: 24%; } .checks th:nth-child(2) { width: 11%; } .checks th:nth-child(4) { width: 21%; } .checks th:nth-child(5) { width: 20%; }
-.evidence th:nth-child(1) { width: 18%; } .evidence th:nth-child(2) { width: 13%; } .evidence th:nth-child(3) { width: 9%; } .evidence th:nth-child(4) { width: 11%; }
+.evidence th:nth-child(1) { width: 21%; } .evidence th:nth-child(2) { width: 12%; } .evidence th:nth-child(3) { width: 8%; } .evidence th:nth-child(4) { width: 17%; }
 .manual-controls th:nth-child(1) { width: 15%; } .manual-controls th:nth-child(2) { width: 30%; }
 .metrics th:nth-child(1) { width: 36%; } .metrics th:nth-child(3) { width: 14%; } .metrics th:nth-child(4) { width: 12%; }
 .kinds, .thresholds { max-width: 30rem; }
