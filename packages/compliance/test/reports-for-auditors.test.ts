@@ -143,6 +143,17 @@ test('every check states its criterion in words, not as "none" or "all"', () => 
   for (const check of checks) expect(check).toMatch(/: \S+ \S+ \S+/)
 })
 
+test('a printed report on the AI Act names the amendment, and that its text is still to be checked', () => {
+  const page = pageOf(reportOn('eu_ai_act', facts)).text
+  const [, version = ''] = /class="version">([^<]*)</.exec(page) ?? []
+  const [, notice = ''] = /class="notice">([^<]*)</.exec(page) ?? []
+
+  expect(version).toMatch(
+    /2024\/1689 .*, amended by Regulation \(EU\) 2026\/1744 \(OJ L, 24\.7\.2026\)$/,
+  )
+  expect(notice).toMatch(/2026\/1744 \(OJ L, 24\.7\.2026\), check against the Official Journal\.$/)
+})
+
 describe('a printed page', () => {
   const { text } = pageOf(soc2)
 

@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import type { Figure, ReportCheck, ReportSummary } from '../report-document.ts'
-import { datedText, figureText, openText, periodText, populationText } from './index.ts'
+import {
+  datedText,
+  figureText,
+  openText,
+  periodText,
+  populationText,
+  supplyItems,
+} from './index.ts'
 
 describe('values as text', () => {
   test.each([
@@ -78,6 +85,19 @@ test('sequence numbers are followed by the days of their entries, with one day f
   )
   expect(datedText([12, 13], undefined)).toBe('12, 13')
 })
+
+test.each([
+  ['The risk register must be supplied.', 'The risk register.'],
+  ['Data sets are outside this server; documentation must be supplied.', null],
+  ['Volumes are a figure, but capacity planning must be supplied.', null],
+  ['Minutes are not held here and must be supplied.', null],
+  ['Supply the badge records.', null],
+])(
+  'an item to supply stays a sentence unless it is a phrase without its verb: %s',
+  (text, item) => {
+    expect(supplyItems(`A first one. ${text}`)).toEqual(['A first one.', item ?? text])
+  },
+)
 
 test('open findings are counted by severity, and none is said so', () => {
   const summary = { total: 1, satisfied: 0, attention: 0, not_evidenced: 1, manual: 0 }

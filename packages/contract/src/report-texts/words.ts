@@ -103,13 +103,15 @@ export function datedText(
   return groups.map((group) => `${seqText(group.seqs)} (${group.day})`).join('; ')
 }
 
-/** Splits a text into sentences. */
-export const sentencesIn = (text: string): string[] =>
-  text.split(/(?<=\.)\s+(?=\p{Lu})/u).filter((sentence) => sentence !== '')
+/** The evidence to supply, as items of a list whose title contains the verb. */
+export const supplyItems = (text: string): string[] =>
+  text
+    .split(/(?<=\.)\s+(?=\p{Lu})/u)
+    .filter((sentence) => sentence !== '')
+    .map(supplyItem)
 
-/** Shortens a sentence for a list of evidence to supply, whose title contains the verb. */
-export const supplyItem = (sentence: string): string =>
-  / (?:and|that|which) must be supplied/.test(sentence)
+const supplyItem = (sentence: string): string =>
+  /; |, but | (?:and|that|which) must be supplied/.test(sentence)
     ? sentence
     : sentence.replace(/ must be supplied\.$/, '.')
 

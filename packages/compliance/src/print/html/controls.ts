@@ -7,8 +7,7 @@ import {
   populationText,
   REASON_TEXTS,
   RESULT_TEXTS,
-  sentencesIn,
-  supplyItem,
+  supplyItems,
 } from '@remit/contract/report-texts'
 import { statusMark } from './cover.ts'
 import { dated } from './dated.ts'
@@ -79,7 +78,7 @@ const twoLists = (control: ReportControl): Markup =>
             control.record_shows.length > 0 ? control.record_shows : [nothingShown(control)],
           )
     }
-    ${listOf('You supply', sentencesIn(control.organization_must_supply).map(supplyItem))}
+    ${listOf('You supply', supplyItems(control.organization_must_supply))}
   </div>`
 
 const nothingShown = ({ reason }: ReportControl): string =>
@@ -171,7 +170,7 @@ const manualSection = (controls: readonly ReportControl[]): Markup =>
             html`<tr>
               <th scope="row" class="id">${control.id}</th>
               <td>${control.title}</td>
-              <td>${sentencesIn(control.organization_must_supply).map(supplyItem).join(' ')}</td>
+              <td>${supplyItems(control.organization_must_supply).join(' ')}</td>
             </tr>`,
         )}
       </tbody>
