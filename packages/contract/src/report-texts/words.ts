@@ -22,7 +22,7 @@ export const STATUS_TEXTS: Readonly<Record<ControlStatus, string>> = {
 export const STATUS_MEANINGS: Readonly<Record<ControlStatus, string>> = {
   satisfied:
     'For governed agents, the listed checks passed over the stated populations in the period. The status covers that part only.',
-  attention: 'At least one check failed. See the findings.',
+  attention: 'At least one check failed, or the ledger did not verify. See the findings.',
   not_evidenced: 'The record contains no evidence that can be assessed, for the stated reason.',
   manual:
     'The record contains no evidence for this control by design. The organization supplies all of it.',

@@ -63,8 +63,8 @@ const controlRow = (control: ReportControl): Markup =>
 const controlDetail = (control: ReportControl): Markup =>
   html`<article>
     <h3><span class="id">${control.id}</span> ${control.title} ${statusMark(control.status)}</h3>
-    ${control.checks.length === 0 ? null : checkTable(control.checks)}
-    ${control.evidence.length === 0 ? null : evidenceTable(control.evidence)} ${twoLists(control)}
+    ${twoLists(control)} ${control.checks.length === 0 ? null : checkTable(control.checks)}
+    ${control.evidence.length === 0 ? null : evidenceTable(control.evidence)}
   </article>`
 
 /** Existing evidence and missing evidence in two lists. */
