@@ -2,8 +2,10 @@ import type { Actor } from '../ledger.ts'
 import type {
   ControlStatus,
   ReportCheck,
+  ReportContent,
   ReportControl,
   ReportEvidence,
+  ReportFinding,
   ReportSummary,
   StatusReason,
 } from '../report-document.ts'
@@ -87,20 +89,37 @@ export function populationText({ population, basis, days, least, result }: Repor
   return looked
 }
 
-/** Sequence numbers with the days of their entries: `12, 13 (2026-01-03); 19 (2026-01-04)`. */
-export function datedText(
+/** Successive sequence numbers of one day; the day is null in an old report, which has no dates. */
+export interface SeqsOfDay {
+  readonly day: string | null
+  readonly seqs: number[]
+}
+
+/** Groups sequence numbers by the days of their entries. */
+export function byDay(
   seqs: readonly number[],
   dates: readonly (string | null)[] | undefined,
-): string {
-  if (dates === undefined) return seqText(seqs)
-  const groups: { day: string; seqs: number[] }[] = []
+): SeqsOfDay[] {
+  const groups: SeqsOfDay[] = []
   for (const [i, seq] of seqs.entries()) {
-    const day = dates[i]?.slice(0, 10) ?? 'no longer kept'
+    const day = dates ? (dates[i]?.slice(0, 10) ?? 'no longer kept') : null
     const last = groups.at(-1)
     if (last?.day === day) last.seqs.push(seq)
     else groups.push({ day, seqs: [seq] })
   }
-  return groups.map((group) => `${seqText(group.seqs)} (${group.day})`).join('; ')
+  return groups
+}
+
+/** Sequence numbers with the days of their entries: `12, 13 (2026-01-03); 19 (2026-01-04)`. */
+export const datedText = (...of: Parameters<typeof byDay>): string =>
+  byDay(...of)
+    .map(({ seqs, day }) => (day === null ? seqText(seqs) : `${seqText(seqs)} (${day})`))
+    .join('; ')
+
+/** The evidence in the record, as items of a list; null in an old report, which has none. */
+export const recordItems = ({ record_shows: shows, reason }: ReportControl): string[] | null => {
+  if (shows === undefined || shows.length > 0) return shows ?? null
+  return [`No evidence that can be assessed${reason === null ? '' : `: ${REASON_TEXTS[reason]}`}.`]
 }
 
 /** The evidence to supply, as items of a list whose title contains the verb. */
@@ -115,6 +134,9 @@ const supplyItem = (sentence: string): string =>
     ? sentence
     : sentence.replace(/ must be supplied\.$/, '.')
 
+/** The titles of the two lists of a control. */
+export const LIST_TITLES = { record: 'The record contains', supply: 'You supply' } as const
+
 /** The severities of open findings, as `1 high, 2 low`; null if unknown. */
 export function openText(summary: ReportSummary): string | null {
   const { open_critical, open_high, open_medium, open_low } = summary
@@ -123,3 +145,28 @@ export function openText(summary: ReportSummary): string | null {
   const open = Object.entries(counts).filter(([, count]) => (count ?? 0) > 0)
   return open.length === 0 ? 'none' : open.map(([name, count]) => `${count} ${name}`).join(', ')
 }
+
+/** The open findings of a report, and the number of findings that no control in scope shows. */
+export function openFindingsText({
+  summary,
+  findings,
+}: Pick<ReportContent, 'summary' | 'findings'>): string | null {
+  const elsewhere = findings.filter(({ controls }) => controls.length === 0).length
+  const concern = elsewhere === 1 ? 'finding concerns' : 'findings concern'
+  const more = elsewhere === 0 ? '' : `; ${elsewhere} ${concern} no control in the scope`
+  const open = openText(summary)
+  return open && `${open}${more}`
+}
+
+/** Whether a finding was corrected in the period; null in an old report, which does not tell. */
+export const findingState = ({ fixed_seq }: ReportFinding): string | null =>
+  fixed_seq === null
+    ? 'open at the end of the period'
+    : fixed_seq === undefined
+      ? null
+      : `corrected by entry ${fixed_seq}`
+
+export const concernsText = ({ controls }: ReportFinding): string =>
+  controls.length === 0
+    ? 'Concerns the organization, but no control in the scope of this report.'
+    : `Controls: ${controls.join(', ')}`

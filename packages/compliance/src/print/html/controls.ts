@@ -4,8 +4,10 @@ import {
   evidenceText,
   evidenceTitle,
   figureText,
+  LIST_TITLES,
   populationText,
   REASON_TEXTS,
+  recordItems,
   RESULT_TEXTS,
   supplyItems,
 } from '@remit/contract/report-texts'
@@ -70,21 +72,12 @@ const controlDetail = (control: ReportControl): Markup =>
 /** Existing evidence and missing evidence in two lists. */
 const twoLists = (control: ReportControl): Markup =>
   html`<div class="lists">
-    ${
-      control.record_shows === undefined
-        ? null
-        : listOf(
-            'The record contains',
-            control.record_shows.length > 0 ? control.record_shows : [nothingShown(control)],
-          )
-    }
-    ${listOf('You supply', supplyItems(control.organization_must_supply))}
+    ${listOf(LIST_TITLES.record, recordItems(control))}
+    ${listOf(LIST_TITLES.supply, supplyItems(control.organization_must_supply))}
   </div>`
 
-const nothingShown = ({ reason }: ReportControl): string =>
-  `No evidence that can be assessed${reason === null ? '' : `: ${REASON_TEXTS[reason]}`}.`
-
-const listOf = (title: string, items: readonly string[]): Markup =>
+const listOf = (title: string, items: readonly string[] | null): Markup | null =>
+  items &&
   html`<div>
     <h4>${title}</h4>
     <ul>

@@ -3,7 +3,7 @@ import {
   actorText,
   EVALUATION_NOTICE,
   momentText,
-  openText,
+  openFindingsText,
   periodText,
   STATUS_MEANINGS,
   STATUS_TEXTS,
@@ -95,13 +95,11 @@ export function cover(report: ReadyReport): Markup {
 }
 
 function openFindings({ content }: ReadyReport): Markup | null {
-  const open = openText(content.summary)
-  if (open === null) return null
-  const elsewhere = content.findings.filter(({ controls }) => controls.length === 0).length
-  return html`<dt>Findings open at the end</dt>
-    <dd>
-      ${open}${elsewhere === 0 ? '' : `; ${elsewhere} ${elsewhere === 1 ? 'finding concerns' : 'findings concern'} no control in the scope`}
-    </dd>`
+  const open = openFindingsText(content)
+  return open === null
+    ? null
+    : html`<dt>Findings open at the end</dt>
+        <dd>${open}</dd>`
 }
 
 /** A status as a word; its frame differs too, for prints without colors. */
