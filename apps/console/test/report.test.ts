@@ -1,7 +1,22 @@
 import type { ReadyReport } from '@remit/contract'
+import {
+  actorText,
+  concernsText,
+  evidenceText,
+  figureText,
+  findingState,
+  openFindingsText,
+  openText,
+  populationText,
+  REASON_TEXTS,
+  recordItems,
+  RESULT_TEXTS,
+  STATUS_TEXTS,
+  supplyItems,
+} from '@remit/contract/report-texts'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { canRun, openBrowser, openTab, startSession } from './support/browser.ts'
+import { canRun, go, openBrowser, openTab, settled, startSession } from './support/browser.ts'
 import { startServer } from './support/server.ts'
 import type { Server } from './support/server.ts'
 
@@ -74,12 +89,95 @@ describe.skipIf(!canRun)('a report in Chromium', () => {
     expect(await tableOf(title)).toEqual(figures)
   })
 
+  /** The text of each part of the page under a heading or summary, without tags. */
+  const textsOf = (selector: string): Promise<string[]> =>
+    page.locator(selector).evaluateAll((parts) => parts.map(({ textContent }) => textContent ?? ''))
+  const contentOf = async () =>
+    ((await server.api.getReport({ params: { id } })) as ReadyReport).content
+
+  test('says of each control what the printed page says: status, reason, lists, checks, dates', async () => {
+    const { controls } = await contentOf()
+    const shown = await textsOf('main details')
+
+    expect(shown).toHaveLength(controls.length)
+    expect(new Set(controls.map(({ reason }) => reason)).size).toBeGreaterThan(3)
+    for (const [i, control] of controls.entries()) {
+      const said = [
+        control.id,
+        STATUS_TEXTS[control.status],
+        control.reason === null ? '' : REASON_TEXTS[control.reason],
+        ...(control.coverage === 'manual' ? [] : (recordItems(control) ?? [])),
+        ...supplyItems(control.organization_must_supply),
+        ...control.checks.flatMap((check) => [
+          `${check.id} ${check.title}`,
+          RESULT_TEXTS[check.result],
+          check.threshold,
+          populationText(check),
+          figureText(check.value, check.id),
+        ]),
+        ...control.evidence.flatMap((one) => [
+          one.title ?? '',
+          evidenceText(one),
+          ...one.sample_dates!.map((date) => date!.slice(0, 10)),
+        ]),
+      ]
+      for (const text of said) expect(shown[i]).toContain(text)
+    }
+  })
+
+  test('shows findings with the title of the check, agents, authors, dates and their state', async () => {
+    const { findings } = await contentOf()
+    const shown = await textsOf('main article')
+
+    expect(shown).toHaveLength(findings.length)
+    expect(findings.length).toBeGreaterThan(1)
+    for (const [i, finding] of findings.entries()) {
+      const said = [
+        `${finding.check} ${finding.title}`,
+        finding.text,
+        finding.severity,
+        ...finding.agents!,
+        ...finding.keys!,
+        ...finding.dates!.map((date) => date!.slice(0, 10)),
+        findingState(finding) ?? '',
+        concernsText(finding),
+      ]
+      for (const text of said) expect(shown[i]).toContain(text)
+    }
+  })
+
+  test('names who requested it, and the open findings', async () => {
+    const report = (await server.api.getReport({ params: { id } })) as ReadyReport
+    const [facts] = await textsOf('main dl')
+
+    expect(facts).toContain(actorText(report.generated_by, report.generated_by_person))
+    expect(facts).toContain(openFindingsText(report.content))
+  })
+
+  test('calls no control satisfied, here and in the list', async () => {
+    const { summary } = await contentOf()
+    await page.getByText('Controls by status').waitFor()
+    const [here] = await textsOf('main')
+    await go(page, '/reports')
+    const [list] = await textsOf('main')
+    await page.goBack()
+    await settled(page)
+
+    for (const text of [here, list]) {
+      expect(text).toContain('Evidence found')
+      expect(text).not.toMatch(/satisfied/i)
+    }
+    expect(list).toContain(openText(summary))
+  })
+
   test('"All entries behind this control" lists every one, page by page, with a way to each', async () => {
     const { control, seqs } = await longEvidence()
     const card = page.locator('details', { has: page.getByText(control, { exact: true }) })
     await card.locator('summary').click()
     await card.getByRole('button', { name: 'All entries behind this control' }).click()
-    const links = card.getByRole('table').getByRole('link')
+    const links = card
+      .getByRole('region', { name: 'All entries behind this control' })
+      .getByRole('link')
     await links.nth(PAGE - 1).waitFor()
     expect(await links.count()).toBe(PAGE)
     await card.getByRole('button', { name: 'Show more' }).click()

@@ -104,6 +104,13 @@ describe('a deny is against', () => {
     expect(breaches(deny(day(1)), { ...revoked, erased: true }, allow(day(3)))).toEqual([])
   })
 
+  it('any number of agents, each with its own failure', () => {
+    const agents = Array.from({ length: 40 }, (_, i) => `agent-${i}`)
+    const allows = agents.map((agent_id) => allow(day(2), { agent_id }))
+
+    expect(breaches(deny(day(1), { agent_id: '*' }), ...allows)).toHaveLength(40)
+  })
+
   it('one of several, each with what it broke', () => {
     const said = [deny(day(1)), deny(day(1), { id: 'other', agent_id: 'buyer' })]
     const facts = factsOf([

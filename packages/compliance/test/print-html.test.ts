@@ -1,10 +1,8 @@
 import { hash } from 'node:crypto'
-import type { Figure, ReadyReport } from '@remit/contract'
+import type { ReadyReport } from '@remit/contract'
 import { afterEach, describe, expect, test } from 'vitest'
 import { html, isolated } from '../src/print/html/markup.ts'
 import { pageOf } from '../src/print/html/page.ts'
-import { periodText } from '../src/print/moments.ts'
-import { figureText } from '../src/print/figures.ts'
 import { HOSTILE } from './support/hostile.ts'
 import { FRAMEWORKS, named, quarter, reportOn } from './support/print.ts'
 
@@ -181,37 +179,6 @@ describe('names from outside', () => {
     expect(html`<p title="${'"\''}">${parts}</p>`.text).toBe(
       '<p title="&quot;&#39;"><b>1</b>&lt;i&gt;0</p>',
     )
-  })
-})
-
-describe('values as text', () => {
-  test.each([
-    [null, 'nothing to measure'],
-    [0, '0'],
-    ['12.500000', '12.5'],
-    [true, 'yes'],
-    [{ numerator: 1, denominator: 3, text: '0.3333' }, '33.3% (1 of 3)'],
-    [{ count: 2, oldest_seq: null }, 'found: 2; oldest seq: none'],
-    [{ share: { numerator: 0, denominator: 2, text: '0.0000' } }, 'share: 0% (0 of 2)'],
-    [{ by_actor: { my_agent: 1, b: 2 }, allow: 3 }, 'by actor: [my_agent: 1; b: 2]; allow: 3'],
-    [[1, 2], '1, 2'],
-    [[], 'none'],
-    [{}, 'none'],
-    [{ difference: '0.1214' }, 'difference: 12.1 points'],
-  ] satisfies [Figure, string][])('%j is: %s', (figure, text) => {
-    expect(figureText(figure)).toBe(text)
-  })
-
-  test.each([
-    ['2026-02-01T00:00:00.000Z', '2026-03-01T00:00:00.000Z', '1 February 2026 to 28 February 2026'],
-    ['2026-03-31T00:00:00.000Z', '2026-04-01T00:00:00.000Z', '31 March 2026 to 31 March 2026'],
-    [
-      '2026-02-01T00:00:00.000Z',
-      '2026-03-01T12:30:01.500Z',
-      '1 February 2026, 00:00:00 UTC to before 1 March 2026, 12:30:01 UTC',
-    ],
-  ])('%s to %s is: %s', (from, to, text) => {
-    expect(periodText({ from, to })).toBe(text)
   })
 })
 

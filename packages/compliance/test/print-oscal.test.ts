@@ -34,6 +34,7 @@ interface Document {
     readonly 'import-ap': { readonly href: string }
     readonly results: readonly [
       {
+        readonly props: readonly Prop[]
         readonly 'reviewed-controls': {
           readonly 'control-selections': readonly [
             Record<string, readonly { 'control-id': string }[]>,
@@ -93,6 +94,28 @@ describe.each(reports)('%s as assessment-results', (_framework, report) => {
     )
     expect([...found]).toEqual(expected)
     expect(found.size).toBeGreaterThan(5)
+  })
+
+  test('counts controls by status, and open findings apart by severity', () => {
+    const counts = (name: string) =>
+      Object.fromEntries(
+        result.props.flatMap((one) => (one.name === name ? [[one.class, Number(one.value)]] : [])),
+      )
+    const { summary } = report.content
+
+    expect(counts('controls')).toEqual({
+      total: summary.total,
+      satisfied: summary.satisfied,
+      attention: summary.attention,
+      'not-evidenced': summary.not_evidenced,
+      manual: summary.manual,
+    })
+    expect(counts('open-findings')).toEqual({
+      critical: summary.open_critical,
+      high: summary.open_high,
+      medium: summary.open_medium,
+      low: summary.open_low,
+    })
   })
 
   test('names manual controls as left out', () => {

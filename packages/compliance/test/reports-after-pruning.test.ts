@@ -22,6 +22,7 @@ const NAMED = [
   /^metrics\.(M02|M03|M04|M07|M08|M48|M49)\./,
   /\.checks\.(LED-1|LED-2)\.population$/,
   /\.checks\.(LED-4|LED-7|REP-1)\.(population|basis)$/,
+  /\.record_shows\.(LED-1|LED-2|LED-4|LED-7)$/,
   /\.checks\.LED-4\.(days|result)$/,
   /\.evidence\.log_retention\.(operated|reason)$/,
   // The controls that rest on how long logs were kept.
@@ -37,7 +38,8 @@ function differences(one: unknown, other: unknown, path = ''): string[] {
   return [...names].flatMap((name) => {
     const inner = (one as Record<string, unknown>)[name]
     const { id, kind } = (inner ?? {}) as { id?: string; kind?: string }
-    const at = path === '' ? name : `${path}.${id ?? kind ?? name}`
+    const check = typeof inner === 'string' ? /^[A-Z]{3}-\d(?= )/.exec(inner)?.[0] : undefined
+    const at = path === '' ? name : `${path}.${id ?? kind ?? check ?? name}`
     return differences(inner, (other as Record<string, unknown>)[name], at)
   })
 }

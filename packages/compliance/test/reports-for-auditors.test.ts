@@ -1,3 +1,4 @@
+import type { CsvPart, ReadyReport } from '@remit/contract'
 import { describe, expect, test } from 'vitest'
 import { pageOf } from '../src/print/html/page.ts'
 import { csvOf } from '../src/report/csv/csv.ts'
@@ -8,8 +9,7 @@ import { FRAMEWORKS, quarter, reportOn } from './support/print.ts'
 const facts = quarter('DEC-3', 'APR-3', 'GRD-1', 'SCR-2')
 const soc2 = reportOn('soc2', facts)
 const { content, content_sha256: sha256 } = soc2
-const table = (part: 'controls' | 'findings' | 'evidence') =>
-  readTable(csvOf({ content, sha256 }, part))
+const table = (part: CsvPart) => readTable(csvOf({ content, sha256 }, part))
 const find = (check: string) => content.findings.find((one) => one.check === check)!
 
 describe('the CSV of findings', () => {
@@ -49,25 +49,70 @@ test('the CSV of controls separates evidence in the record from evidence to supp
   }
 })
 
-test('the CSV of evidence has a date for every sequence number of a sample', () => {
-  const rows = table('evidence').filter((row) => row['sample_seqs'] !== '')
+test('the CSV of checks has each check once, with its figures and its minimum', () => {
+  const rows = table('checks')
+  const row = rows.find((one) => one['check_id'] === 'SCR-2')
+  const { ...check } = content.controls
+    .flatMap(({ checks }) => checks)
+    .find(({ id }) => id === 'SCR-2')!
 
-  expect(rows.length).toBeGreaterThan(20)
-  for (const row of rows)
-    expect(row['sample_dates']?.split(' ')).toHaveLength(row['sample_seqs']!.split(' ').length)
+  expect(new Set(rows.map((one) => one['check_id'])).size).toBe(rows.length)
+  expect(rows.length).toBeGreaterThan(30)
+  expect(row).toMatchObject({
+    check_title: 'Scores acceptable',
+    severity: 'medium',
+    result: 'fail',
+    found: 'exact_match: 17.1% (120 of 700)',
+    passes_when: 'at most 10% of the items of each scorer fail',
+    relaxed: 'false',
+    population: String(check.population),
+    basis: '700',
+    basis_of: 'scored items',
+    least_basis: '30',
+    days: '90',
+    days_over: 'period',
+    least_days: '7',
+    control_ids: 'PI1.4',
+  })
 })
 
+test('the CSV of metrics has figures as they are printed, and numbers as numbers', () => {
+  const value = (id: string) => table('metrics').find((row) => row['metric_id'] === id)
+
+  expect(value('M02')?.['value']).toBe(
+    'sound: yes; verified from entry: 0; first invalid entry: none',
+  )
+  expect(value('M45')).toMatchObject({ unit: 'count' })
+  expect(value('M18')).toMatchObject({ value: '12.9% (4 of 31)', unit: 'percent' })
+  expect(value('M23')?.['value']).toBe('0')
+  for (const row of table('metrics')) expect(row['value']).not.toMatch(/[{}"]|_seq|\b0\.\d{4}\b/)
+})
+
+test.each(['controls', 'evidence'] as const)(
+  'the CSV of %s has a date for every sequence number of a sample',
+  (part) => {
+    const rows = table(part).filter((row) => row['sample_seqs'] !== '')
+
+    expect(rows.length).toBeGreaterThan(20)
+    for (const row of rows)
+      expect(row['sample_dates']?.split(' ')).toHaveLength(row['sample_seqs']!.split(' ').length)
+  },
+)
+
 describe('the cover', () => {
-  const cover = (person: string | null | undefined) =>
-    pageOf({ ...soc2, ...(person !== undefined && { generated_by_person: person }) })
+  const cover = (generated_by: ReadyReport['generated_by'], person: string | null | undefined) =>
+    pageOf({ ...soc2, generated_by, ...(person !== undefined && { generated_by_person: person }) })
       .text.replaceAll(/<[^>]*>/g, '')
       .replaceAll(/\s+/g, ' ')
 
-  test('names the person of the requesting key', () => {
-    const asked = `requested by key ${soc2.generated_by.id}`
-    expect(cover('ada@example.org')).toContain(`${asked} of ada@example.org`)
-    expect(cover(null)).toContain(`${asked}, without a named person`)
-    expect(cover(undefined)).toContain(`${asked} `)
+  test.each([
+    ['key', 'key_1', 'ada@example.org', 'key key_1 (ada@example.org)'],
+    ['key', 'key_1', null, 'key key_1 (no named person)'],
+    ['key', 'key_1', undefined, 'key key_1 '],
+    ['person', 'per_1', 'ada@example.org', 'person per_1 (ada@example.org)'],
+    ['system', 'remit', null, 'system remit '],
+  ] as const)('names the requester: %s %s of %s', (type, id, person, text) => {
+    expect(cover({ type, id }, person)).toContain(`requested by ${text}`)
   })
 })
 
@@ -89,12 +134,42 @@ describe('findings', () => {
   })
 })
 
+test('every check states its criterion in words, not as "none" or "all"', () => {
+  const checks = FRAMEWORKS.flatMap((framework) => reportOn(framework, facts).content.controls)
+    .flatMap((control) => control.checks)
+    .map(({ id, threshold }) => `${id}: ${threshold}`)
+
+  expect(new Set(checks).size).toBe(41)
+  for (const check of checks) expect(check).toMatch(/: \S+ \S+ \S+/)
+})
+
+test('a printed report on the AI Act names the amendment, and that its text is still to be checked', () => {
+  const page = pageOf(reportOn('eu_ai_act', facts)).text
+  const [, version = ''] = /class="version">([^<]*)</.exec(page) ?? []
+  const [, notice = ''] = /class="notice">([^<]*)</.exec(page) ?? []
+
+  expect(version).toMatch(
+    /2024\/1689 .*, amended by Regulation \(EU\) 2026\/1744 \(OJ L, 24\.7\.2026\)$/,
+  )
+  expect(notice).toMatch(/2026\/1744 \(OJ L, 24\.7\.2026\), check against the Official Journal\.$/)
+})
+
 describe('a printed page', () => {
   const { text } = pageOf(soc2)
 
   test('describes its subject in the header', () => {
     expect(text).toContain('@top-left { ')
     expect(text).toContain('content: "SOC 2, 1 January 2026 to 31 March 2026"')
+  })
+
+  test('shows the first and the last entry of a kind of evidence with their days', () => {
+    const evidence = content.controls.find(({ id }) => id === 'CC1.5')!.evidence[0]!
+    const days = evidence.sample_dates!.map((date) => date!.slice(0, 10))
+    const shown = text.replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' ')
+
+    expect(shown).toContain(
+      `${evidence.title} operating ${evidence.count} ${evidence.first_seq} (${days[0]}); ${evidence.last_seq} (${days.at(-1)})`,
+    )
   })
 
   test('breaks no line within a date, and no page within the two lists of a control', () => {

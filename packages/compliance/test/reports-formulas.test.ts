@@ -1,3 +1,4 @@
+import { CSV_PARTS } from '@remit/contract'
 import { createOrganization, isOrganizationName, createLedgerSigner, randomIds } from '@remit/core'
 import { pino } from 'pino'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -8,13 +9,11 @@ import { agent, day, decision } from './support/entries.ts'
 import { createReports, play, QUARTER } from './support/reports.ts'
 import type { ReportsApi } from './support/reports.ts'
 
-const PARTS = ['controls', 'findings', 'metrics', 'evidence'] as const
-
 /** Every table of a report on the quarter, read by a strict reader; no cell is a formula. */
 async function tablesOf(api: Pick<ReportsApi, 'ok' | 'call'>) {
   const { id } = await api.ok('createReport', { body: { framework: 'soc2', ...QUARTER } })
   const tables = new Map<string, Record<string, string>[]>()
-  for (const part of PARTS) {
+  for (const part of CSV_PARTS) {
     const query = { format: 'csv', part }
     const text = await (await api.call('getReport', { params: { id }, query })).text()
     const cells = parseCsv(text).flat()

@@ -72,6 +72,9 @@ describe('nothing is satisfied', () => {
       data: { report_id: `rpt_${at}` },
     }))
     expect(satisfied([...alive, ...reports])).toEqual([])
+    const history = (said: readonly EntryInput[]) =>
+      contentFor('soc2', said).controls.find(({ id }) => id === 'CC4.1')?.evidence[0]?.count
+    expect(history([...alive, ...reports])).toBe(history(alive))
   })
 
   test('by entries of callers, whatever their content', () => {

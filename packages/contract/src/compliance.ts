@@ -33,13 +33,13 @@ export type ReportRequest = z.infer<typeof ReportRequest>
 export const REPORT_FORMATS = ['json', 'csv', 'html', 'oscal'] as const
 export type ReportFormat = (typeof REPORT_FORMATS)[number]
 
-export const CSV_PARTS = ['controls', 'findings', 'metrics', 'evidence'] as const
+export const CSV_PARTS = ['controls', 'checks', 'findings', 'metrics', 'evidence'] as const
 export type CsvPart = (typeof CSV_PARTS)[number]
 
 export const ReportQuery = z.strictObject({
   format: z.enum(REPORT_FORMATS, 'must be json, csv, html or oscal').default('json'),
   part: z
-    .enum(CSV_PARTS, 'must be controls, findings, metrics or evidence')
+    .enum(CSV_PARTS, 'must be controls, checks, findings, metrics or evidence')
     .optional()
     .describe('The table of `format=csv`. Default: controls'),
   bom: z

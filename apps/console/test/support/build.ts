@@ -6,6 +6,8 @@ import { promisify } from 'node:util'
 import { programEnv } from '@remit/core/testing'
 
 const ROOT = resolve(import.meta.dirname, '../..')
+/** The console contains its client and the words of reports. */
+const CONTRACT = resolve(ROOT, '../../packages/contract/src')
 const SHELL = join(ROOT, 'dist/index.html.br')
 const LOCK = join(ROOT, 'node_modules/.test-build')
 const VITE = join(ROOT, 'node_modules/vite/bin/vite.js')
@@ -13,8 +15,12 @@ const run = promisify(execFile)
 const STALE_MS = 120_000
 
 async function newestSource(): Promise<number> {
-  const files = await readdir(join(ROOT, 'src'), { recursive: true, withFileTypes: true })
+  const folders = [join(ROOT, 'src'), CONTRACT]
+  const files = await Promise.all(
+    folders.map((folder) => readdir(folder, { recursive: true, withFileTypes: true })),
+  )
   const paths = files
+    .flat()
     .filter((file) => file.isFile())
     .map((file) => join(file.parentPath, file.name))
   const stats = await Promise.all(

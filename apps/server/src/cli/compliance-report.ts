@@ -1,5 +1,6 @@
 import { Framework, FrameworkRole, REPORT_FORMATS, ReportRequest } from '@remit/contract'
 import type { ReadyReport, ReportFormat } from '@remit/contract'
+import { openFindingsText } from '@remit/contract/report-texts'
 import type { Compliance } from '@remit/core'
 import type { Command } from 'commander'
 import type { Booted } from '../boot/boot.ts'
@@ -94,6 +95,7 @@ function describe(report: ReadyReport, file: string): string {
     period: `${report.period.from} to ${report.period.to}`,
     ledger: ledger.verified ? 'verified up to the end of the period' : 'NOT VERIFIED',
     controls: `${summary.total}: ${summary.satisfied} with evidence found, ${summary.attention} attention, ${summary.not_evidenced} not evidenced, ${summary.manual} manual`,
+    'open findings': openFindingsText(report.content) ?? 'unknown',
     file,
   })
 }

@@ -147,6 +147,17 @@ describe.skipIf(!hasModules()).each(someDialects())('remit compliance on %s', (d
       expect(readdirSync(installation.folder).filter((name) => /partial/.test(name))).toEqual([])
     })
 
+    test('prints open findings, also where no control in scope can show them', async () => {
+      // A key that nobody in particular created is a change without an author.
+      await cli(['key', 'create', '--org', 'acme', '--role', 'read'], env)
+      const { stdout } = await report('--category', 'privacy', '--out', file('privacy.json'))
+
+      expect(stdout).toMatch(/^controls: +18: .*, 0 attention, .*, 18 manual$/m)
+      expect(stdout).toMatch(
+        /^open findings: +1 high; 1 finding concerns no control in the scope$/m,
+      )
+    })
+
     test('refuses what it cannot use, naming the option', async () => {
       const refused = await Promise.all([
         report('--from', 'tomorrow'),

@@ -53,6 +53,19 @@ describe.skipIf(!hasModules()).each(someDialects())(
       }
     })
 
+    it('names the person of the requesting key, and nobody for a shared key', async () => {
+      const api = await anew()
+      const person = 'ada@example.org'
+      const { key, secret } = await api.ok('createKey', { body: { role: 'admin', person } })
+      const own = await report(api.as({ ...api.org, key: secret ?? '' }), 'soc2')
+
+      expect(own).toMatchObject({
+        generated_by: { type: 'key', id: key.id },
+        generated_by_person: person,
+      })
+      expect((await report(api, 'soc2')).generated_by_person).toBeNull()
+    })
+
     it('counts nothing that a caller writes, whatever it looks like', async () => {
       const api = await anew()
       for (const body of LOOK_ALIKES) await api.ok('appendEntry', { body })

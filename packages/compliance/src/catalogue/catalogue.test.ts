@@ -57,9 +57,9 @@ describe.each(frameworks)('the catalogue of $framework.id', ({ framework, contro
   })
 
   test('has texts that promise nothing', () => {
-    for (const { id, title, summary, shows, supply } of controls) {
-      for (const text of [title, summary, ...shows, ...supply]) expect(text.trim(), id).not.toBe('')
-      expect([title, summary, ...shows, ...supply].join(' ')).not.toMatch(FORBIDDEN)
+    for (const { id, title, summary, supply } of controls) {
+      for (const text of [title, summary, ...supply]) expect(text.trim(), id).not.toBe('')
+      expect([title, summary, ...supply].join(' ')).not.toMatch(FORBIDDEN)
     }
     expect(JSON.stringify(framework)).not.toMatch(FORBIDDEN)
   })
@@ -110,7 +110,7 @@ describe('the hash of a catalogue', () => {
       ]),
     )
     expect(hash('sha256', JSON.stringify(hashes), 'hex')).toMatchInlineSnapshot(
-      `"9d872b135e338d0cadb6241d226b57ffbde3896cff947643129d51f8934c3815"`,
+      `"f7063769f3833c631a1623ad82ffc8ad039d0fa708f8f39fb1fe04a2ab32c70c"`,
     )
   })
 })

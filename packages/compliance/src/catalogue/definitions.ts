@@ -9,8 +9,6 @@ export interface Control {
   /** Kinds of evidence; the first is the primary one. Empty exactly where the coverage is manual. */
   readonly evidence: readonly EvidenceKind[]
   readonly coverage: 'automated' | 'partial' | 'manual'
-  /** Sentences about the evidence in the record; empty only for manual coverage. */
-  readonly shows: readonly string[]
   /** Sentences about the evidence that the organization must supply. */
   readonly supply: readonly string[]
   /** Checks of which at least one must have passed, in addition to the general conditions. */

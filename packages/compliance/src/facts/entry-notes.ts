@@ -1,4 +1,4 @@
-import type { Actor } from '@remit/contract'
+import { actorText } from '@remit/contract/report-texts'
 import { authorOf } from './changes/administrative.ts'
 import type { FactRow } from './entry.ts'
 import type { EntryNote, PeriodFacts } from './facts.ts'
@@ -24,10 +24,5 @@ export function seqsIn({ checks, evidence }: Pick<PeriodFacts, 'checks' | 'evide
 export function noteOf(row: FactRow, state: FactState): EntryNote {
   const entry = new LazyEntry(row, Date.parse(row.recorded_at))
   const { actor, agent_id: agentId } = entry
-  return { at: row.recorded_at, agentId, by: actor && nameOf(actor, authorOf(entry, state)) }
-}
-
-function nameOf({ type, id }: Actor, person: string | null): string {
-  const whom = person ?? (type === 'key' ? 'no named person' : id)
-  return whom === id ? `${type} ${id}` : `${type} ${id} (${whom})`
+  return { at: row.recorded_at, agentId, by: actor && actorText(actor, authorOf(entry, state)) }
 }

@@ -149,9 +149,6 @@ export const EVIDENCE_SOURCES: Readonly<Record<EvidenceKind, EvidenceSource>> = 
     counts: (entry, state) => interventionOf(entry, state) !== null,
     works: (entry, state) => interventionOf(entry, state)?.byPerson === true,
   },
-  report_history: {
-    reads: ['report.generated', 'ledger.verified'],
-    // An earlier report request is no evidence for this report.
-    works: ({ kind, data }) => kind === 'ledger.verified' && isTrueIn(data, 'valid'),
-  },
+  // An earlier report is no evidence for the next one.
+  report_history: { reads: ['ledger.verified'], works: ({ data }) => isTrueIn(data, 'valid') },
 }

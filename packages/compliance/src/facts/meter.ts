@@ -31,8 +31,8 @@ export interface CheckOutcome {
   readonly basis?: number
   readonly ok: boolean
   readonly value: Figure
-  /** The condition for a pass. */
-  readonly threshold: string
+  /** The condition for a pass where it depends on thresholds; elsewhere that of the catalogue. */
+  readonly threshold?: string
   /** The threshold is looser than that of the catalogue. */
   readonly relaxed: boolean
   /** Empty if the check passed or is not applicable. */

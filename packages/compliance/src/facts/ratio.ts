@@ -1,3 +1,5 @@
+import { percentOf } from '@remit/contract/report-texts'
+
 /** A printable share: integers, and the quotient with four decimals. */
 export type Ratio = {
   readonly numerator: number
@@ -39,6 +41,4 @@ export const isAtMostPercent = (part: number, whole: number, percent: number): b
 
 /** A share with at most one decimal: `20%`, `33.3%`; `none` for a denominator of 0. */
 export const percentText = (ratio: Ratio | null): string =>
-  ratio === null
-    ? 'none'
-    : `${decimal(ratio.numerator * 100, ratio.denominator, 1).replace(/\.0$/, '')}%`
+  ratio === null ? 'none' : percentOf(ratio.numerator, ratio.denominator)

@@ -2,7 +2,14 @@ import { hash } from 'node:crypto'
 import { ReportContent } from '@remit/contract'
 import { canonicalJson } from '@remit/core'
 import { describe, expect, test } from 'vitest'
-import { factsWith, failed, passed } from '../../test/support/synthetic.ts'
+import {
+  factsWith,
+  failed,
+  idle,
+  notApplicable,
+  operated,
+  passed,
+} from '../../test/support/synthetic.ts'
 import type { Given } from '../../test/support/synthetic.ts'
 import { CATALOGUES, CHECKS, catalogue } from '../catalogue/catalogue.ts'
 import { contentOf, sealed } from './document.ts'
@@ -65,6 +72,7 @@ describe('the content of a report', () => {
     expect(control.findings).toEqual(['F-0001'])
     expect(control.evidence[0]).toEqual({
       kind: 'credential_lifecycle',
+      title: 'Credentials of agents',
       operated: true,
       reason: null,
       count: 3,
@@ -73,7 +81,6 @@ describe('the content of a report', () => {
       sample: [4, 5, 9],
       sample_dates: [null, null, null],
     })
-    expect(control.record_shows?.join(' ')).not.toContain('must be supplied')
     expect(control.organization_must_supply).toContain('must be supplied')
   })
 
@@ -105,6 +112,63 @@ describe('the content of a report', () => {
       'Agent \uFFFD{n} was allowed 2 times after it was stopped by entry 3.',
     )
     expect(() => sealed(content)).not.toThrow()
+  })
+})
+
+describe('the list of what the record contains', () => {
+  const listOf = (id: string, given: Given) =>
+    reportOf(given).controls.find((control) => control.id === id)?.record_shows
+
+  test('has the evidence that operated and the checks that passed, with figures', () => {
+    const given = {
+      outcomes: [
+        notApplicable('ACC-4'),
+        { ...passed('TRU-2'), population: 5, basis: 7, threshold: 'all are trusted' },
+      ],
+      evidence: [idle('agent_registry'), { ...operated('trusted_issuers'), count: 1 }],
+    }
+
+    expect(listOf('CC6.2', given)).toEqual([
+      'Credentials of agents: 3 entries.',
+      'Trusted issuers and token exchanges: 1 entry.',
+      'ACC-5 Registered first: 0 (issued credentials: 1000).',
+      'CHG-1 Changes have an author: 0 (changes: 1000).',
+      'TRU-2 Exchanges only from trusted issuers: all are trusted (exchanges: 7).',
+    ])
+  })
+
+  test('names no check that failed, and for a control that wants attention only those that passed', () => {
+    for (const of of CATALOGUES.values())
+      for (const nth of [0, 1]) {
+        const scope = { categories: Object.keys(of.framework.groups ?? {}), role: null }
+        const outcomes = [...CHECKS.keys()].filter((_, i) => i % 2 === nth).map((id) => failed(id))
+        const { controls } = contentOf(of, scope, factsWith({ outcomes }))
+        const attentive = controls.filter(({ status }) => status === 'attention')
+        for (const { id, checks, record_shows: shows } of attentive) {
+          const passing = checks.filter(
+            ({ id: check, result }) => result === 'pass' && CHECKS.get(check)!.carries,
+          )
+          expect(
+            shows?.map((sentence) => sentence.split(' ')[0]),
+            id,
+          ).toEqual(passing.map((check) => check.id))
+        }
+        expect(attentive.length).toBeGreaterThan(10)
+      }
+  })
+
+  test('does not name earlier reports, hosts or gaps: a pass shows nothing', () => {
+    for (const [control, check] of [
+      ['CC4.1', 'REP-1'],
+      ['CC6.8', 'DEC-7'],
+      ['CC7.4', 'DEC-6'],
+    ] as const)
+      expect(listOf(control, {})?.join()).not.toMatch(new RegExp(`${check}|report`, 'i'))
+  })
+
+  test('is empty for a ledger that did not verify', () => {
+    for (const { record_shows: shows } of reportOf({ chain: { firstBadSeq: 3 } }).controls)
+      expect(shows).toEqual([])
   })
 })
 
@@ -142,6 +206,51 @@ describe('findings', () => {
     expect(findings.every(({ seqs }) => seqs.length === 50)).toBe(true)
     expect(findings[0]).toMatchObject({ count: 60 })
     expect(findings[100]).toMatchObject({ text: '200 more like these.', count: 12_000 })
+  })
+
+  /** A failure of DEC-1 over entries of so many agents, and over `beyond` entries more. */
+  const ofAgents = (agents: number, beyond = 0) => {
+    const seqs = Array.from({ length: agents }, (_, i) => i)
+    const failures = [{ params: { n: 1, allows: 1 }, count: agents + beyond, seqs }]
+    const facts = factsWith({ outcomes: [{ ...failed('DEC-1'), failures }] })
+    const at = '2026-01-02T08:00:00.000Z'
+    const entries = seqs.map((i) => [i, { at, agentId: `a${i}`, by: `key k${i % 2}` }] as const)
+    const [finding] = contentOf(catalogue('soc2'), SECURITY, {
+      ...facts,
+      entries: new Map(entries),
+    }).findings
+    return finding
+  }
+
+  test('name ten agents in the text, how many more there are, and all in a list', () => {
+    expect(ofAgents(12)).toMatchObject({
+      text: expect.stringMatching(
+        / Agents: a0, .*, a9 and 2 more\. Recorded by: key k0, key k1\. /,
+      ),
+      agents: Array.from({ length: 12 }, (_, i) => `a${i}`),
+    })
+    expect(ofAgents(10)?.text).toMatch(/ Agents: a0, .*, a9\. /)
+  })
+
+  test('over more than fifty entries say which entries the names are of', () => {
+    expect(ofAgents(50, 7)?.text).toMatch(
+      / Agents: a0, .*, a9 and 40 more, in the first 50 entries\. Recorded by: key k0, key k1, in the first 50 entries\. /,
+    )
+  })
+
+  test('that are omitted are corrected if every one of them was, by the last correction', () => {
+    const rest = (...fixes: (number | null)[]) => {
+      const first = Array.from({ length: 100 }, (_, i) => ({ fixedBy: null, seqs: [i] }))
+      const others = fixes.map((fixedBy, i) => ({ fixedBy, seqs: [100 + i] }))
+      const failures = [...first, ...others].map((one) => ({ params: {}, count: 1, ...one }))
+      return reportOf({ outcomes: [{ ...failed('DEC-3'), failures }] }).findings.at(-1)
+    }
+
+    expect(rest(300, 200)).toMatchObject({
+      text: '2 more like these. Corrected by entry 300.',
+      fixed_seq: 300,
+    })
+    expect(rest(300, null)).toMatchObject({ text: '2 more like these.', fixed_seq: null })
   })
 
   test('of the chain are about every computed control, others about those that name them', () => {

@@ -9,13 +9,14 @@ import type {
   ReportMetric,
   ReportSummary,
 } from '@remit/contract'
-import { CHECKS, METRICS } from '../catalogue/catalogue.ts'
+import { CHECKS, EVIDENCE_KINDS, METRICS } from '../catalogue/catalogue.ts'
 import type { Catalogue, CheckDefinition, Control } from '../catalogue/definitions.ts'
 import { controlsIn, scopeStatement } from '../catalogue/report-scope.ts'
 import type { ReportScope } from '../catalogue/report-scope.ts'
 import { RULES_VERSION } from '../facts/index.ts'
 import type { Evidence, PeriodFacts } from '../facts/index.ts'
 import { controlsOf, findingsOf, isAboutAll } from './findings.ts'
+import { recordShows } from './record-shows.ts'
 import { basisOf, checksOf, daysOf, resultOf, statusOf } from './status.ts'
 import type { StatusInputs } from './status.ts'
 
@@ -102,23 +103,26 @@ function standingOf({
 
 function controlOf(
   control: Control,
-  checks: readonly CheckDefinition[],
+  definitions: readonly CheckDefinition[],
   standing: StatusInputs,
   findings: readonly ReportFinding[],
   entries: PeriodFacts['entries'],
 ): ReportControl {
-  const { id, title, coverage, shows, supply } = control
-  const verdict = statusOf(control, checks, standing)
-  const isJudged = verdict.status === 'satisfied' || verdict.status === 'attention'
+  const { id, title, coverage, supply } = control
+  const verdict = statusOf(control, definitions, standing)
+  const checks = definitions.map((check) => checkOf(check, standing))
+  const evidence = control.evidence.flatMap((kind) =>
+    evidenceOf(standing.evidence.get(kind), entries),
+  )
   return {
     id,
     title,
     coverage,
     ...verdict,
-    checks: checks.map((check) => checkOf(check, standing)),
+    checks,
     findings: findings.filter(({ controls }) => controls.includes(id)).map((one) => one.id),
-    evidence: control.evidence.flatMap((kind) => evidenceOf(standing.evidence.get(kind), entries)),
-    record_shows: isJudged ? [...shows] : [],
+    evidence,
+    record_shows: recordShows(verdict, checks, evidence),
     organization_must_supply: supply.join(' '),
   }
 }
@@ -149,6 +153,7 @@ const evidenceOf = (
     ? [
         {
           kind: evidence.kind,
+          title: EVIDENCE_KINDS.get(evidence.kind)?.title ?? evidence.kind,
           operated: evidence.operated,
           reason: evidence.reason,
           count: evidence.count,

@@ -1,6 +1,6 @@
 import type { ReportFinding, Severity } from '@remit/contract'
+import { dayText } from '@remit/contract/report-texts'
 import type { CheckDefinition, FrameworkDefinition } from '../catalogue/definitions.ts'
-import { dayText } from '../print/moments.ts'
 import { CHECKS } from '../catalogue/catalogue.ts'
 import type { EntryNote, PeriodFacts, CheckFailure, CheckOutcome } from '../facts/index.ts'
 import { isApplicable } from './status.ts'
@@ -78,28 +78,30 @@ interface Named {
 /** The agents and keys of a finding's entries; findings about the chain have none. */
 function namedIn({ check, seqs }: Found, entries: PeriodFacts['entries']): Named {
   if (check.id.startsWith('LED-') || check.id === 'REP-1') return { agents: [], keys: [] }
-  const all = (of: (note: EntryNote) => string | null): string[] => {
-    const names = new Set(seqs.flatMap((seq) => of(entries.get(seq) ?? NOBODY) ?? []))
-    return [...names].slice(0, MOST_NAMES)
-  }
+  const all = (of: (note: EntryNote) => string | null): string[] => [
+    ...new Set(seqs.flatMap((seq) => of(entries.get(seq) ?? NOBODY) ?? [])),
+  ]
   return { agents: all(({ agentId }) => agentId), keys: all(({ by }) => by) }
 }
 
 const NOBODY: EntryNote = { at: '', agentId: null, by: null }
+/** The most names of one sentence; the lists have all of them. */
 const MOST_NAMES = 10
 
 /** The agents, keys, dates and correction of a finding, as sentences after its text. */
 function sentencesOf(
   { agents, keys }: Named,
-  { count, seqs, fixedBy }: Found,
+  found: Found,
   entries: PeriodFacts['entries'],
 ): string[] {
+  const { count, seqs, fixedBy } = found
   const days = seqs.flatMap((seq) => entries.get(seq)?.at.slice(0, 10) ?? []).toSorted()
   const first = days[0]
   const last = days.at(-1)
-  const sentences: string[] = []
-  if (agents.length > 0) sentences.push(`Agents: ${agents.join(', ')}.`)
-  if (keys.length > 0) sentences.push(`Recorded by: ${keys.join(', ')}.`)
+  const sentences = [
+    ...namesSentence('Agents', agents, found),
+    ...namesSentence('Recorded by', keys, found),
+  ]
   if (first !== undefined && last !== undefined) {
     const until = count > seqs.length ? 'and later' : `to ${dayText(Date.parse(last))}`
     sentences.push(
@@ -112,6 +114,13 @@ function sentencesOf(
       `Corrected by entry ${fixedBy}${at === undefined ? '' : ` on ${dayText(Date.parse(at))}`}.`,
     )
   return sentences
+}
+
+function namesSentence(title: string, names: readonly string[], { count, seqs }: Found): string[] {
+  if (names.length === 0) return []
+  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : ''
+  const where = count > seqs.length ? `, in the first ${seqs.length} entries` : ''
+  return [`${title}: ${names.slice(0, MOST_NAMES).join(', ')}${more}${where}.`]
 }
 
 function foundBy(outcome: CheckOutcome): Found[] {
@@ -132,7 +141,7 @@ const foundOf = (
   fixedBy: fixedBy ?? null,
 })
 
-/** One finding for all that are omitted. */
+/** One finding for all that are omitted, open while one of them is. */
 function restOf(check: CheckDefinition, rest: readonly Found[]): Found[] {
   if (rest.length === 0) return []
   const seqs = rest.flatMap((one) => one.seqs).toSorted((a, b) => a - b)
@@ -142,7 +151,10 @@ function restOf(check: CheckDefinition, rest: readonly Found[]): Found[] {
       text: `${rest.length} more like these.`,
       count: rest.reduce((sum, { count }) => sum + count, 0),
       seqs: seqs.slice(0, MOST_SEQS),
-      fixedBy: null,
+      fixedBy: rest.reduce<number | null>(
+        (last, { fixedBy }) => (last === null || fixedBy === null ? null : Math.max(last, fixedBy)),
+        0,
+      ),
     },
   ]
 }

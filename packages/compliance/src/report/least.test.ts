@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { factsWith, idle, notApplicable, passed } from '../../test/support/synthetic.ts'
 import type { Given } from '../../test/support/synthetic.ts'
 import { catalogue, CATALOGUES, CHECKS } from '../catalogue/catalogue.ts'
+import { scopeOf } from '../catalogue/report-scope.ts'
 import { contentOf } from './document.ts'
 
 const DAY = 86_400_000
@@ -152,22 +153,26 @@ describe('a control', () => {
 
 describe('a serious finding', () => {
   test.each([
-    ['eu_ai_act', 'deployer', 'Art. 26(5)'],
-    ['eu_ai_act', 'provider', 'Art. 72(2)'],
-    ['soc2', null, 'CC7.2'],
-    ['nist_ai_rmf', null, 'MEASURE 2.4'],
-  ] as const)('of %s for %s is about a control in scope', (framework, role, fallback) => {
+    ['eu_ai_act', { role: 'deployer' }, 'Art. 26(5)'],
+    ['eu_ai_act', { role: 'provider' }, 'Art. 72(2)'],
+    ['soc2', {}, 'CC7.2'],
+    ['soc2', { categories: ['privacy', 'processing_integrity'] }, 'PI1.3'],
+    ['nist_ai_rmf', {}, 'MEASURE 2.4'],
+    ['nist_ai_rmf', { categories: ['GOVERN'] }, 'GOVERN 1.5'],
+    ['nist_ai_rmf', { categories: ['MAP'] }, 'MAP 3.5'],
+    ['nist_ai_rmf', { categories: ['MANAGE'] }, 'MANAGE 4.1'],
+  ] as const)('of %s for %j is about a control in scope', (framework, asked, fallback) => {
     const of = catalogue(framework)
-    const categories = [
-      ...new Set(framework === 'eu_ai_act' ? [] : Object.keys(of.framework.groups!)),
-    ]
+    const scope = scopeOf(of, asked)
     for (const { id, severity } of CASES.filter((one) => /high|critical/.test(one.severity))) {
       const failures = [{ params: {}, count: 1, seqs: [5] }]
       const outcomes = [{ ...passed(id), ok: false, failures }]
       const chain = id.startsWith('LED-') ? { firstBadSeq: 5 } : {}
-      const content = contentOf(of, { categories, role }, factsWith({ outcomes, chain }))
+      const content = contentOf(of, scope, factsWith({ outcomes, chain }))
       const [finding] = content.findings
-      const named = CHECKS.get(id)!.controls[framework]
+      const named = content.controls.filter((one) =>
+        CHECKS.get(id)!.controls[framework].includes(one.id),
+      )
 
       expect(content.summary.attention, id).toBeGreaterThan(0)
       expect(content.summary[`open_${severity}`], id).toBe(1)

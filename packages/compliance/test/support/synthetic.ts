@@ -25,7 +25,7 @@ export const failed = (check: string, seqs: readonly number[] = [5, 9]): CheckOu
   failures: [{ params: { n: seqs.length }, count: seqs.length, seqs }],
 })
 
-const operated = (kind: string): Evidence => ({
+export const operated = (kind: string): Evidence => ({
   kind: kind as Evidence['kind'],
   operated: true,
   reason: null,

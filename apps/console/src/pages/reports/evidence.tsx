@@ -1,3 +1,4 @@
+import { byDay } from '@remit/contract/report-texts'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -6,15 +7,27 @@ import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
 import { Row, Stack, Table } from '../../ui/layout.tsx'
 import { Loaded } from '../../ui/states.tsx'
+import ui from '../../ui/ui.module.css'
 import { Time } from '../../ui/values.tsx'
 import styles from './reports.module.css'
 
-export const Seqs = ({ of }: { of: readonly number[] }) => (
+interface DatedSeqsProps {
+  readonly of: readonly number[]
+  readonly dates: readonly (string | null)[] | undefined
+}
+
+/** Links to entries, with their days. */
+export const DatedSeqs = ({ of, dates }: DatedSeqsProps) => (
   <div className={styles['seqs']}>
-    {of.map((seq) => (
-      <Link key={seq} to="/ledger/$seq" params={{ seq: String(seq) }}>
-        {seq}
-      </Link>
+    {byDay(of, dates).map(({ day, seqs }) => (
+      <span key={seqs[0]}>
+        {seqs.map((seq) => (
+          <Link key={seq} to="/ledger/$seq" params={{ seq: String(seq) }}>
+            {seq}
+          </Link>
+        ))}
+        {day !== null && <span className={ui['muted']}>({day})</span>}
+      </span>
     ))}
   </div>
 )
@@ -47,7 +60,7 @@ export function AllEvidence({ report, control }: { report: string; control: stri
       {({ pages }) => (
         <Stack>
           <Table
-            label={t.reports.evidence}
+            label={t.reports.allEvidence}
             rows={pages.flatMap(({ data }) => data)}
             rowKey={({ seq }) => String(seq)}
             columns={[

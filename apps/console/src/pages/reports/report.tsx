@@ -1,17 +1,23 @@
-import type { ReadyReport, ReportControl } from '@remit/contract'
+import type { ReadyReport } from '@remit/contract'
+import {
+  actorText,
+  EVALUATION_NOTICE,
+  openFindingsText,
+  periodText,
+} from '@remit/contract/report-texts'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { remit } from '../../api/client.ts'
 import { t } from '../../texts.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
-import { Card, Facts, Grid, Page, Row, Stack, Table } from '../../ui/layout.tsx'
+import { Card, Facts, Grid, Page, Row, Stack } from '../../ui/layout.tsx'
 import { CurlButton, Failure, Loaded, Note, Skeleton } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
 import { Badge, Id, Literal, Time, useNow } from '../../ui/values.tsx'
-import type { Tone } from '../../ui/values.tsx'
 import { Bars } from './bars.tsx'
 import { canonicalHash } from './canonical.ts'
-import { AllEvidence, Seqs } from './evidence.tsx'
+import { Control } from './control.tsx'
+import { Findings } from './findings.tsx'
 import { Pictures } from './pictures.tsx'
 import styles from './reports.module.css'
 
@@ -77,15 +83,6 @@ const Downloads = ({ path }: { path: string }) => (
   </>
 )
 
-const TONES: Readonly<Record<ReportControl['status'], Tone | undefined>> = {
-  satisfied: 'allow',
-  attention: 'deny',
-  not_evidenced: 'wait',
-  manual: undefined,
-}
-
-const SEVERITIES = { critical: 'deny', high: 'deny', medium: 'wait', low: undefined } as const
-
 function Ready({ report }: { report: ReadyReport }) {
   const { content, period } = report
   const { summary, controls, findings, ledger, notice } = content
@@ -98,12 +95,22 @@ function Ready({ report }: { report: ReadyReport }) {
     .map(([name, value]) => ({ name, value }))
   return (
     <Stack>
+      {report.evaluation && <Note tone="wait">{EVALUATION_NOTICE}</Note>}
       <Card>
         <Stack>
           <Facts
             rows={[
-              [t.reports.period, `${period.from.slice(0, 10)} – ${period.to.slice(0, 10)}`],
+              [t.reports.framework, content.framework.version],
+              [t.reports.scope, content.scope.statement],
+              [t.reports.period, periodText(period)],
               [t.reports.generated, <Time key="g" at={report.generated_at} as="full" />],
+              [
+                t.reports.requestedBy,
+                <Literal key="b">
+                  {actorText(report.generated_by, report.generated_by_person)}
+                </Literal>,
+              ],
+              [t.reports.openFindings, openFindingsText(content)],
               [
                 t.reports.verifiedLedger,
                 <Badge key="v" tone={ledger.verified ? 'allow' : 'deny'}>
@@ -132,78 +139,16 @@ function Ready({ report }: { report: ReadyReport }) {
         <Bars title={t.reports.decisionsChart} nameTitle={t.reports.kind} rows={kinds} />
       </Grid>
       <Pictures period={period} />
+      <Findings findings={findings} />
       <Card title={t.reports.controls}>
         {controls.map((control) => (
           <Control key={control.id} report={report.id} control={control} />
         ))}
       </Card>
-      <Card title={t.reports.findings}>
-        {findings.length === 0 ? (
-          <p className={ui['muted']}>{t.reports.noFindings}</p>
-        ) : (
-          <Table
-            label={t.reports.findings}
-            rows={findings}
-            rowKey={({ id }) => id}
-            columns={[
-              {
-                name: t.reports.severity,
-                cell: ({ severity }) => <Badge tone={SEVERITIES[severity]}>{severity}</Badge>,
-              },
-              { name: t.reports.finding, cell: ({ text }) => <Literal>{text}</Literal> },
-              { name: t.reports.evidence, cell: ({ seqs }) => <Seqs of={seqs} /> },
-              {
-                name: t.reports.fixed,
-                cell: ({ fixed_seq: seq }) => (seq == null ? t.reports.open : <Seqs of={[seq]} />),
-              },
-            ]}
-          />
-        )}
-      </Card>
       <p className={ui['hint']}>
         <Literal>{notice}</Literal>
       </p>
     </Stack>
-  )
-}
-
-function Control({ report, control }: { report: string; control: ReportControl }) {
-  const seqs = [...new Set(control.evidence.flatMap(({ sample }) => sample))]
-  return (
-    <details className={styles['control']}>
-      <summary>
-        <strong>{control.id}</strong>
-        <span>
-          <Literal>{control.title}</Literal>
-        </span>
-        <Badge tone={TONES[control.status]}>{t.reports.statuses[control.status]}</Badge>
-      </summary>
-      <div className={styles['body']}>
-        {control.checks.map((check) => (
-          <Row key={check.id}>
-            <Badge
-              tone={check.result === 'pass' ? 'allow' : check.result === 'fail' ? 'deny' : 'wait'}
-            >
-              {check.result.replaceAll('_', ' ')}
-            </Badge>
-            <Literal>{check.title}</Literal>
-          </Row>
-        ))}
-        {seqs.length > 0 && (
-          <div>
-            <h3>{t.reports.evidence}</h3>
-            <Seqs of={seqs} />
-            <AllEvidence report={report} control={control.id} />
-          </div>
-        )}
-        <div>
-          <h3>{t.reports.supply}</h3>
-          <p>
-            <Literal>{control.organization_must_supply}</Literal>
-          </p>
-        </div>
-      </div>
-    </details>
   )
 }
 

@@ -1,4 +1,5 @@
 import type { Framework, ReportListItem } from '@remit/contract'
+import { openText, periodText } from '@remit/contract/report-texts'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -118,7 +119,7 @@ const List = ({ reports }: { reports: readonly ReportListItem[] }) => (
       },
       {
         name: t.reports.period,
-        cell: ({ period: { from, to } }) => `${from.slice(0, 10)} – ${to.slice(0, 10)}`,
+        cell: ({ period }) => periodText(period),
       },
       {
         name: t.reports.status,
@@ -133,7 +134,11 @@ const List = ({ reports }: { reports: readonly ReportListItem[] }) => (
         cell: ({ summary }) =>
           summary === null
             ? '–'
-            : `${summary.satisfied} ${t.reports.statuses.satisfied} · ${summary.attention} ${t.reports.statuses.attention}`,
+            : `${t.reports.statuses.satisfied}: ${summary.satisfied} · ${t.reports.statuses.attention}: ${summary.attention}`,
+      },
+      {
+        name: t.reports.openFindings,
+        cell: ({ summary }) => (summary && openText(summary)) ?? '–',
       },
       { name: t.reports.generated, cell: ({ requested_at }) => <Time at={requested_at} /> },
     ]}

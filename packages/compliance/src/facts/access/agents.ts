@@ -38,7 +38,6 @@ export const agentsMeter: CreateMeter = ({ seqsOf }) => {
             check: 'ACC-1',
             population: agents.length,
             value: { count: unowned.count },
-            threshold: 'none without a named owner',
             failures: failing(unowned),
           }),
         ],

@@ -66,7 +66,6 @@ export const credentialsMeter: CreateMeter = ({ question, seqsOf }) => {
             check: 'ACC-3',
             population: live.length,
             value: { count: unlimited.count },
-            threshold: 'none without an expiry or a scope',
             failures: failing(unlimited),
           }),
         ],

@@ -29,7 +29,6 @@ export const dormantMeter: CreateMeter = ({ question, seqsOf }) => {
             check: 'ACC-7',
             population: agents.length,
             value: { count: dormant.count },
-            threshold: 'none',
             relaxed: isRelaxed(thresholds, 'dormant_days'),
             failures: failing(dormant),
           }),

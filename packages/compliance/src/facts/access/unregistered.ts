@@ -36,7 +36,6 @@ export const unregisteredMeter: CreateMeter = ({ seqsOf }) => {
           check: 'ACC-5',
           population: issued,
           value: { count: early.count },
-          threshold: 'none before its agent is registered',
           failures: failing(early, undefined, mendedBy(open.values(), endingSeq, state)),
         }),
       ],

@@ -38,7 +38,6 @@ export const independenceMeter: CreateMeter = ({ seqsOf }) => {
           population: votes,
           basis: named,
           value: { named, unnamed: votes - named, count: against.count },
-          threshold: 'every vote is that of a named person who is independent',
           failures: failing(against, { n: against.count, ...counts }),
         }),
       ],

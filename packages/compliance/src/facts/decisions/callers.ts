@@ -37,7 +37,6 @@ export const callersMeter: CreateMeter = ({ seqsOf }) => {
             check: 'DEC-1',
             population: isKept ? decisions : 0,
             value,
-            threshold: 'no unregistered caller',
             failures: isExplained
               ? []
               : failing(unregistered, { n: names.size, allows }, registeredSince(names, state)),

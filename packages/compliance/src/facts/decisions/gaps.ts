@@ -20,7 +20,6 @@ export const gapsMeter: CreateMeter = ({ seqsOf }) => {
             check: 'DEC-6',
             population: allows + count,
             value: { count },
-            threshold: 'none',
             failures: failing(gaps),
           }),
         ],

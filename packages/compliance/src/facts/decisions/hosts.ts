@@ -39,7 +39,6 @@ export const hostsMeter: CreateMeter = ({ seqsOf }) => {
             check: 'DEC-7',
             population: hosts.size,
             value,
-            threshold: 'none',
             failures: failing(failed, { n: failed.count, ungoverned, unread }),
           }),
         ],

@@ -68,7 +68,6 @@ export const outcomesMeter: CreateMeter = ({ seqsOf }) => {
             check: 'DEC-2',
             population: total,
             value: share,
-            threshold: 'all',
             failures: failing(unexplained),
           }),
         ],

@@ -79,7 +79,6 @@ export const flagsMeter: CreateMeter = ({ seqsOf, question: { from } }) => {
           check: 'GRD-2',
           population: flagged - unlinked,
           value: { followed: followed.count, unlinked },
-          threshold: 'none followed by an allow',
           failures: failing(followed),
         }),
       ],

@@ -54,7 +54,6 @@ export const chainMeter: CreateMeter = ({ seqsOf }) => {
             population: Math.max(0, kept - 1),
             basis: used,
             value: { gaps, regressions },
-            threshold: 'no gap, and no entry dated before its predecessor',
             failures: failing(
               { count: gaps + regressions, seqs: breaks.seqs },
               { gaps, regressions },
@@ -74,7 +73,6 @@ const soundness = ({ firstBadSeq }: ChainFacts, kept: number, used: number): Che
     population: firstBadSeq === null ? kept : Math.max(1, kept),
     basis: used,
     value: { first_bad_seq: firstBadSeq },
-    threshold: 'no wrong entry',
     failures:
       firstBadSeq === null
         ? []
@@ -86,7 +84,6 @@ const agreement = ({ checkpoints, mismatches }: ChainFacts): CheckOutcome =>
     check: 'LED-7',
     population: Math.max(checkpoints, mismatches.length),
     value: { mismatches: mismatches.length },
-    threshold: 'every checkpoint agrees',
     failures: mismatches.map(({ seq, keptBy }): CheckFailure => ({
       params: { report_id: keptBy, seq },
       count: 1,

@@ -121,7 +121,6 @@ export const coverageMeter: CreateMeter = ({ question, seqsOf }) => {
             check: 'LED-5',
             population: firstKept && created < from ? 1 : 0,
             value: { covered },
-            threshold: 'the whole period',
             failures: isWhole
               ? []
               : failing(late, {

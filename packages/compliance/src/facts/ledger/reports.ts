@@ -22,7 +22,6 @@ export const reportsMeter: CreateMeter = ({ question, seqsOf }) => {
             check: 'REP-1',
             population: recorded.length,
             value: { not_intact: broken.length },
-            threshold: 'every report is as recorded',
             failures: broken.map(({ seq, reportId }): CheckFailure => ({
               params: { report_id: reportId },
               count: 1,

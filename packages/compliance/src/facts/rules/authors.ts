@@ -98,7 +98,6 @@ export const authorsMeter: CreateMeter = ({ question: { from, thresholds }, seqs
             population: changes > 0 ? votes : 0,
             basis: named,
             value: { count: against.count },
-            threshold: 'none',
             relaxed: isRelaxed(thresholds, 'author_hours'),
             failures: failing(against),
           }),

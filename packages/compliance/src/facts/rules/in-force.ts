@@ -50,7 +50,6 @@ class Days {
       check,
       population: isInPlan ? this.days : 0,
       value: { days: bare },
-      threshold: 'no day without',
       failures: failing(this.without, { days: bare }, this.#fixedBy(fixes)),
     })
   }

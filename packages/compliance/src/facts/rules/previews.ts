@@ -33,7 +33,7 @@ export const previewsMeter: CreateMeter = ({ question: { from, thresholds }, seq
             check: 'CHG-2',
             population: created,
             value: share,
-            threshold: `at most ${percent}%`,
+            threshold: `at most ${percent}% of new policies without a preview`,
             relaxed: isRelaxed(thresholds, 'unpreviewed_percent', 'preview_hours'),
             failures: isAtMostPercent(count, created, percent) ? [] : failing(blind),
           }),

@@ -105,7 +105,6 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
             population: spenders.size,
             value: share,
             basis: spending,
-            threshold: 'all',
             failures: failing(uncapped, { n: spenders.size - ok }, cappedSince(spenders, state)),
           }),
           outcome({
@@ -113,7 +112,6 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
             population: capped.size,
             value,
             basis: held,
-            threshold: 'none over the cap',
             failures: failing(over, { n: windows }),
           }),
         ],

@@ -27,7 +27,6 @@ export const unavailableMeter: CreateMeter = ({ seqsOf }) => {
             check: 'DEC-5',
             population: allow + denied,
             value,
-            threshold: 'no allow',
             failures: failing(allowed),
           }),
         ],

@@ -9,9 +9,6 @@ import { LowestSeqs } from '../seqs.ts'
 import type { FactState } from '../state/state.ts'
 import { Denies } from './denies.ts'
 
-// The maximum findings of one check; further agents are only counted.
-const MOST_FINDINGS = 25
-
 interface Broken {
   readonly agentId: string
   readonly stopSeq: number
@@ -50,7 +47,7 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
     const one = broken.get(id) ?? { agentId, stopSeq, seqs: new LowestSeqs(), deniedSeq: null }
     one.seqs.add(seq)
     one.deniedSeq = null
-    if (broken.size < MOST_FINDINGS) broken.set(id, one)
+    broken.set(id, one)
   }
 
   function allow(entry: FactEntry, state: FactState): void {
@@ -135,7 +132,6 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
             check: 'DEC-3',
             population: stops,
             value: { count: all.count },
-            threshold: 'none',
             failures,
           }),
         ],

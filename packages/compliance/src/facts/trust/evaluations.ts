@@ -52,7 +52,6 @@ export const trustMeter: CreateMeter = ({ question, seqsOf }) => {
             check: 'TRU-1',
             population: rules.length,
             value: { count: wide.count },
-            threshold: 'none',
             failures: failing(wide),
           }),
         ],

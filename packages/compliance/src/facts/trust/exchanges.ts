@@ -93,7 +93,6 @@ export const exchangesMeter: CreateMeter = ({ question, seqsOf }) => {
             check: 'TRU-2',
             population: exchanged,
             value: { untrusted, unlimited },
-            threshold: 'none from an untrusted issuer, none without scope and expiry',
             failures: failing(wrong, undefined, lastOf([...strange, ...open.keys()], revoked)),
           }),
         ],

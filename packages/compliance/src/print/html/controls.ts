@@ -1,19 +1,20 @@
 import type { ReportCheck, ReportContent, ReportControl, ReportEvidence } from '@remit/contract'
+import {
+  COVERAGE_TEXTS,
+  evidenceText,
+  evidenceTitle,
+  figureText,
+  LIST_TITLES,
+  populationText,
+  REASON_TEXTS,
+  recordItems,
+  RESULT_TEXTS,
+  supplyItems,
+} from '@remit/contract/report-texts'
 import { statusMark } from './cover.ts'
 import { dated } from './dated.ts'
 import { html, isolated } from './markup.ts'
 import type { Markup } from './markup.ts'
-import {
-  COVERAGE_TEXTS,
-  evidenceText,
-  populationText,
-  REASON_TEXTS,
-  RESULT_TEXTS,
-  sentencesIn,
-  supplyItem,
-  titleOf,
-} from '../report-texts.ts'
-import { figureText } from '../figures.ts'
 
 /**
  * All controls in the order of the framework, their details, and the evidence that the organization
@@ -64,28 +65,19 @@ const controlRow = (control: ReportControl): Markup =>
 const controlDetail = (control: ReportControl): Markup =>
   html`<article>
     <h3><span class="id">${control.id}</span> ${control.title} ${statusMark(control.status)}</h3>
-    ${control.checks.length === 0 ? null : checkTable(control.checks)}
-    ${control.evidence.length === 0 ? null : evidenceTable(control.evidence)} ${twoLists(control)}
+    ${twoLists(control)} ${control.checks.length === 0 ? null : checkTable(control.checks)}
+    ${control.evidence.length === 0 ? null : evidenceTable(control.evidence)}
   </article>`
 
 /** Existing evidence and missing evidence in two lists. */
 const twoLists = (control: ReportControl): Markup =>
   html`<div class="lists">
-    ${
-      control.record_shows === undefined
-        ? null
-        : listOf(
-            'The record contains',
-            control.record_shows.length > 0 ? control.record_shows : [nothingShown(control)],
-          )
-    }
-    ${listOf('You supply', sentencesIn(control.organization_must_supply).map(supplyItem))}
+    ${listOf(LIST_TITLES.record, recordItems(control))}
+    ${listOf(LIST_TITLES.supply, supplyItems(control.organization_must_supply))}
   </div>`
 
-const nothingShown = ({ reason }: ReportControl): string =>
-  `No evidence that can be assessed${reason === null ? '' : `: ${REASON_TEXTS[reason]}`}.`
-
-const listOf = (title: string, items: readonly string[]): Markup =>
+const listOf = (title: string, items: readonly string[] | null): Markup | null =>
+  items &&
   html`<div>
     <h4>${title}</h4>
     <ul>
@@ -136,15 +128,23 @@ const evidenceTable = (evidence: readonly ReportEvidence[]): Markup =>
       ${evidence.map(
         (one) =>
           html`<tr>
-            <th scope="row">${titleOf(one.kind)}</th>
+            <th scope="row">${evidenceTitle(one)}</th>
             <td>${evidenceText(one)}</td>
             <td class="number">${one.count}</td>
-            <td>${one.first_seq === null ? '' : `${one.first_seq}, ${one.last_seq}`}</td>
+            <td>${endsOf(one)}</td>
             <td class="seqs">${dated(one.sample, one.sample_dates)}</td>
           </tr>`,
       )}
     </tbody>
   </table>`
+
+/** The first and the last entry. They are also the first and the last one of the sample. */
+function endsOf({ first_seq, last_seq, sample_dates: dates }: ReportEvidence): Markup | null {
+  if (first_seq === null || last_seq === null) return null
+  return first_seq === last_seq
+    ? dated([first_seq], dates)
+    : dated([first_seq, last_seq], dates && [dates[0] ?? null, dates.at(-1) ?? null])
+}
 
 const manualSection = (controls: readonly ReportControl[]): Markup =>
   html`<section>
@@ -163,7 +163,7 @@ const manualSection = (controls: readonly ReportControl[]): Markup =>
             html`<tr>
               <th scope="row" class="id">${control.id}</th>
               <td>${control.title}</td>
-              <td>${sentencesIn(control.organization_must_supply).map(supplyItem).join(' ')}</td>
+              <td>${supplyItems(control.organization_must_supply).join(' ')}</td>
             </tr>`,
         )}
       </tbody>

@@ -1,8 +1,15 @@
 import type { ControlStatus, ReadyReport } from '@remit/contract'
+import {
+  actorText,
+  EVALUATION_NOTICE,
+  momentText,
+  openFindingsText,
+  periodText,
+  STATUS_MEANINGS,
+  STATUS_TEXTS,
+} from '@remit/contract/report-texts'
 import { html, isolated } from './markup.ts'
 import type { Markup } from './markup.ts'
-import { EVALUATION_NOTICE, STATUS_MEANINGS, STATUS_TEXTS, openText } from '../report-texts.ts'
-import { momentText, periodText } from '../moments.ts'
 
 const STATUSES: readonly ControlStatus[] = ['satisfied', 'attention', 'not_evidenced', 'manual']
 
@@ -29,8 +36,8 @@ export function cover(report: ReadyReport): Markup {
         <dd>${scope.plan ?? 'none: the organization did not exist yet'}</dd>
         <dt>Generated</dt>
         <dd>
-          ${momentText(report.generated_at)}, requested by ${report.generated_by.type}
-          ${isolated(report.generated_by.id)}${personOf(report)}
+          ${momentText(report.generated_at)}, requested by
+          ${isolated(actorText(report.generated_by, report.generated_by_person))}
         </dd>
         <dt>Report</dt>
         <dd><code>${report.id}</code>, recorded in the ledger as entry ${report.record_seq}</dd>
@@ -87,20 +94,12 @@ export function cover(report: ReadyReport): Markup {
     </section>`
 }
 
-/** The person of the requesting key. Old reports lack it. */
-function personOf({ generated_by, generated_by_person: person }: ReadyReport): Markup | null {
-  if (person === undefined || generated_by.type !== 'key') return null
-  return person === null ? html`, without a named person` : html` of ${isolated(person)}`
-}
-
 function openFindings({ content }: ReadyReport): Markup | null {
-  const open = openText(content.summary)
-  if (open === null) return null
-  const elsewhere = content.findings.filter(({ controls }) => controls.length === 0).length
-  return html`<dt>Findings open at the end</dt>
-    <dd>
-      ${open}${elsewhere === 0 ? '' : `; ${elsewhere} ${elsewhere === 1 ? 'finding concerns' : 'findings concern'} no control in the scope`}
-    </dd>`
+  const open = openFindingsText(content)
+  return open === null
+    ? null
+    : html`<dt>Findings open at the end</dt>
+        <dd>${open}</dd>`
 }
 
 /** A status as a word; its frame differs too, for prints without colors. */

@@ -1,11 +1,10 @@
-import { datedText } from '../report-texts.ts'
+import { byDay, seqText } from '@remit/contract/report-texts'
 import { html } from './markup.ts'
 import type { Markup } from './markup.ts'
 
-const DAY = /(\(\d{4}-\d\d-\d\d\))/
-
 /** Sequence numbers with the days of their entries, without line breaks in a day. */
-export const dated = (...[seqs, dates]: Parameters<typeof datedText>): Markup =>
-  html`${datedText(seqs, dates)
-    .split(DAY)
-    .map((part) => (DAY.test(part) ? html`<span class="day">${part}</span>` : part))}`
+export const dated = (...of: Parameters<typeof byDay>): Markup =>
+  html`${byDay(...of).map(
+    ({ day, seqs }, i) =>
+      html`${i === 0 ? '' : '; '}${seqText(seqs)}${day === null ? null : html` <span class="day">(${day})</span>`}`,
+  )}`

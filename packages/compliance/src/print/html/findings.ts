@@ -1,4 +1,5 @@
 import type { ReportContent, ReportFinding } from '@remit/contract'
+import { concernsText, findingState } from '@remit/contract/report-texts'
 import { html, isolated } from './markup.ts'
 import type { Markup } from './markup.ts'
 import { dated } from './dated.ts'
@@ -18,29 +19,16 @@ export function findingSection({ findings }: ReportContent): Markup {
           <h3>
             <span class="id">${finding.id}</span>
             <span class="severity ${finding.severity}">${finding.severity}</span>
-            <span class="id">${finding.check}</span> ${finding.title ?? ''} ${stateOf(finding)}
+            <span class="id">${finding.check}</span> ${finding.title ?? ''}
+            <span class="reason">${findingState(finding)}</span>
           </h3>
           <p>${isolated(finding.text)}</p>
           ${entriesOf(finding)}
-          <p class="about">
-            ${
-              finding.controls.length === 0
-                ? 'Concerns the organization, but no control in the scope of this report.'
-                : `Controls: ${finding.controls.join(', ')}`
-            }
-          </p>
+          <p class="about">${concernsText(finding)}</p>
         </article>`,
     )}
   </section>`
 }
-
-/** Shows whether the finding was corrected in the period, if the report contains it. */
-const stateOf = ({ fixed_seq }: ReportFinding): Markup | null =>
-  fixed_seq === undefined
-    ? null
-    : html`<span class="reason"
-        >${fixed_seq === null ? 'open at the end of the period' : `corrected by entry ${fixed_seq}`}</span
-      >`
 
 function entriesOf({ count, seqs, dates }: ReportFinding): Markup {
   const which =

@@ -1,8 +1,7 @@
 import type { ReportContent } from '@remit/contract'
+import { figureText, THRESHOLD_LABELS, unitText } from '@remit/contract/report-texts'
 import { html, isolated } from './markup.ts'
 import type { Markup } from './markup.ts'
-import { figureText } from '../figures.ts'
-import { THRESHOLD_LABELS } from '../labels.ts'
 
 /** All figures of the catalogue, measured or not, and the thresholds of checks. */
 export const metricSection = ({ metrics, rules }: ReportContent): Markup =>
@@ -23,7 +22,7 @@ export const metricSection = ({ metrics, rules }: ReportContent): Markup =>
             html`<tr>
               <th scope="row"><span class="id">${id}</span> ${name}</th>
               <td>${isolated(figureText(value, id))}</td>
-              <td>${unit === 'ratio' ? 'percent' : unit}</td>
+              <td>${unitText(unit)}</td>
               <td class="number">${population}</td>
             </tr>`,
         )}

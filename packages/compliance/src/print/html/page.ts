@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { ReadyReport } from '@remit/contract'
+import { periodText } from '@remit/contract/report-texts'
 import { offlineCheckSection } from './offline-check.ts'
 import { controlSections } from './controls.ts'
 import { cover } from './cover.ts'
@@ -7,7 +8,6 @@ import { findingSection } from './findings.ts'
 import { html, Markup } from './markup.ts'
 import { metricSection } from './metrics.ts'
 import { styleOf } from './style.ts'
-import { periodText } from '../moments.ts'
 
 export interface HtmlPage {
   readonly text: string

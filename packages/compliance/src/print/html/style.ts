@@ -1,5 +1,5 @@
 import type { ReadyReport } from '@remit/contract'
-import { periodText } from '../moments.ts'
+import { periodText } from '@remit/contract/report-texts'
 
 /** The style sheet of a report, with its own footer for printed pages. */
 export function styleOf({ content_sha256, content, ledger_head }: ReadyReport): string {
@@ -71,15 +71,16 @@ tfoot th, tfoot td { border-top: 1pt solid #1a1a1a; font-weight: 700; }
 .low { border-color: #555; border-style: dashed; color: #333; }
 .fail { font-weight: 700; text-decoration: underline; }
 .not_applicable { color: #444; font-style: italic; }
-.lists { display: grid; gap: 0 2rem; grid-template-columns: 1fr 1fr; }
+.lists { display: grid; gap: 0 2rem; grid-template-columns: 3fr 2fr; }
 .lists ul { margin: .2rem 0; padding-left: 1.1rem; }
 h4 { font-family: system-ui, "Segoe UI", "Helvetica Neue", Arial, "Noto Sans", sans-serif; font-size: .87rem; margin: .7rem 0 0; }
 .too_small, .too_young { color: #444; font-style: italic; }
 article { border-top: .5pt solid #999; margin-top: 1.4rem; }
+h2 + article { border-top: 0; }
 .summary th:first-child { width: 9.5rem; } .summary .number { width: 5.5rem; }
 .controls th:nth-child(1) { width: 15%; } .controls th:nth-child(3) { width: 13%; } .controls th:nth-child(4) { width: 23%; } .controls th:nth-child(5) { width: 13%; }
 .checks th:nth-child(1) { width: 24%; } .checks th:nth-child(2) { width: 11%; } .checks th:nth-child(4) { width: 21%; } .checks th:nth-child(5) { width: 20%; }
-.evidence th:nth-child(1) { width: 18%; } .evidence th:nth-child(2) { width: 13%; } .evidence th:nth-child(3) { width: 9%; } .evidence th:nth-child(4) { width: 11%; }
+.evidence th:nth-child(1) { width: 19%; } .evidence th:nth-child(2) { width: 11%; } .evidence th:nth-child(3) { width: 8%; } .evidence th:nth-child(4) { width: 18%; }
 .manual-controls th:nth-child(1) { width: 15%; } .manual-controls th:nth-child(2) { width: 30%; }
 .metrics th:nth-child(1) { width: 36%; } .metrics th:nth-child(3) { width: 14%; } .metrics th:nth-child(4) { width: 12%; }
 .kinds, .thresholds { max-width: 30rem; }

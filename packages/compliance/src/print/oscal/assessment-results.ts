@@ -1,10 +1,10 @@
 import type { ReadyReport, ReportControl } from '@remit/contract'
-import { EVALUATION_NOTICE } from '../report-texts.ts'
-import { periodText } from '../moments.ts'
+import { EVALUATION_NOTICE, periodText } from '@remit/contract/report-texts'
 import { findingsOf } from './findings.ts'
 import { observationsOf } from './observations.ts'
 import { uuidOf } from './uuid.ts'
 import { listed, oneLine, plain, prop, tokenOf } from './values.ts'
+import type { Prop } from './values.ts'
 
 const OSCAL_VERSION = '1.2.1'
 
@@ -93,9 +93,7 @@ function resultOf(report: ReadyReport): object {
       ...(ledger.first_bad_seq === null
         ? []
         : [prop('ledger-first-bad-seq', ledger.first_bad_seq)]),
-      ...Object.entries(summary).map(([name, count]) =>
-        prop('controls', count ?? 0, { class: name.replaceAll('_', '-') }),
-      ),
+      ...Object.entries(summary).map(([name, count]) => countProp(name, count ?? 0)),
     ],
     'reviewed-controls': { 'control-selections': [selectionOf(content.controls)] },
     observations: observationsOf(report),
@@ -103,6 +101,12 @@ function resultOf(report: ReadyReport): object {
     remarks: 'The end is the first moment that is not in the period.',
   }
 }
+
+/** Controls by status, or open findings by severity. */
+const countProp = (name: string, count: number): Prop =>
+  name.startsWith('open_')
+    ? prop('open-findings', count, { class: name.slice('open_'.length) })
+    : prop('controls', count, { class: name.replaceAll('_', '-') })
 
 /** The assessed controls; manual ones are listed as excluded. */
 function selectionOf(controls: readonly ReportControl[]): object {

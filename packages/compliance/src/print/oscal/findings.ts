@@ -1,5 +1,5 @@
 import type { ReadyReport, ReportControl } from '@remit/contract'
-import { REASON_TEXTS, STATUS_TEXTS } from '../report-texts.ts'
+import { REASON_TEXTS, STATUS_MEANINGS, STATUS_TEXTS } from '@remit/contract/report-texts'
 import { controlObservationId, findingObservationId, statusProps } from './observations.ts'
 import { uuidOf } from './uuid.ts'
 import { plain, tokenOf } from './values.ts'
@@ -33,8 +33,7 @@ const findingOf = (report: ReadyReport, control: ReportControl): object => ({
 })
 
 function describe({ status, reason, findings }: ReportControl): string {
-  if (status === 'satisfied')
-    return 'For governed agents, the listed checks passed over the stated populations in the period. The status covers that part only.'
+  if (status === 'satisfied') return STATUS_MEANINGS[status]
   const why = reason === null ? '' : `: ${REASON_TEXTS[reason]}`
   return `${STATUS_TEXTS[status]}${why}.${findings.length === 0 ? '' : ` See ${findings.join(', ')}.`}`
 }

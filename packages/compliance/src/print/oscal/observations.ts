@@ -5,8 +5,13 @@ import type {
   ReportEvidence,
   ReportFinding,
 } from '@remit/contract'
-import { figureText } from '../figures.ts'
-import { datedText, populationText, seqText, titleOf } from '../report-texts.ts'
+import {
+  datedText,
+  evidenceTitle,
+  figureText,
+  populationText,
+  seqText,
+} from '@remit/contract/report-texts'
 import { uuidOf } from './uuid.ts'
 import { listed, plain, prop, tokenOf } from './values.ts'
 import type { Prop } from './values.ts'
@@ -55,7 +60,7 @@ const checkProp = (check: ReportCheck): Prop =>
   })
 
 const evidenceOf = (evidence: ReportEvidence): object => ({
-  description: `${titleOf(evidence.kind)}: ${evidence.count} entries of the ledger`,
+  description: `${evidenceTitle(evidence)}: ${evidence.count} entries of the ledger`,
   props: [
     prop('evidence-kind', evidence.kind),
     prop('operated', evidence.operated),

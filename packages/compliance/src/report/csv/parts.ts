@@ -1,5 +1,12 @@
-import type { CsvPart, Figure, ReportContent } from '@remit/contract'
-import { canonicalJson } from '@remit/core'
+import type {
+  CsvPart,
+  Figure,
+  ReportCheck,
+  ReportContent,
+  ReportControl,
+  ReportEvidence,
+} from '@remit/contract'
+import { figureText, unitText } from '@remit/contract/report-texts'
 import type { CsvCell } from './cell.ts'
 import type { CsvTable } from './table.ts'
 
@@ -46,10 +53,30 @@ const COLUMNS: Readonly<Record<CsvPart, readonly string[]>> = {
     'first_seq',
     'last_seq',
     'sample_seqs',
+    'sample_dates',
     'finding_ids',
     'finding_text',
     'record_shows',
     'organization_must_supply',
+    ...LEDGER,
+  ],
+  checks: [
+    ...PERIOD,
+    'check_id',
+    'check_title',
+    'severity',
+    'result',
+    'found',
+    'passes_when',
+    'relaxed',
+    'population',
+    'basis',
+    'basis_of',
+    'least_basis',
+    'days',
+    'days_over',
+    'least_days',
+    'control_ids',
     ...LEDGER,
   ],
   findings: [
@@ -103,6 +130,12 @@ const common = ({ content, sha256 }: HashedContent): Row => ({
 const PARTS: Readonly<Record<CsvPart, (hashed: HashedContent) => Row[]>> = {
   controls: (hashed) => hashed.content.controls.map((control) => controlRow(hashed, control)),
 
+  checks: (hashed) => {
+    const { controls } = hashed.content
+    const checks = new Map(controls.flatMap((one) => one.checks).map((check) => [check.id, check]))
+    return [...checks.values()].map((check) => checkRow(hashed, check))
+  },
+
   findings: (hashed) =>
     hashed.content.findings.map((finding) => ({
       ...common(hashed),
@@ -126,8 +159,8 @@ const PARTS: Readonly<Record<CsvPart, (hashed: HashedContent) => Row[]>> = {
       ...common(hashed),
       metric_id: metric.id,
       metric_name: metric.name,
-      unit: metric.unit,
-      value: figureCell(metric.value),
+      unit: unitText(metric.unit),
+      value: figureCell(metric.value, metric.id),
       population: metric.population,
     })),
 
@@ -140,12 +173,33 @@ const PARTS: Readonly<Record<CsvPart, (hashed: HashedContent) => Row[]>> = {
         operated: evidence.operated,
         reason: evidence.reason,
         ...evidenceCells(evidence),
-        sample_dates: datesCell(evidence.sample_dates),
       })),
     ),
 }
 
-function controlRow(hashed: HashedContent, control: ReportContent['controls'][number]): Row {
+const checkRow = (hashed: HashedContent, check: ReportCheck): Row => ({
+  ...common(hashed),
+  check_id: check.id,
+  check_title: check.title,
+  severity: check.severity,
+  result: check.result,
+  found: figureCell(check.value, check.id),
+  passes_when: check.threshold,
+  relaxed: check.relaxed,
+  population: check.population,
+  basis: check.basis ?? null,
+  basis_of: check.least?.of ?? null,
+  least_basis: check.least?.population ?? null,
+  days: check.days ?? null,
+  days_over: check.least?.over ?? null,
+  least_days: check.least?.days ?? null,
+  control_ids: hashed.content.controls
+    .filter(({ checks }) => checks.some(({ id }) => id === check.id))
+    .map(({ id }) => id)
+    .join(', '),
+})
+
+function controlRow(hashed: HashedContent, control: ReportControl): Row {
   const texts = new Map(hashed.content.findings.map(({ id, text }) => [id, text]))
   const count = (result: string) => control.checks.filter((check) => check.result === result).length
   const [primary] = control.evidence
@@ -173,18 +227,14 @@ function controlRow(hashed: HashedContent, control: ReportContent['controls'][nu
 const datesCell = (dates: readonly (string | null)[] | undefined): CsvCell =>
   dates?.map((date) => date ?? '-').join(' ') ?? null
 
-const evidenceCells = (
-  evidence: Pick<
-    ReportContent['controls'][number]['evidence'][number],
-    'count' | 'first_seq' | 'last_seq' | 'sample'
-  >,
-): Row => ({
+const evidenceCells = (evidence: ReportEvidence): Row => ({
   evidence_count: evidence.count,
   first_seq: evidence.first_seq,
   last_seq: evidence.last_seq,
   sample_seqs: evidence.sample.join(' '),
+  sample_dates: datesCell(evidence.sample_dates),
 })
 
-/** A figure with members is JSON text in its cell. */
-const figureCell = (value: Figure): CsvCell =>
-  typeof value === 'object' && value !== null ? canonicalJson(value) : value
+/** Numbers stay numbers; other figures are as printed. `id`: of the metric or the check. */
+const figureCell = (value: Figure, id: string): CsvCell =>
+  value === null || typeof value === 'number' ? value : figureText(value, id)

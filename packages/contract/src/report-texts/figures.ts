@@ -1,5 +1,4 @@
-import type { Figure } from '@remit/contract'
-import { percentText } from '../facts/index.ts'
+import type { Figure } from '../report-document.ts'
 import { LABELS } from './labels.ts'
 
 /** Figures whose member names are recorded values: scorers. */
@@ -24,6 +23,9 @@ export const figureText = (figure: Figure, id = ''): string =>
 const withoutCounts = (id: string, text: string): string =>
   OF_TIME.has(id) ? text.replace(/ \(\d+ of \d+\)/, '') : text
 
+/** The unit of a metric, for a reader of `figureText`. */
+export const unitText = (unit: string): string => (unit === 'ratio' ? 'percent' : unit)
+
 function partText(figure: Figure, isRecorded: boolean): string {
   if (figure === null) return 'none'
   if (typeof figure === 'boolean') return figure ? 'yes' : 'no'
@@ -32,7 +34,7 @@ function partText(figure: Figure, isRecorded: boolean): string {
     return figure.length === 0 ? 'none' : figure.map((one) => partText(one, isRecorded)).join(', ')
   const { numerator, denominator, id, count } = figure
   if (typeof numerator === 'number' && typeof denominator === 'number')
-    return `${percentText({ numerator, denominator, text: '' })} (${numerator} of ${denominator})`
+    return `${percentOf(numerator, denominator)} (${numerator} of ${denominator})`
   if (typeof id === 'string' && typeof count === 'number') return `${id} (${count})`
   const members = Object.entries(figure)
   if (members.length === 0) return 'none'
@@ -47,6 +49,10 @@ function nested(figure: Figure, name: string, isRecorded: boolean): string {
   const text = partText(figure, !isRecorded && BY_RECORDED_NAMES.has(name))
   return text.includes('; ') ? `[${text}]` : text
 }
+
+/** A share with at most one decimal: `20%`, `33.3%`. */
+export const percentOf = (numerator: number, denominator: number): string =>
+  `${Math.round((numerator * 1000) / denominator) / 10}%`
 
 /** Formats a difference of two shares, such as `0.1214`, in percentage points. */
 const pointsText = (text: string): string => `${numberText((Number(text) * 100).toFixed(1))} points`
