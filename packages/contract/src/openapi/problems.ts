@@ -81,16 +81,14 @@ function problem(codes: Iterable<ProblemCode>, { oauth, public: open }: Partial<
   }
 }
 
-/** Returns the responses that `problemResponses` refers to from `paths`. */
-export function problemComponents(paths: Json): Json {
-  const used = JSON.stringify(paths)
-  return Object.fromEntries(
-    Object.entries(COMMON)
-      .map(([status, codes]) => [NAMES[Number(status) as CommonStatus], codes] as const)
-      .filter(([name]) => used.includes(`"#/components/responses/${name}"`))
-      .map(([name, codes]) => [name, problem(codes, {})]),
+/** Returns the responses that `problemResponses` refers to. */
+export const problemComponents = (): Json =>
+  Object.fromEntries(
+    Object.entries(COMMON).map(([status, codes]) => [
+      NAMES[Number(status) as CommonStatus],
+      problem(codes, {}),
+    ]),
   )
-}
 
 /** The body of every problem. */
 export const PROBLEM_SCHEMA: Json = {
