@@ -6,15 +6,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { parseArgs, stripVTControlCharacters } from 'node:util'
+import { STEPS } from './check-steps.ts'
+import type { Step } from './check-steps.ts'
 import { ROOT } from './staging.ts'
-
-interface Step {
-  readonly name: string
-  /** Arguments of `pnpm`. */
-  readonly command: readonly string[]
-  /** Prints its output while it runs; the others print theirs only on failure. */
-  readonly live?: true
-}
 
 const { values } = parseArgs({
   options: {
@@ -29,32 +23,11 @@ const tests: Step = { name: 'tests and packaging', command: ['exec', 'vitest', '
 /** Steps that run at a time: most of them use one processor. */
 const LANES = 2
 
-// The longest steps come first.
-const steps: readonly Step[] = [
-  {
-    // Builds both editions, in copies of the tree.
-    name: 'community edition',
-    command: ['exec', 'node', 'scripts/community.ts', ...(values.quick ? ['--quick'] : [])],
-    live: true,
-  },
-  { name: 'fresh copy', command: ['exec', 'node', 'scripts/fresh-clone.ts'], live: true },
-  { name: 'format', command: ['exec', 'oxfmt', '--check'] },
-  { name: 'lint', command: ['exec', 'oxlint'] },
-  { name: 'license boundary', command: ['exec', 'turbo', 'boundaries'] },
-  { name: 'unused code', command: ['exec', 'knip'] },
-  { name: 'spelling', command: ['lint:words'] },
-  { name: 'types', command: ['types'] },
-  { name: 'openapi.json', command: ['openapi', '--check'] },
-  { name: 'openapi lint', command: ['lint:openapi'] },
-  // The grammars alone must train to the recorded weights, bit by bit.
-  { name: 'guard training', command: ['--filter', '@remit/guard-training', 'train', '--check'] },
-]
-
 const failures: string[] = []
 const started = performance.now()
 // Tests that start servers and browsers run alone.
 if (!values['no-tests']) await runAll([tests])
-const queue = [...steps]
+const queue = [...STEPS]
 await Promise.all(Array.from({ length: LANES }, () => runAll(queue)))
 console.log(
   failures.length === 0
@@ -75,8 +48,12 @@ async function runAll(left: Step[]): Promise<void> {
   }
 }
 
-async function runStep({ command, live }: Step): Promise<{ code: number; output: string }> {
-  const child = spawn('pnpm', command, {
+async function runStep({
+  command,
+  quick = [],
+  live,
+}: Step): Promise<{ code: number; output: string }> {
+  const child = spawn('pnpm', [...command, ...(values.quick ? quick : [])], {
     cwd: ROOT,
     env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1', REMIT_TEST_RUNS: 'full' },
     stdio: ['ignore', live ? 'inherit' : 'pipe', live ? 'inherit' : 'pipe'],
