@@ -9,16 +9,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs, stripVTControlCharacters } from 'node:util'
+import { FRESH_COPY, STEPS } from './check-steps.ts'
+import type { Step } from './check-steps.ts'
 import { ROOT } from './staging.ts'
 import { countTests } from './test-report.ts'
-
-interface Step {
-  readonly name: string
-  /** Arguments of `pnpm`. */
-  readonly command: readonly string[]
-  /** Prints its output while it runs; the others print theirs only on failure. */
-  readonly live?: true
-}
 
 const { values } = parseArgs({
   options: {
@@ -40,39 +34,14 @@ const tests: Step = {
 /** Steps that run at a time, beside the tests: these often wait for databases and programs. */
 const LANES = 2
 
-const steps: readonly Step[] = [
-  { name: 'lint and types', command: ['exec', 'oxlint', '--type-check'] },
-  // The grammars alone must train to the recorded weights, bit by bit.
-  { name: 'guard training', command: ['--filter', '@remit/guard-training', 'train', '--check'] },
-  { name: 'spelling', command: ['lint:words'] },
-  { name: 'unused code', command: ['exec', 'knip'] },
-  { name: 'openapi lint', command: ['lint:openapi'] },
-  { name: 'openapi.json', command: ['openapi', '--check'] },
-  { name: 'license boundary', command: ['exec', 'turbo', 'boundaries'] },
-  { name: 'format', command: ['exec', 'oxfmt', '--check'] },
-  {
-    // Builds both editions, in copies of the tree. The tests have built the open packages by then.
-    name: 'community edition',
-    command: ['exec', 'node', 'scripts/community.ts', ...(values.quick ? ['--quick'] : [])],
-    live: true,
-  },
-]
-
-/** Runs alone: it has a limit of time. */
-const freshCopy: Step = {
-  name: 'fresh copy',
-  command: ['exec', 'node', 'scripts/fresh-clone.ts'],
-  live: true,
-}
-
 const failures: string[] = []
 const started = performance.now()
-const queue = [...steps]
+const queue = [...STEPS]
 await Promise.all([
   ...(values['no-tests'] ? [] : [runAll([tests])]),
   ...Array.from({ length: LANES }, () => runAll(queue)),
 ])
-await runAll([freshCopy])
+await runAll([FRESH_COPY])
 console.log(
   failures.length === 0
     ? `${seconds(started)}: all checks passed.`
@@ -94,8 +63,12 @@ async function runAll(left: Step[]): Promise<void> {
   }
 }
 
-async function runStep({ command, live }: Step): Promise<{ code: number; output: string }> {
-  const child = spawn('pnpm', command, {
+async function runStep({
+  command,
+  quick = [],
+  live,
+}: Step): Promise<{ code: number; output: string }> {
+  const child = spawn('pnpm', [...command, ...(values.quick ? quick : [])], {
     cwd: ROOT,
     env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1', REMIT_TEST_RUNS: 'full' },
     stdio: ['ignore', live ? 'inherit' : 'pipe', live ? 'inherit' : 'pipe'],

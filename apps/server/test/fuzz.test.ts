@@ -1,6 +1,6 @@
 import { endpoints, PROBLEMS } from '@remit/contract'
 import type { Problem } from '@remit/contract'
-import { createTestRemit, runs, someDialects } from '@remit/core/testing'
+import { createTestRemit, isDocumented, runs, someDialects } from '@remit/core/testing'
 import type { TestRemit } from '@remit/core/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -92,6 +92,12 @@ describe.each(someDialects())('requests of every kind on %s', (dialect) => {
     if (method === 'HEAD') return null
     const problem = JSON.parse(text) as Problem
     if (PROBLEMS[problem.code]?.[0] !== response.status) return 'a code of another status'
+    const names = endpointsAt({ method, path })
+    if (
+      names.length > 0 &&
+      !names.some((name) => isDocumented(name, response.status, problem.code))
+    )
+      return `a refusal that the OpenAPI document does not list for ${names.join()}`
     if (problem.request_id !== response.headers.get('x-request-id')) return 'another request id'
     if (text.includes(key)) return 'it tells the key'
     return text.length > 100_000 ? 'far too long' : null
@@ -103,15 +109,21 @@ const OAUTH_PATHS: ReadonlySet<string> = new Set(
 )
 
 /** Returns whether a success has the shape that the contract defines for its endpoint. */
-function isAnswer({ method, path }: WildRequest, text: string): boolean {
+function isAnswer(request: WildRequest, text: string): boolean {
+  return endpointsAt(request).some((name) => {
+    const { ok, produces } = endpoints[name]!
+    return text === '' || produces !== undefined || ok.safeParse(JSON.parse(text)).success
+  })
+}
+
+/** The names of the endpoints that a request may reach. */
+function endpointsAt({ method, path }: Pick<WildRequest, 'method' | 'path'>): string[] {
   const [pathname = ''] = path.split('?')
-  const asked = Object.values(endpoints).filter(
-    (endpoint) =>
-      endpoint.method === method &&
-      new RegExp(`^${endpoint.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(pathname),
-  )
-  return asked.some(
-    ({ ok, produces }) =>
-      text === '' || produces !== undefined || ok.safeParse(JSON.parse(text)).success,
-  )
+  return Object.entries(endpoints)
+    .filter(
+      ([, endpoint]) =>
+        endpoint.method === method &&
+        new RegExp(`^${endpoint.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(pathname),
+    )
+    .map(([name]) => name)
 }

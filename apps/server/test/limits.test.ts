@@ -54,6 +54,25 @@ describe.skipIf(!hasModules()).each(DIALECTS)('limits of an organization on %s',
     await api.ok('authorize', { body })
   })
 
+  const evaluation = {
+    subject: { type: 'agent', id: 'payer' },
+    action: { name: 'a.b' },
+    resource: { type: 'account', id: '1' },
+  }
+  const toolCall = { hook_event_name: 'PreToolUse', session_id: '1', tool_name: 'Bash' }
+  it.each([
+    ['authorize', () => body],
+    ['accessEvaluation', () => evaluation],
+    ['accessEvaluations', () => evaluation],
+    ['claudeCodeHook', (tool_use_id: string) => ({ ...toolCall, tool_use_id })],
+    ['codexHook', (tool_use_id: string) => ({ ...toolCall, tool_use_id })],
+    ['litellmGuardrail', () => ({ input_type: 'request', texts: ['hello'] })],
+  ] as const)('a monthly limit refuses the decisions of %s', async (name, asked) => {
+    await limit({ decisions_per_month: 1 })
+    await api.ok(name, { body: asked('first') })
+    expect((await api.refusal(name, { body: asked('second') })).code).toBe('quota_exceeded')
+  })
+
   it('overage goes on beyond the monthly limit, and a higher limit is in force at once', async () => {
     await limit({ decisions_per_month: 1 })
     await api.ok('authorize', { body })

@@ -7,7 +7,6 @@ import { boot } from '../src/boot/boot.ts'
 import { ConfigError, readConfig } from '../src/settings/config.ts'
 import { issueLicense } from '../src/settings/license.ts'
 import { hasModules } from '../src/boot/modules.ts'
-import { cli } from './support/cli.ts'
 import { createInstallation } from './support/installation.ts'
 import type { Installation } from './support/installation.ts'
 
@@ -74,40 +73,6 @@ describe('REMIT_SECRETS_KEY_FILE', () => {
       expect(await refusal(boot(config()))).toBe(
         `REMIT_SECRETS_KEY_FILE: ${file} cannot be used: ${why}`,
       )
-    })
-
-    test('rotates by `remit secrets keygen --add` and `reseal`', async () => {
-      const { env } = installation
-      const made = await cli(['secrets', 'keygen', file, '--json'], env)
-      expect(made.code).toBe(0)
-      const { key_id: old } = JSON.parse(made.stdout) as { key_id: string }
-      const booted = await boot(config())
-      const { key } = await booted.newOrganization('acme')
-      await booted.remit.app.request('/v1/webhooks', {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key.secret}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ url: 'https://hooks.example.com/remit' }),
-      })
-      await booted.remit.close()
-
-      expect((await cli(['secrets', 'keygen', file], env)).stderr).toContain('is not replaced')
-      const added = await cli(['secrets', 'keygen', file, '--add', '--json'], env)
-      const { key_id: next } = JSON.parse(added.stdout) as { key_id: string }
-      const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean)
-      writeFileSync(file, lines.toReversed().join('\n'))
-
-      const resealed = await cli(['secrets', 'reseal', '--json'], env)
-      expect(JSON.parse(resealed.stdout)).toEqual({
-        file,
-        key_id: next,
-        resealed: 1,
-        unreadable: 0,
-        other_key_ids: [old],
-      })
-      writeFileSync(file, lines[0]!)
-      const without = await cli(['secrets', 'reseal', '--json'], env)
-      expect(without.code).toBe(1)
-      expect(JSON.parse(without.stdout)).toMatchObject({ resealed: 0, unreadable: 1 })
     })
   })
 

@@ -195,8 +195,7 @@ describe.each(someDialects())('a report that cannot be generated on %s', (dialec
   })
 
   test('stores nothing if it cannot start', async () => {
-    const busy = fail('overloaded', 'Too many', { headers: { 'Retry-After': '7' } })
-    Object.defineProperty(busy, 'status', { value: 429 })
+    const busy = fail('jobs_busy', 'Too many', { headers: { 'Retry-After': '7' } })
     const jobs = (inline: Jobs): Jobs => ({ ...inline, report: () => Promise.reject(busy) })
     const api = await opened(played[dialect].create, { jobs })
 

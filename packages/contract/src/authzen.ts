@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Match, SpendState } from './authorize.ts'
+import { Match, Reason, SpendState } from './authorize.ts'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
 import { Action, FreeForm, Name, Timestamp } from './primitives.ts'
@@ -79,7 +79,7 @@ export const AccessDecision = z
     decision: z.boolean(),
     context: z
       .object({
-        reason: z.string(),
+        reason: Reason,
         message: z.string(),
         evaluation_id: z.string().describe('decision_id of the decision'),
         evaluated_at: Timestamp,
@@ -95,6 +95,9 @@ export const AccessDecision = z
           status: z.string(),
           expires_at: Timestamp.nullable(),
         }),
+        approval_reason: z
+          .enum(['approval_expired', 'approval_unverifiable', 'out_of_scope', 'policy_denied'])
+          .describe('why `context.approval` of the request did not apply'),
         next_action: z.enum(['request', 'none']).describe('how to proceed after a failed approval'),
         spend: SpendState,
         warnings: z.array(z.string()),

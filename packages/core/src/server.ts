@@ -29,6 +29,7 @@ import { Writer } from './ledger/write/writer.ts'
 import type { Deps, Settings } from './module/module.ts'
 import type { Ports } from './module/ports.ts'
 import { assemble } from './module/registry.ts'
+import { reseal } from './module/stored-secrets.ts'
 import { createOutbound } from './net/outbound.ts'
 import { checkerOf, guardRoutes } from './guard/routes.ts'
 import { litellmRoutes } from './guard/litellm.ts'
@@ -177,15 +178,15 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     routes,
   })
   const stopCleaning = startCleaning(db, clock, log)
-  const reseal = async () => {
-    const done = await overwriting(db, () => assembled.reseal())
+  const resealAll = async () => {
+    const done = await overwriting(db, () => reseal({ db, log }, assembled.storedSecrets))
     if (done.resealed > 0 && !(await emptyLog(db)))
       log.warn('write-ahead log still contains secrets under their old encryption')
     return done
   }
   if (options.background !== false) {
     await assembled.check()
-    const { resealed } = await reseal()
+    const { resealed } = await resealAll()
     if (resealed > 0) log.info({ resealed }, 'stored secrets encrypted under the current key')
     assembled.start()
   }
@@ -202,7 +203,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     erasers: assembled.erasers,
     migrated,
     loginPath: (key) => `/console/start?token=${links.create(key)}`,
-    reseal,
+    reseal: resealAll,
     release: () => closing.abort(),
     async close() {
       closing.abort()

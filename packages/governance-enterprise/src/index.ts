@@ -32,7 +32,9 @@ import { spendRoutes } from './spend/routes.ts'
 import { spendStage } from './spend/stage.ts'
 import { ruleTrials } from './trial/port.ts'
 import { sinksOf } from './sinks/index.ts'
+import { sinkSecrets } from './sinks/secrets.ts'
 import { webhooksOf } from './webhooks/index.ts'
+import { webhookSecrets } from './webhooks/secrets.ts'
 
 export default defineModule({
   name: 'governance',
@@ -89,13 +91,7 @@ export default defineModule({
       guardChecks: guardChecks(deps, guardCounts),
       observers: [...approvals.observers, ...webhooks.observers],
       erasers: approvals.erasers,
-      reseal: async () => {
-        const [first, second] = [await webhooks.reseal(), await sinks.reseal()]
-        return {
-          resealed: first.resealed + second.resealed,
-          unreadable: first.unreadable + second.unreadable,
-        }
-      },
+      storedSecrets: [webhookSecrets(deps), sinkSecrets(deps)],
       start() {
         approvals.start()
         webhooks.start()

@@ -32,19 +32,31 @@ export function secretsCommands(program: Command, session: CommandRun): void {
     'reseal',
     'Re-encrypt all stored secrets with the first key of REMIT_SECRETS_KEY_FILE',
   ).action(() =>
-    session.product(async ({ remit, config }) => {
-      const { resealed, unreadable } = await remit.reseal()
+    session.product(async ({ remit, config, entitlement }) => {
+      if (entitlement.modules.length === 0)
+        throw new CliError(`No module can read the stored secrets. ${entitlement.notice}`)
+      const { resealed, unreadable, failed } = await remit.reseal()
       const file = secretsKeyFile(config)
       const [current, ...others] = readSecretsKeys(file).map(secretsKeyId)
-      if (unreadable > 0) session.exitCode = EXIT.failed
+      const isComplete = unreadable === 0 && failed.length === 0
+      if (!isComplete) session.exitCode = EXIT.failed
+      const unneeded = isComplete ? others : []
       session.print(
-        { file, key_id: current, resealed, unreadable, other_key_ids: others },
+        {
+          file,
+          key_id: current,
+          resealed,
+          unreadable,
+          failed_organizations: failed,
+          other_key_ids: unneeded,
+        },
         facts({
           file,
           'key id': current ?? '',
           're-encrypted': resealed,
           unreadable,
-          'no longer needed': unreadable === 0 && others.length > 0 ? others.join(', ') : 'none',
+          'failed organizations': failed.length,
+          'no longer needed': unneeded.join(', ') || 'none',
         }),
       )
     }),

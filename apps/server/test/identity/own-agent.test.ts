@@ -124,6 +124,15 @@ describe.skipIf(!hasModules()).each(someDialects())(
       expect(await evaluate({ type: 'user', id: 'ada' })).toMatchObject({ decision: true })
     })
 
+    it.each(['claudeCodeHook', 'codexHook'] as const)('%s: 403 for another agent', async (name) => {
+      const call = { session_id: '1', tool_name: 'Bash', tool_use_id: '1' }
+      const body = { hook_event_name: 'PreToolUse', ...call }
+      const asks = (agent_id: string) => ({ key, body, query: { agent_id } })
+
+      expect((await api.refusal(name, asks('other'))).code).toBe('agent_mismatch')
+      await api.ok(name, asks('own'))
+    })
+
     it('guard: 403 for another agent_id', async () => {
       const body = { content: 'hello', agent_id: 'other' }
       expect((await api.refusal('checkContent', { key, body })).code).toBe('agent_mismatch')

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { endpoints } from '../contract.ts'
 import { endpoint } from '../endpoint.ts'
+import type { Endpoint } from '../endpoint.ts'
 import { openApi } from './document.ts'
 import { PROBLEMS } from '../problem.ts'
 
@@ -21,15 +22,17 @@ interface Operation {
       readonly headers?: Record<string, object>
     }
   >
+  readonly security?: readonly Readonly<Record<string, unknown>>[]
   readonly [extension: string]: unknown
 }
 
-interface Document {
+interface Document extends Pick<Operation, 'security'> {
   readonly paths: Record<string, Record<string, Operation>>
   readonly components: {
     readonly schemas: Record<string, unknown>
     readonly responses: Record<string, unknown>
     readonly headers: Record<string, unknown>
+    readonly securitySchemes: Record<string, unknown>
   }
 }
 
@@ -58,13 +61,22 @@ describe('openApi', () => {
     expect(operations).toHaveLength(Object.keys(endpoints).length)
   })
 
-  it('refers only to what it has, and has only what it refers to', () => {
-    const refs = new Set(refsOf(document))
+  it.each([
+    ['of all endpoints', () => true],
+    ['of the community edition', ({ plan }: Endpoint) => plan === 'open'],
+    ['of one endpoint', ({ path }: Endpoint) => path === '/v1/guard'],
+  ])('the document %s refers only to what it has, and has only what it refers to', (_, isIn) => {
+    const served = Object.entries(endpoints).filter(([, one]) => isIn(one))
+    const made = openApi(Object.fromEntries(served), '1') as unknown as Document
     const known = (['schemas', 'responses', 'headers'] as const).flatMap((kind) =>
-      Object.keys(document.components[kind]).map((name) => `#/components/${kind}/${name}`),
+      Object.keys(made.components[kind]).map((name) => `#/components/${kind}/${name}`),
     )
 
-    expect(refs).toEqual(new Set(known))
+    expect(new Set(refsOf(made))).toEqual(new Set(known))
+    const secured = [made, ...Object.values(made.paths).flatMap((path) => Object.values(path))]
+    expect(new Set(secured.flatMap(({ security = [] }) => security.flatMap(Object.keys)))).toEqual(
+      new Set(Object.keys(made.components.securitySchemes)),
+    )
   })
 
   it('is made of plain JSON, and the same every time', () => {

@@ -4,7 +4,8 @@ import { fieldText } from './fields/index.ts'
 import { OPERATIONS } from './operations/index.ts'
 import { TAGS } from './tags.ts'
 import type { Endpoint } from '../endpoint.ts'
-import { headerComponents, headerParameters, successHeaders } from './headers.ts'
+import { ANSWER_HEADERS } from '../headers.ts'
+import { headerParameters, successHeaders } from './headers.ts'
 import { PROBLEM_SCHEMA, problemComponents, problemResponses } from './problems.ts'
 import { describe, jsonSchema } from './schema.ts'
 import type { Components, Json } from './schema.ts'
@@ -26,6 +27,7 @@ export function openApi(endpoints: Readonly<Record<string, Endpoint>>, version: 
     }
   }
   const tags = new Set(Object.values(endpoints).map(tagOf))
+  const responses = usedIn(paths, 'responses', problemComponents())
   return {
     openapi: '3.1.0',
     info: {
@@ -54,21 +56,31 @@ export function openApi(endpoints: Readonly<Record<string, Endpoint>>, version: 
           name: 'X-API-Key',
           description: 'The same key, where `Authorization` is absent',
         },
-        client: {
-          type: 'http',
-          scheme: 'basic',
-          description: 'OAuth clients: the id of an ingest key, and the key',
-        },
+        ...(Object.values(endpoints).some(({ form }) => form) && {
+          client: {
+            type: 'http',
+            scheme: 'basic',
+            description: 'OAuth clients: the id of an ingest key, and the key',
+          },
+        }),
       },
       schemas: {
         ...Object.fromEntries([...components].toSorted(([a], [b]) => (a < b ? -1 : 1))),
         Problem: describe(PROBLEM_SCHEMA, 'Problem'),
       },
-      responses: problemComponents(paths),
-      headers: headerComponents(),
+      responses,
+      headers: usedIn({ paths, responses }, 'headers', ANSWER_HEADERS),
     },
     security: KEYS,
   }
+}
+
+/** Returns the components of a kind that a part of the document refers to. */
+function usedIn(part: Json, kind: 'responses' | 'headers', components: Json): Json {
+  const text = JSON.stringify(part)
+  return Object.fromEntries(
+    Object.entries(components).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)),
+  )
 }
 
 function operation(name: string, endpoint: Endpoint, components: Components): Json {

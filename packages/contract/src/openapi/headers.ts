@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Endpoint } from '../endpoint.ts'
-import { ANSWER_HEADERS, REQUEST_HEADERS } from '../headers.ts'
+import { REQUEST_HEADERS } from '../headers.ts'
 import type { AnswerHeader, RequestHeader } from '../headers.ts'
 import type { Json } from './schema.ts'
 
@@ -47,9 +47,6 @@ export function successHeaders({ sends = [], ...endpoint }: Endpoint, status: nu
 /** Returns the headers of a problem. */
 export const problemHeaders = (open: boolean): Json =>
   linked(['Retry-After', ...(open ? [] : (['WWW-Authenticate'] as const)), 'X-Request-Id'])
-
-/** Returns the components that the document refers to. */
-export const headerComponents = (): Json => ({ ...ANSWER_HEADERS })
 
 const linked = (names: readonly AnswerHeader[]): Json =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))

@@ -18,9 +18,10 @@ const COMMON = {
   ],
   409: ['idempotency_mismatch', 'idempotency_in_progress'],
   410: ['answer_erased'],
+  412: ['version_mismatch'],
   413: ['body_too_large'],
   415: ['unsupported_media_type'],
-  429: ['rate_limited'],
+  429: ['rate_limited', 'jobs_busy'],
 } as const satisfies Record<number, readonly ProblemCode[]>
 
 type CommonStatus = keyof typeof COMMON
@@ -31,20 +32,23 @@ const NAMES: Readonly<Record<CommonStatus, string>> = {
   403: 'Forbidden',
   409: 'Conflict',
   410: 'Gone',
+  412: 'PreconditionFailed',
   413: 'ContentTooLarge',
   415: 'UnsupportedMediaType',
   429: 'TooManyRequests',
 }
 
-function commonStatuses({ method, query, params, body, ...rest }: Endpoint): CommonStatus[] {
-  const { public: open, lenient, viaWriter } = rest
+function commonStatuses({ method, body, ...rest }: Endpoint): CommonStatus[] {
+  const { public: open, viaWriter, takes = [] } = rest
   const post = method === 'POST'
   return [
-    ...(query || params || body || post ? [400 as const] : []),
+    // Also a query that the endpoint does not have.
+    400,
     ...(open ? [] : [401 as const, 403 as const]),
     ...(post ? [409 as const] : []),
     ...(post && viaWriter ? [410 as const] : []),
-    ...(body ? [413 as const, ...(lenient ? [] : [415 as const])] : []),
+    ...(takes.includes('If-Match') ? [412 as const] : []),
+    ...(body ? [413 as const, 415 as const] : []),
     ...(open ? [] : [429 as const]),
   ]
 }
@@ -81,16 +85,14 @@ function problem(codes: Iterable<ProblemCode>, { oauth, public: open }: Partial<
   }
 }
 
-/** Returns the responses that `problemResponses` refers to from `paths`. */
-export function problemComponents(paths: Json): Json {
-  const used = JSON.stringify(paths)
-  return Object.fromEntries(
-    Object.entries(COMMON)
-      .map(([status, codes]) => [NAMES[Number(status) as CommonStatus], codes] as const)
-      .filter(([name]) => used.includes(`"#/components/responses/${name}"`))
-      .map(([name, codes]) => [name, problem(codes, {})]),
+/** Returns the responses that `problemResponses` refers to. */
+export const problemComponents = (): Json =>
+  Object.fromEntries(
+    Object.entries(COMMON).map(([status, codes]) => [
+      NAMES[Number(status) as CommonStatus],
+      problem(codes, {}),
+    ]),
   )
-}
 
 /** The body of every problem. */
 export const PROBLEM_SCHEMA: Json = {

@@ -31,6 +31,7 @@ import type { Route } from '../http/implement.ts'
 import type { Witness } from '../kms/witness.ts'
 import type { CreateOrganization } from '../orgs/organizations.ts'
 import type { Ports } from './ports.ts'
+import type { StoredSecrets } from './stored-secrets.ts'
 
 /** An installable part of the server. A package's default export is one of these. */
 export interface Module {
@@ -63,10 +64,8 @@ export interface Contribution {
   readonly provides?: Partial<Ports>
   /** Computed pages of the console. */
   readonly consolePages?: readonly ConsolePage[]
-  /**
-   * Encrypts secrets that are stored in plain text or under an older key; resolves to their number.
-   */
-  readonly reseal?: () => Promise<Resealed>
+  /** Secrets that are encrypted again when the key changes. */
+  readonly storedSecrets?: readonly StoredSecrets[]
   /**
    * Rejects with `SettingError` if a server must not serve this database. Called before `start`, not
    * for commands.
@@ -77,14 +76,6 @@ export interface Contribution {
   /** Records pending counts. Called after the last request, while the writer still accepts work. */
   readonly settle?: () => Promise<void>
   readonly close?: () => Promise<void>
-}
-
-/** Stored secrets after `reseal`. */
-export interface Resealed {
-  /** Encrypted under the current key by this call. */
-  readonly resealed: number
-  /** Encrypted under a missing key, or modified; not changed. */
-  readonly unreadable: number
 }
 
 /** Dependencies of a module. */

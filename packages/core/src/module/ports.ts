@@ -117,6 +117,8 @@ export interface AgentSwitch {
    * without one; null for no suspension.
    */
   release(scope: WriteContext, agentId: string): Promise<string | null>
+  /** Returns the suspended agents outside the registry, with the reason. */
+  stopped(orgId: string, tx: AnyDatabase): Promise<ReadonlyMap<string, string>>
 }
 
 /** The registry of agents, the single source of truth about them. */

@@ -15,7 +15,7 @@ const stage: Stage = {
 }
 const never = () => Promise.reject(new Error('not called'))
 const authorizing = () => implement(authorize, { authorize: never })
-const agentSwitch = { suspend: never, resume: never, release: never }
+const agentSwitch = { suspend: never, resume: never, release: never, stopped: never }
 
 const part = (name: string, contribution: Contribution, extra: Partial<Module> = {}) => ({
   module: { name, setup: () => contribution, ...extra },

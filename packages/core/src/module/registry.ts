@@ -9,8 +9,9 @@ import type { ScorerRuns } from '../scorers/finished.ts'
 import type { Scorer } from '../scorers/scorer.ts'
 import type { ConsolePage } from '../http/console.ts'
 import type { Route } from '../http/implement.ts'
-import type { Contribution, Module, Resealed } from './module.ts'
+import type { Contribution, Module } from './module.ts'
 import type { Ports } from './ports.ts'
+import type { StoredSecrets } from './stored-secrets.ts'
 
 /** Two modules conflict; the server does not start. */
 export class ModuleConflict extends Error {
@@ -31,7 +32,7 @@ export interface Assembled {
   readonly erasers: readonly Eraser[]
   readonly ports: Partial<Ports>
   readonly consolePages: readonly ConsolePage[]
-  reseal(): Promise<Resealed>
+  readonly storedSecrets: readonly StoredSecrets[]
   check(): Promise<void>
   start(): void
   settle(): Promise<void>
@@ -81,7 +82,7 @@ export function assemble(
     ports,
     consolePages: parts.flatMap(({ contribution }) => contribution.consolePages ?? []),
     stages: fill(parts),
-    reseal: () => resealAll(parts),
+    storedSecrets: parts.flatMap(({ contribution }) => contribution.storedSecrets ?? []),
     check: () => checkAll(parts),
     start: () => parts.forEach(({ contribution }) => contribution.start?.()),
     settle: () => settleAll(parts),
@@ -109,18 +110,6 @@ function fill(
 function once(names: readonly string[], what: string): void {
   const twice = names.find((name, i) => names.indexOf(name) !== i)
   if (twice !== undefined) throw new ModuleConflict(`two modules define the ${what} ${twice}`)
-}
-
-async function resealAll(
-  parts: readonly { readonly contribution: Contribution }[],
-): Promise<Resealed> {
-  const sum = { resealed: 0, unreadable: 0 }
-  for (const { contribution } of parts) {
-    const { resealed = 0, unreadable = 0 } = (await contribution.reseal?.()) ?? {}
-    sum.resealed += resealed
-    sum.unreadable += unreadable
-  }
-  return sum
 }
 
 async function checkAll(parts: readonly { readonly contribution: Contribution }[]): Promise<void> {

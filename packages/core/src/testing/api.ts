@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { contract, PROBLEMS } from '@remit/contract'
 import type { Contract, Endpoint, EndpointName, Problem } from '@remit/contract'
 import type { z } from 'zod'
+import { isDocumented } from './documented.ts'
 import { createTestRemit } from './remit.ts'
 import type { TestOrganization, TestRemit, TestRemitOptions } from './remit.ts'
 
@@ -39,9 +40,11 @@ export async function createApi(options: TestRemitOptions): Promise<Api> {
 
 /** The product, called by an organization. */
 export function apiOf(remit: TestRemit, org: TestOrganization): Api {
-  const call: Api['call'] = (name, { params, query, key = org.key, ...rest } = {}) => {
+  const call: Api['call'] = async (name, { params, query, key = org.key, ...rest } = {}) => {
     const { method, path } = contract[name]
-    return remit.call(method, pathOf(path, params, query), { key, ...rest })
+    const response = await remit.call(method, pathOf(path, params, query), { key, ...rest })
+    await requireDocumented(name, response)
+    return response
   }
   return {
     remit,
@@ -86,6 +89,14 @@ export async function answerOf<N extends EndpointName>(
   const body: unknown = endpoint.produces ? text : JSON.parse(text)
   assert.deepEqual(endpoint.ok.parse(body), body)
   return body as Ok<N>
+}
+
+/** Fails the test for a refusal that the OpenAPI document does not list. */
+async function requireDocumented(name: EndpointName, response: Response): Promise<void> {
+  const { status } = response
+  if (status < 400) return
+  const { code } = (await response.clone().json()) as Problem
+  assert.ok(isDocumented(name, status, code), `openapi.json has no ${status} ${code} for ${name}`)
 }
 
 /** Returns the problem document of a refusal (RFC 9457), checked against the table of codes. */

@@ -1,7 +1,7 @@
 import { findOrganizationById, on, settingsOf } from '@remit/core'
 import type { AnyDatabase, CoreTables, Deps, RegisteredAgent } from '@remit/core'
-import type { Tables } from '../tables/schema.ts'
 import type { Roster } from './state.ts'
+import { readStops } from './stop.ts'
 
 /** Reads the known agents of the organization in the given handle or transaction. */
 export type ReadRoster = (db: AnyDatabase, orgId: string) => Promise<AgentRules>
@@ -26,12 +26,3 @@ export const rosterReader =
       ownCredentialsOnly: settings.require_agent_credentials,
     }
   }
-
-async function readStops(db: AnyDatabase, orgId: string): Promise<Map<string, string>> {
-  const stops = await on<Tables>(db)
-    .selectFrom('agent_stop')
-    .select(['agent_id', 'reason'])
-    .where('org_id', '=', orgId)
-    .execute()
-  return new Map(stops.map(({ agent_id, reason }) => [agent_id, reason]))
-}

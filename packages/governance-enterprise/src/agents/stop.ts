@@ -1,5 +1,5 @@
 import { actorOf, fail, OPERATOR, orgTable } from '@remit/core'
-import type { AgentSwitch, Deps, EntryDraft, WriteContext } from '@remit/core'
+import type { AgentSwitch, AnyDatabase, Deps, EntryDraft, WriteContext } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 
 const stops = orgTable<Tables, 'agent_stop'>('agent_stop', 'agent_id', ['stopped_at'])
@@ -25,7 +25,13 @@ export const agentSwitch = ({ writer, offered }: Deps): AgentSwitch => ({
     }),
 
   release,
+  stopped: (orgId, tx) => readStops(tx, orgId),
 })
+
+/** Returns the suspended agents outside the registry, with the reason. */
+export async function readStops(db: AnyDatabase, orgId: string): Promise<Map<string, string>> {
+  return new Map((await stops.list(db, orgId)).map(({ agent_id, reason }) => [agent_id, reason]))
+}
 
 const done = (entry: EntryDraft, person?: string) => ({
   entries: [person === undefined ? entry : { ...entry, data: { ...entry.data, person } }],

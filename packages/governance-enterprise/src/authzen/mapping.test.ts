@@ -137,31 +137,42 @@ describe('decisionOf', () => {
     expect(shown({}).context).not.toHaveProperty('access_request')
   })
 
-  it.each<[ApprovalReference | null, string, string | undefined]>([
-    [null, 'approval_required', undefined],
-    ['open', 'approval_required', undefined],
+  const EVERY_REFERENCE = [null, 'open', 'unknown', 'out_of_scope', 'over'] as const
+  const explained = (answer: Partial<AuthorizeAnswer>, reference: ApprovalReference | null) => {
+    const { approval_reason, next_action } = shown(answer, reference).context ?? {}
+    return [approval_reason, next_action]
+  }
+
+  it('keeps the reason of the decision, whatever approval the caller names', () => {
+    const answers = [waiting, {}, { decision: 'deny', reason: 'agent_suspended' } as const]
+    for (const answer of answers)
+      for (const reference of EVERY_REFERENCE)
+        expect(shown(answer, reference).context?.reason).toBe(answer.reason ?? ANSWER.reason)
+  })
+
+  it.each<[ApprovalReference | null, string | undefined, string | undefined]>([
+    [null, undefined, undefined],
+    ['open', undefined, undefined],
     ['unknown', 'approval_unverifiable', 'none'],
     ['out_of_scope', 'out_of_scope', 'request'],
     ['over', 'approval_expired', 'request'],
-  ])('with an approval that is %s, and another needed: %s', (reference, reason, next) => {
-    const { context } = shown(waiting, reference)
-    expect([context?.reason, context?.next_action]).toEqual([reason, next])
+  ])('with an approval that is %s, and another needed: %s', (reference, ...expected) => {
+    expect(explained(waiting, reference)).toEqual(expected)
   })
 
-  it.each<[AuthorizeAnswer['reason'], string]>([
-    ['policy_deny', 'policy_denied'],
-    ['agent_suspended', 'policy_denied'],
-    ['spend_limit_daily', 'policy_denied'],
-    ['stage_unavailable', 'policy_denied'],
-    ['approval_rejected', 'approval_rejected'],
-    ['approval_backlog', 'approval_backlog'],
-  ])('with an approval and still denied for %s: %s', (reason, expected) => {
-    expect(shown({ decision: 'deny', reason }, 'open').context?.reason).toBe(expected)
-    expect(shown({ decision: 'deny', reason }, null).context?.reason).toBe(reason)
+  it.each<[AuthorizeAnswer['reason'], string | undefined, string | undefined]>([
+    ['policy_deny', 'policy_denied', 'none'],
+    ['agent_suspended', 'policy_denied', 'none'],
+    ['spend_limit_daily', 'policy_denied', 'none'],
+    ['stage_unavailable', 'policy_denied', 'none'],
+    ['approval_rejected', undefined, undefined],
+    ['approval_backlog', undefined, undefined],
+  ])('with an approval and still denied for %s: %s', (reason, ...expected) => {
+    expect(explained({ decision: 'deny', reason }, 'open')).toEqual(expected)
+    expect(explained({ decision: 'deny', reason }, null)).toEqual([undefined, undefined])
   })
 
   it('an allow is explained by itself, whatever the caller named', () => {
-    expect(shown({ reason: 'approved' }, 'unknown').context).toMatchObject({ reason: 'approved' })
-    expect(shown({ reason: 'approved' }, 'unknown').context).not.toHaveProperty('next_action')
+    expect(explained({ reason: 'approved' }, 'unknown')).toEqual([undefined, undefined])
   })
 })

@@ -69,7 +69,7 @@ export function decisionOf(
   return {
     decision: answer.decision === 'allow',
     context: {
-      ...explain(answer, reference),
+      reason: answer.reason,
       message,
       evaluation_id: answer.decision_id,
       evaluated_at: answer.decided_at,
@@ -80,6 +80,7 @@ export function decisionOf(
           access_request: { expires_at: approval.expires_at, template: rule.id },
         }),
       ...(approval && { approval }),
+      ...explain(answer, reference),
       ...(spend && { spend }),
       ...(warnings && { warnings }),
       ledger: answer.ledger,

@@ -1,4 +1,4 @@
-import type { AuthorizeAnswer } from '@remit/contract'
+import type { AccessDecision, AuthorizeAnswer } from '@remit/contract'
 import type { AnyDatabase } from '@remit/core'
 import { bindingOf } from '../approvals/binding.ts'
 import { statusAt } from '../approvals/lifecycle.ts'
@@ -28,26 +28,26 @@ export async function referenceOf(
   return ['pending', 'approved', 'rejected'].includes(statusAt(row, now)) ? 'open' : 'over'
 }
 
-interface Explanation {
-  readonly reason: string
-  readonly next_action?: 'request' | 'none'
+type Explanation = Pick<NonNullable<AccessDecision['context']>, 'approval_reason' | 'next_action'>
+
+const FAILED: Readonly<Record<ApprovalReference, Explanation>> = {
+  unknown: { approval_reason: 'approval_unverifiable', next_action: 'none' },
+  out_of_scope: { approval_reason: 'out_of_scope', next_action: 'request' },
+  over: { approval_reason: 'approval_expired', next_action: 'request' },
+  open: {},
 }
 
-const FAILED: Readonly<Record<ApprovalReference, Explanation | null>> = {
-  unknown: { reason: 'approval_unverifiable', next_action: 'none' },
-  out_of_scope: { reason: 'out_of_scope', next_action: 'request' },
-  over: { reason: 'approval_expired', next_action: 'request' },
-  open: null,
-}
-
-/** Our reason, or that of the approval profile if the referenced approval did not apply. */
+/**
+ * Why the referenced approval did not apply, by the name of the AuthZEN Access Request and Approval
+ * Profile. The profile's `reason` stays ours: it is optional there, and clients follow `next_action`.
+ */
 export function explain(
   { decision, reason }: AuthorizeAnswer,
   reference: ApprovalReference | null,
 ): Explanation {
-  if (reference === null || decision === 'allow') return { reason }
-  if (decision === 'needs_approval') return FAILED[reference] ?? { reason }
+  if (reference === null || decision === 'allow') return {}
+  if (decision === 'needs_approval') return FAILED[reference]
   return reason === 'approval_rejected' || reason === 'approval_backlog'
-    ? { reason }
-    : { reason: 'policy_denied', next_action: 'none' }
+    ? {}
+    : { approval_reason: 'policy_denied', next_action: 'none' }
 }

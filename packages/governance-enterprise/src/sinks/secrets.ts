@@ -1,8 +1,9 @@
 import type { SinkTarget, SinkType } from '@remit/contract'
-import { SecretUnreadable } from '@remit/core'
-import type { Deps, Resealed, SecretBox } from '@remit/core'
+import { inPart, on, SecretUnreadable } from '@remit/core'
+import type { Deps, SecretBox, StoredSecrets } from '@remit/core'
+import type { Tables } from '../tables/schema.ts'
 import type { SinkRow } from '../tables/sinks.ts'
-import { changeSink, listSinks } from './store.ts'
+import { changeSink } from './store.ts'
 
 /** A target as the client gave it. */
 export interface WholeTarget {
@@ -52,23 +53,18 @@ export function openTarget(box: SecretBox, row: SinkRow): WholeTarget | null {
 export const urlOfTarget = (type: SinkType, { url, endpoint }: WholeTarget): string =>
   type === 's3' ? endpoint : type === 'syslog' ? url.replace(/^syslog\+tls:/i, 'https:') : url
 
-/** Encrypts the secrets of the sinks of an organization with the current key. */
-export async function resealSinks(
-  { db, secrets: box, log }: Pick<Deps, 'db' | 'secrets' | 'log'>,
-  orgId: string,
-): Promise<Resealed> {
-  const rows = await listSinks(db, orgId)
-  let resealed = 0
-  let unreadable = 0
-  for (const row of rows.filter(({ secret }) => !box.isCurrent(secret))) {
-    try {
-      const secret = box.seal(box.open(row.secret, placeOf(row)), placeOf(row))
-      if (await changeSink(db, orgId, row.id, { secret }, { secret: row.secret })) resealed += 1
-    } catch (error) {
-      if (!(error instanceof SecretUnreadable)) throw error
-      unreadable += 1
-      log.error({ orgId, sink: row.id }, 'decrypting the secrets of a sink failed')
-    }
-  }
-  return { resealed, unreadable }
-}
+/** For a change of the key. */
+export const sinkSecrets = ({
+  db,
+  secrets: box,
+}: Pick<Deps, 'db' | 'secrets'>): StoredSecrets<SinkRow> => ({
+  kind: 'sink',
+  rows: (part) => on<Tables>(db).selectFrom('sink').selectAll().where(inPart(part)).execute(),
+  async reseal(row) {
+    const text = box.open(row.secret, placeOf(row))
+    if (box.isCurrent(row.secret)) return false
+    const secret = box.seal(text, placeOf(row))
+    const { secret: before } = row
+    return (await changeSink(db, row.org_id, row.id, { secret }, { secret: before })) !== undefined
+  },
+})

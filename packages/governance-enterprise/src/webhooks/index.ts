@@ -3,18 +3,16 @@ import { backlogMetric } from './backlog-metric.ts'
 import { Deliveries } from './deliveries.ts'
 import { Outbox } from './outbox.ts'
 import { webhookRoutes } from './routes.ts'
-import { resealWebhooks } from './secrets.ts'
 
 /** The contribution of webhooks to the module. */
 export function webhooksOf(
   deps: Deps,
-): Required<Pick<Contribution, 'routes' | 'observers' | 'reseal' | 'start' | 'close'>> {
+): Required<Pick<Contribution, 'routes' | 'observers' | 'start' | 'close'>> {
   const deliveries = new Deliveries(deps)
   backlogMetric(deps)
   return {
     routes: webhookRoutes(deps),
     observers: [new Outbox()],
-    reseal: () => resealWebhooks(deps),
     start: () => deliveries.start(),
     close: () => deliveries.close(),
   }

@@ -1,5 +1,5 @@
-import { eachPart, inPart, on, SecretUnreadable } from '@remit/core'
-import type { AnyDatabase, Deps, Part, Resealed, SecretBox } from '@remit/core'
+import { inPart, on, SecretUnreadable } from '@remit/core'
+import type { AnyDatabase, Deps, Part, SecretBox, StoredSecrets } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 import type { WebhookRow } from '../tables/webhooks.ts'
 import { changeWebhook } from './webhooks-store.ts'
@@ -30,11 +30,16 @@ export function sealedColumns(
 /** Rows from before encryption. */
 const isPlain = ({ secret }: WebhookRow): boolean => secret.startsWith('whsec_')
 
+/** The secrets of a row; throws `SecretUnreadable`. */
+const secretsOf = (box: SecretBox, row: WebhookRow): WebhookSecrets =>
+  isPlain(row)
+    ? { signing: row.secret, query: '' }
+    : (JSON.parse(box.open(row.secret, placeOf(row))) as WebhookSecrets)
+
 /** The secrets of a row; null if no key of this process decrypts them. */
 export function openSecrets(box: SecretBox, row: WebhookRow): WebhookSecrets | null {
-  if (isPlain(row)) return { signing: row.secret, query: '' }
   try {
-    return JSON.parse(box.open(row.secret, placeOf(row))) as WebhookSecrets
+    return secretsOf(box, row)
   } catch (error) {
     if (error instanceof SecretUnreadable) return null
     throw error
@@ -47,47 +52,30 @@ export const fullUrl = (row: WebhookRow, secrets: WebhookSecrets | null): string
 
 const PAGE = 200
 
-/**
- * Encrypts the secrets of all webhooks with the current key. Safe to run concurrently in several
- * processes.
- */
-export async function resealWebhooks(deps: Deps): Promise<Resealed> {
-  const parts = await eachPart(
-    deps.db,
-    (part) => resealPart(deps, part),
-    (error, organizations) =>
-      deps.log.error({ err: error, organizations }, 'encrypting webhook secrets failed'),
-  )
-  return {
-    resealed: sum(parts.map((part) => part.resealed)),
-    unreadable: sum(parts.map((part) => part.unreadable)),
-  }
-}
+/** For a change of the key. */
+export const webhookSecrets = ({
+  db,
+  secrets: box,
+}: Pick<Deps, 'db' | 'secrets'>): StoredSecrets<WebhookRow> => ({
+  kind: 'webhook',
+  rows: (part) => allRows(db, part),
+  async reseal(row) {
+    const secrets = secretsOf(box, row)
+    if (box.isCurrent(row.secret)) return false
+    const { signing } = secrets
+    const sealed = sealedColumns(box, row, { url: fullUrl(row, secrets), signing })
+    const { secret } = row
+    return (await changeWebhook(db, row.org_id, row.id, sealed, { secret })) !== undefined
+  },
+})
 
-const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)
-
-async function resealPart({ db, secrets: box, log }: Deps, part: Part): Promise<Resealed> {
-  let resealed = 0
-  let unreadable = 0
+async function* allRows(db: AnyDatabase, part: Part): AsyncGenerator<WebhookRow> {
   let after: Place | null = null
-  for (;;) {
+  do {
     const rows = await pageAfter(db, part, after)
-    for (const row of rows) {
-      const secrets = openSecrets(box, row)
-      if (secrets === null) {
-        unreadable += 1
-        log.error({ orgId: row.org_id, webhook: row.id }, 'decrypting a webhook secret failed')
-        continue
-      }
-      if (box.isCurrent(row.secret)) continue
-      const { signing } = secrets
-      const sealed = sealedColumns(box, row, { url: fullUrl(row, secrets), signing })
-      // Another process may have replaced it.
-      if (await changeWebhook(db, row.org_id, row.id, sealed, { secret: row.secret })) resealed += 1
-    }
-    after = rows.at(-1) ?? null
-    if (rows.length < PAGE || after === null) return { resealed, unreadable }
-  }
+    yield* rows
+    after = rows[PAGE - 1] ?? null
+  } while (after)
 }
 
 function pageAfter(db: AnyDatabase, part: Part, after: Place | null): Promise<WebhookRow[]> {

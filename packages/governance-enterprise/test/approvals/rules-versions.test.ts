@@ -1,9 +1,10 @@
+import type { EndpointName } from '@remit/contract'
 import { someDialects } from '@remit/core/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApi } from '../support/api.ts'
 import type { Api } from '../support/api.ts'
 
-const PATH = '/v1/approval-rules/large'
+const params = { id: 'large' }
 const STALE = `"${'a'.repeat(22)}"`
 
 describe.each(someDialects())('If-Match of approval rules on %s', (dialect) => {
@@ -17,21 +18,20 @@ describe.each(someDialects())('If-Match of approval rules on %s', (dialect) => {
     api = first.as(await first.remit.organization())
   })
 
-  const send = (method: string, ifMatch?: string, body?: object) =>
-    api.remit.call(method, PATH, {
-      key: api.org.key,
+  const send = (name: EndpointName, ifMatch?: string, body?: object) =>
+    api.call(name, {
+      params,
       ...(body && { body }),
       ...(ifMatch !== undefined && { headers: { 'if-match': ifMatch } }),
     })
   const needing = (required_approvals: number, ifMatch?: string) =>
-    send('POST', ifMatch, { required_approvals })
+    send('setApprovalRule', ifMatch, { required_approvals })
   const tagOf = (response: Response) => response.headers.get('etag') ?? ''
-  const required = async () =>
-    (await api.ok('getApprovalRule', { params: { id: 'large' } })).required_approvals
+  const required = async () => (await api.ok('getApprovalRule', { params })).required_approvals
 
   it('of two editors that read the same rule, one saves', async () => {
     expect((await needing(1)).status).toBe(201)
-    const tag = tagOf(await send('GET'))
+    const tag = tagOf(await send('getApprovalRule'))
 
     const answers = await Promise.all([needing(2, tag), needing(3, tag), needing(4, tag)])
 
@@ -47,27 +47,29 @@ describe.each(someDialects())('If-Match of approval rules on %s', (dialect) => {
     const changed = await needing(2, tagOf(created))
 
     expect(tagOf(changed)).toMatch(/^"[\w-]{22}"$/)
-    expect(tagOf(changed)).toBe(tagOf(await send('GET')))
+    expect(tagOf(changed)).toBe(tagOf(await send('getApprovalRule')))
     expect((await needing(3, tagOf(changed))).status).toBe(200)
     expect((await needing(4, tagOf(changed))).status).toBe(412)
   })
 
   it('a rule that is gone is not created again', async () => {
     const tag = tagOf(await needing(1))
-    await send('DELETE')
+    await send('removeApprovalRule')
 
     expect((await needing(2, tag)).status).toBe(412)
     expect((await needing(2, '*')).status).toBe(412)
-    expect((await send('GET')).status).toBe(404)
+    expect((await send('getApprovalRule')).status).toBe(404)
   })
 
   it('a rule that changed is not removed', async () => {
     const tag = tagOf(await needing(1))
     await needing(2)
 
-    expect((await send('DELETE', tag)).status).toBe(412)
-    expect((await send('DELETE', tagOf(await send('GET')))).status).toBe(204)
-    expect((await send('DELETE', tag)).status).toBe(404)
+    expect((await send('removeApprovalRule', tag)).status).toBe(412)
+    expect((await send('removeApprovalRule', tagOf(await send('getApprovalRule')))).status).toBe(
+      204,
+    )
+    expect((await send('removeApprovalRule', tag)).status).toBe(404)
   })
 
   it.each([

@@ -56,7 +56,11 @@ describe.each(someDialects())('AuthZEN and approvals on %s', (dialect) => {
     expect(await evaluate(id)).toMatchObject({ decision: true, context: { reason: 'approved' } })
     expect(await evaluate(id)).toMatchObject({
       decision: false,
-      context: { reason: 'approval_expired', next_action: 'request' },
+      context: {
+        reason: 'approval_required',
+        approval_reason: 'approval_expired',
+        next_action: 'request',
+      },
     })
   })
 
@@ -72,7 +76,7 @@ describe.each(someDialects())('AuthZEN and approvals on %s', (dialect) => {
     clock.advance(61_000)
 
     expect((await evaluate(id)).context).toMatchObject({
-      reason: 'approval_expired',
+      approval_reason: 'approval_expired',
       next_action: 'request',
       access_request: { template: 'large' },
     })
@@ -83,7 +87,7 @@ describe.each(someDialects())('AuthZEN and approvals on %s', (dialect) => {
     await decide(api, id)
 
     expect((await evaluate(id, { amount: amount + 0.5 })).context).toMatchObject({
-      reason: 'out_of_scope',
+      approval_reason: 'out_of_scope',
       next_action: 'request',
     })
     expect((await evaluate(id)).decision).toBe(true)
@@ -91,7 +95,7 @@ describe.each(someDialects())('AuthZEN and approvals on %s', (dialect) => {
 
   it.each(['apr_unknown', ''])('an approval that is not there (%j) does not help', async (id) => {
     expect((await evaluate(id)).context).toMatchObject({
-      reason: 'approval_unverifiable',
+      approval_reason: 'approval_unverifiable',
       next_action: 'none',
     })
   })
@@ -103,7 +107,7 @@ describe.each(someDialects())('AuthZEN and approvals on %s', (dialect) => {
 
     const { context } = await other.ok('accessEvaluation', { body })
 
-    expect(context?.reason).toBe('approval_unverifiable')
+    expect(context?.approval_reason).toBe('approval_unverifiable')
   })
 
   it('an approval never overrides a denial, and is not used up by one', async () => {
@@ -115,17 +119,23 @@ describe.each(someDialects())('AuthZEN and approvals on %s', (dialect) => {
 
     expect(denied).toMatchObject({
       decision: false,
-      context: { reason: 'policy_denied', next_action: 'none' },
+      context: {
+        reason: 'agent_suspended',
+        approval_reason: 'policy_denied',
+        next_action: 'none',
+      },
     })
     await api.remit.ports.agentSwitch?.resume(api.org.id, 'payer')
     expect((await evaluate(id)).decision).toBe(true)
   })
 
-  it('a rejection has our own reason', async () => {
+  it('a rejection is explained by its own reason', async () => {
     const id = await open()
     await decide(api, id, { decision: 'reject' })
 
-    expect((await evaluate(id)).context?.reason).toBe('approval_rejected')
+    const { context } = await evaluate(id)
+    expect(context?.reason).toBe('approval_rejected')
+    expect(context).not.toHaveProperty('approval_reason')
   })
 
   it('a reference to nothing has no effect', async () => {

@@ -138,7 +138,7 @@ describe.each(someDialects())('secrets of webhooks on %s', (dialect) => {
 
     for (const { remit } of others.splice(0)) await remit.close()
     const last = await start(added)
-    expect(await last.remit.reseal()).toEqual({ resealed: 0, unreadable: 0 })
+    expect(await last.remit.reseal()).toEqual({ resealed: 0, unreadable: 0, failed: [] })
     await askDenied(last)
     const [message] = await receiver.until(1)
     expect(verified(secret, message!).type).toBe('authorization.denied')
@@ -157,7 +157,7 @@ describe.each(someDialects())('secrets of webhooks on %s', (dialect) => {
         .values(copies.slice(i, i + 50))
         .execute()
 
-    expect(await first.remit.reseal()).toEqual({ resealed: 450, unreadable: 0 })
+    expect(await first.remit.reseal()).toEqual({ resealed: 450, unreadable: 0, failed: [] })
     expect(await keysInUse()).toEqual(new Set([secretsKeyId(old)]))
   })
 
@@ -172,7 +172,7 @@ describe.each(someDialects())('secrets of webhooks on %s', (dialect) => {
       .execute()
     const before = await rows()
 
-    expect(await first.remit.reseal()).toEqual({ resealed: 0, unreadable: 1 })
+    expect(await first.remit.reseal()).toEqual({ resealed: 0, unreadable: 1, failed: [] })
     expect(await rows()).toEqual(before)
     await start(old)
     await askDenied(first)

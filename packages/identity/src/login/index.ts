@@ -2,16 +2,13 @@ import type { Contribution, Deps } from '@remit/core'
 import { peopleRoutes } from '../people/routes.ts'
 import type { IsRoleManaged } from '../people/changes.ts'
 import { loginProviderRoutes } from './own/routes.ts'
-import { resealProviders } from './own/secret.ts'
 import { findOwnProvider } from './own/store.ts'
 import { loginPages } from './pages.ts'
 import { peopleSessions } from './people-sessions.ts'
 import { LoginWays, roleMapOf } from './ways.ts'
 
 /** People and their sign-in with identity providers. */
-export function peopleOf(deps: Deps): Required<
-  Pick<Contribution, 'routes' | 'consolePages' | 'reseal'>
-> & {
+export function peopleOf(deps: Deps): Required<Pick<Contribution, 'routes' | 'consolePages'>> & {
   readonly people: ReturnType<typeof peopleSessions>
 } {
   const ways = new LoginWays(deps)
@@ -22,7 +19,6 @@ export function peopleOf(deps: Deps): Required<
   return {
     routes: [...peopleRoutes(deps, isRoleManaged), ...loginProviderRoutes(deps, ways)],
     consolePages: loginPages(deps, ways),
-    reseal: () => resealProviders(deps),
     people: peopleSessions(ways, deps.db),
   }
 }

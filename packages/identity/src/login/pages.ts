@@ -1,4 +1,4 @@
-import { messagePage, OPERATOR, readCookie, writeCookie } from '@remit/core'
+import { messagePage, OPERATOR, readCookie, SecretUnreadable, writeCookie } from '@remit/core'
 import type { ConsolePage, Deps, PageLink, PageRequest } from '@remit/core'
 import { RefusalLog } from '../exchange/refusal-log.ts'
 import { openAttempt, sealAttempt } from './attempts.ts'
@@ -9,7 +9,7 @@ import { nextOf } from './next.ts'
 import { signIn } from './sign-in.ts'
 import { signUpsOf } from './sign-up.ts'
 import type { SignedUp, SignUps } from './sign-up.ts'
-import type { LoginWays } from './ways.ts'
+import type { LoginWay, LoginWays } from './ways.ts'
 
 const AGAIN = { href: '/console/login', text: 'Sign in again' }
 const CREATE = { href: '/console/login?signup=1', text: 'Create an organization' }
@@ -55,11 +55,25 @@ async function beginLogin(
     const attempt = { ...challenge, orgId, providerId: way.id, signsUp, next }
     return redirect(url, writeCookie(place, sealAttempt(secrets, attempt, clock.now())))
   } catch (error) {
-    log.warn({ err: error, organization }, 'the identity provider could not be reached')
-    return messagePage(502, 'The identity provider does not answer. Try again later.', [
-      againAt(organization, next),
-    ])
+    return unusable(log, error, organization, next)
   }
+}
+
+/** The page for a provider that cannot be used now. */
+function unusable(
+  log: Deps['log'],
+  error: unknown,
+  organization: string | null,
+  next: string,
+): Response {
+  const links = [againAt(organization, next)]
+  if (error instanceof SecretUnreadable) {
+    log.error({ err: error, organization }, 'the client secret of a login provider is unreadable')
+    const message = 'The server cannot decrypt the client secret of this identity provider.'
+    return messagePage(503, `${message} An admin can set it again.`, [...links, BACK])
+  }
+  log.warn({ err: error, organization }, 'the identity provider could not be reached')
+  return messagePage(502, 'The identity provider does not answer. Try again later.', links)
 }
 
 async function finishLogin(
@@ -77,10 +91,12 @@ async function finishLogin(
   const attempt = cookie === undefined ? null : openAttempt(secrets, cookie, clock.now())
   if (!attempt || !isOwnCallback(url, attempt))
     return refuse(400, 'This sign-in has expired, or began in another browser.')
-  const way =
-    attempt.providerId === null
-      ? ways.server
-      : await ways.ofOrganization(attempt.orgId ?? '').catch(() => null)
+  let way: LoginWay | null
+  try {
+    way = attempt.providerId === null ? ways.server : await ways.ofOrganization(attempt.orgId ?? '')
+  } catch (error) {
+    return unusable(log, error, attempt.orgId, attempt.next)
+  }
   if (!way || way.id !== attempt.providerId)
     return refuse(400, 'The single sign-on has changed in the meantime.')
   const identity = await way.provider.finish(url.search, attempt).catch((error: unknown) => {

@@ -7,6 +7,8 @@ import type { TrustRule } from './policy.ts'
 export interface TrustSnapshot {
   readonly rules: readonly TrustRule[]
   readonly agents: ReadonlyMap<string, RegisteredAgent>
+  /** Suspended agents that are not registered. */
+  readonly stopped: ReadonlyMap<string, string>
 }
 
 export interface TrustVerdict {
@@ -36,15 +38,15 @@ const deny = (reason: TrustReason, policyId: string | null = null): TrustVerdict
  * itself is no exception.
  */
 export function evaluateTrust(
-  { rules, agents }: TrustSnapshot,
+  { rules, agents, stopped }: TrustSnapshot,
   { source_agent_id: from, target_agent_id: to, action }: TrustQuestion,
   now: number,
   factsOf: FactsOf,
   meter: Meter,
 ): TrustVerdict {
   const [source, target] = [agents.get(from), agents.get(to)]
-  if (!source || !target) return deny('agent_denied')
-  for (const { status } of [source, target]) if (status !== 'active') return deny(`agent_${status}`)
+  if (source?.status !== 'active') return deny(inactive(source, stopped.has(from)))
+  if (target?.status !== 'active') return deny(inactive(target, stopped.has(to)))
   const [actor, other] = [
     { id: from, agent: source },
     { id: to, agent: target },
@@ -52,6 +54,7 @@ export function evaluateTrust(
   let facts: ConditionFacts | null | undefined
   let allowedBy: string | null = null
   let failed: string | null = null
+  let unsure = false
   for (const rule of rules) {
     if (!isAbout(rule, actor, other, action, now)) continue
     const { effect, id, condition } = rule
@@ -60,13 +63,20 @@ export function evaluateTrust(
     const holds = condition ? (facts ? condition.evaluate(facts, meter) : 'error') : true
     if (effect === 'allow') {
       if (holds === true) allowedBy ??= id
+      else if (holds === 'error') unsure = true
     } else if (holds === true) return deny('policy_deny', id)
     else if (holds === 'error') failed ??= id
   }
   if (failed !== null) return deny('policy_error', failed)
-  return allowedBy === null
-    ? deny('default_deny')
-    : { decision: 'allow', reason: 'policy_allow', policyId: allowedBy }
+  if (allowedBy !== null) return { decision: 'allow', reason: 'policy_allow', policyId: allowedBy }
+  // An aborted allow is not a mismatch.
+  return deny(unsure && meter.isOver() ? 'policy_error' : 'default_deny')
+}
+
+/** For registered agents the registry decides. */
+function inactive(agent: RegisteredAgent | undefined, isStopped: boolean): TrustReason {
+  if (agent) return agent.status === 'removed' ? 'agent_removed' : 'agent_suspended'
+  return isStopped ? 'agent_suspended' : 'agent_denied'
 }
 
 function isAbout(

@@ -60,6 +60,7 @@ export class TrustLane implements Lane<TrustQuestion, TrustAnswer> {
     const snapshot: TrustSnapshot = {
       rules: rows.filter((row) => row.enabled === 1).map((row) => toRule(row, conditions)),
       agents: (await this.#deps.offered('agentRegistry')?.load(orgId, tx)) ?? new Map(),
+      stopped: (await this.#deps.offered('agentSwitch')?.stopped(orgId, tx)) ?? new Map(),
     }
     this.#known.set(orgId, { version, snapshot })
     return snapshot

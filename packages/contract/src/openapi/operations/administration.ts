@@ -114,7 +114,7 @@ export const administrationOperations = {
   },
   listEntries: {
     text: 'Lists ledger entries by the given filters, newest first unless `order=asc`. `head` is the last entry of the ledger. Pruned entries return 410.',
-    problems: ['ledger_pruned'],
+    problems: ['agent_mismatch', 'ledger_pruned'],
   },
   appendEntry: {
     text: 'Appends an entry of the kind `entry.appended`. `cost_usd` counts as spend; with `decision_id` it settles the amount that the decision held, once.',

@@ -15,7 +15,6 @@ export const evaluationOperations = {
   },
   createReport: {
     text: 'Generates a compliance report from the ledger. Returns 201 with the report, or 202 with `status: "generating"` and its `Location` if it takes longer than five seconds. The hash of the report is recorded in the ledger.',
-    problems: ['jobs_busy'],
   },
   listReports: {
     text: 'Lists the reports of the organization, newest first, without their content.',
@@ -26,13 +25,7 @@ export const evaluationOperations = {
   },
   listReportEvidence: {
     text: 'Lists the entries behind a control or a check of a report, computed again from the ledger.',
-    problems: [
-      'report_not_found',
-      'report_not_ready',
-      'report_changed',
-      'ledger_pruned',
-      'jobs_busy',
-    ],
+    problems: ['report_not_found', 'report_not_ready', 'report_changed', 'ledger_pruned'],
   },
   dryRunPolicies: {
     text: 'Returns the decisions that `POST /v1/authorize` would make, for one request or up to 1,000, now or at another time, optionally with other policy rules. Nothing changes; one entry records the dry-run.',
@@ -40,10 +33,9 @@ export const evaluationOperations = {
   },
   replayPolicies: {
     text: 'Replays recorded decisions of a period under the current rules and an overlay, and counts those that change. One request replays up to 100,000 decisions; `next_cursor` continues.',
-    problems: ['rules_changed', 'too_many_broad_rules', 'ledger_pruned', 'jobs_busy'],
+    problems: ['rules_changed', 'too_many_broad_rules', 'ledger_pruned'],
   },
   verifyLedger: {
     text: 'Verifies hashes, Merkle tree, signatures and stored reports. Returns 200 even for an invalid ledger; see `valid` and `errors`. `not_checked` lists the limits of the result.',
-    problems: ['jobs_busy'],
   },
 } satisfies Record<string, OperationText>

@@ -12,7 +12,7 @@ export const governanceOperations = {
   },
   accessEvaluations: {
     text: 'Decides up to 1,000 requests in their order. Members at the top level are defaults for evaluations that lack them. `options.evaluations_semantic` stops at the first denial or permission. A fault in one evaluation is reported in its own element.',
-    problems: ['agent_mismatch'],
+    problems: ['agent_mismatch', 'quota_exceeded'],
   },
   authzenConfiguration: {
     text: 'Returns the metadata of the policy decision point (AuthZEN 1.0, section 9). It needs no key. It is 404 where `REMIT_BASE_URL` is not https.',
@@ -31,12 +31,7 @@ export const governanceOperations = {
   },
   replacePolicy: {
     text: 'Replaces a policy rule in one change: no decision is taken without either version. `If-Match` must have the `ETag` of the version that was read, so that two editors do not overwrite each other. The entry `policy.updated` holds the whole new version.',
-    problems: [
-      'policy_not_found',
-      'version_mismatch',
-      'precondition_required',
-      'too_many_broad_rules',
-    ],
+    problems: ['policy_not_found', 'precondition_required', 'too_many_broad_rules'],
   },
   deletePolicy: {
     text: 'Deletes a policy rule. No decision after the answer follows it.',
@@ -112,6 +107,7 @@ export const governanceOperations = {
   },
   listApprovals: {
     text: 'Lists approval requests, newest first, filtered by status and agent. A credential sees the requests of its own agent only.',
+    problems: ['agent_mismatch'],
   },
   streamApprovals: {
     text: 'Streams approval events as server-sent events, each with the sequence number of its entry as `id`. A client that reconnects with `Last-Event-ID` misses nothing.',

@@ -4,12 +4,15 @@ import type { OperationText } from './operation-text.ts'
 export const hostOperations = {
   claudeCodeHook: {
     text: 'Takes the input of a hook of Claude Code and returns its output. `PreToolUse` is decided, `PermissionRequest` gets the decision of its call, `PostToolUse` and `PostToolUseFailure` report the outcome. Other events get an empty object. An error is never 200, so that a hook with `onFailure: "block"` blocks.',
+    problems: ['agent_mismatch', 'quota_exceeded'],
   },
   codexHook: {
     text: 'Takes the input of a hook of Codex and returns its output, as `POST /v1/hooks/claude-code` does. Codex runs commands as hooks, so `remit hook codex` calls this endpoint.',
+    problems: ['agent_mismatch', 'quota_exceeded'],
   },
   litellmGuardrail: {
     text: 'Implements the Generic Guardrail API of LiteLLM. The guard checks the texts; tool calls are decided where the plan of the organization has decisions.',
+    problems: ['quota_exceeded'],
   },
   listMcpTools: {
     text: 'Lists the tools of MCP servers with their definitions, oldest first. Filters combine.',

@@ -15,11 +15,11 @@ export const identityOperations = {
   },
   changeAgent: {
     text: 'Changes the given members of an agent. `status: "suspended"` denies every decision about it at once, `status: "active"` ends that. With `If-Match` an outdated change is 412.',
-    problems: ['agent_not_found', 'version_mismatch', 'subject_taken'],
+    problems: ['agent_not_found', 'subject_taken'],
   },
   removeAgent: {
     text: 'Removes an agent for good and revokes all its credentials. Decisions about it are denied from then on.',
-    problems: ['agent_not_found', 'version_mismatch'],
+    problems: ['agent_not_found'],
   },
   listCredentials: {
     text: 'Lists the credentials of an agent, newest first. Secrets and their hashes are never shown.',
@@ -66,7 +66,7 @@ export const identityOperations = {
   },
   trustIssuer: {
     text: 'Trusts an issuer: its tokens can be exchanged for credentials under the given conditions. An issuer cannot be changed, only removed and trusted anew. `validate=true` checks the terms and fetches no keys.',
-    problems: ['jobs_busy', 'issuer_exists', 'too_many_issuers'],
+    problems: ['issuer_exists', 'too_many_issuers'],
   },
   removeIssuer: {
     text: 'Removes a trusted issuer and revokes every credential that its tokens were exchanged for.',

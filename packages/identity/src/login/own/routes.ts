@@ -1,6 +1,14 @@
 import { loginProvider } from '@remit/contract'
 import type { LoginProviderInput } from '@remit/contract'
-import { answering, fail, implement, invalid, isoTime, OutboundError } from '@remit/core'
+import {
+  answering,
+  fail,
+  implement,
+  invalid,
+  isoTime,
+  OutboundError,
+  SecretUnreadable,
+} from '@remit/core'
 import type { Deps, Route } from '@remit/core'
 import type { LoginWays } from '../ways.ts'
 import { providerChange, providerRemoval, rowOf, toLoginProvider } from './changes.ts'
@@ -51,6 +59,8 @@ async function readable(ways: LoginWays, row: OwnProvider): Promise<void> {
   try {
     await ways.check(row)
   } catch (error) {
+    if (error instanceof SecretUnreadable)
+      throw invalid('client_secret', 'must be given: the stored one cannot be decrypted')
     throw invalid('issuer', `its metadata cannot be read: ${reasonOf(error)}`)
   }
 }

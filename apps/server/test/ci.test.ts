@@ -1,0 +1,69 @@
+import { globSync, readdirSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+
+const root = resolve(import.meta.dirname, '../../..')
+const textOf = (path: string) => readFileSync(resolve(root, path), 'utf8')
+
+interface Step {
+  readonly name: string
+  readonly command: readonly string[]
+}
+// An import would leave the package.
+const { STEPS, FRESH_COPY } = (await import(pathToFileURL(resolve(root, 'scripts/check-steps.ts')).href)) as {
+  readonly STEPS: readonly Step[]
+  readonly FRESH_COPY: Step
+}
+
+interface Manifest {
+  readonly name: string
+  readonly scripts?: Readonly<Record<string, string>>
+}
+const manifestOf = (path: string) => JSON.parse(textOf(path)) as Manifest
+const own = manifestOf('package.json')
+const packages = globSync('{apps,packages,tools}/*/package.json', { cwd: root }).map(manifestOf)
+
+/** The commands behind arguments of `pnpm`, each without the variables before it. */
+function commandsOf(args: string): string[] {
+  const [, filter, rest = ''] = /^(?:--filter (\S+) )?(.*)$/s.exec(args.trim()) ?? []
+  if (rest.startsWith('exec ')) return [rest.slice('exec '.length)]
+  const [name = '', ...more] = rest.split(' ')
+  const place = filter === undefined ? own : packages.find((one) => one.name === filter)
+  const script = place?.scripts?.[name]
+  if (script === undefined) throw new Error(`no script is named ${name}: pnpm ${args}`)
+  return [script, ...more]
+    .join(' ')
+    .split('&&')
+    .map((command) => command.trim().replace(/^(?:[A-Z_]+=\S+ )+/, ''))
+    .flatMap((command) =>
+      command.startsWith('pnpm ') ? commandsOf(command.slice('pnpm '.length)) : [command],
+    )
+}
+
+interface Workflow {
+  readonly jobs: Readonly<Record<string, { readonly steps: readonly { readonly run?: string }[] }>>
+}
+const calls = readdirSync(resolve(root, '.github/workflows'))
+  .map((file) => parse(textOf(`.github/workflows/${file}`)) as Workflow)
+  .flatMap(({ jobs }) => Object.values(jobs).flatMap(({ steps }) => steps))
+  .flatMap(({ run = '' }) => [...run.matchAll(/\bpnpm@\S+ pnpm (.+)/g)])
+  .map(([, args = '']) => args)
+
+const exclude = ['**/node_modules']
+
+describe('the jobs of CI', () => {
+  it.each(calls)('run what exists: pnpm %s', (args) => {
+    expect(commandsOf(args)).not.toEqual([])
+    const tests = args.split(' ').filter((word) => /^[\w/-]+\.test\.ts$/.test(word))
+    for (const test of tests)
+      expect(globSync(`{apps,packages}/**/${test}`, { cwd: root, exclude }), test).not.toEqual([])
+  })
+
+  it.each([...STEPS, FRESH_COPY])('run a step of `pnpm check`: $name', ({ command }) => {
+    const ran = calls.flatMap(commandsOf)
+
+    expect(ran).toEqual(expect.arrayContaining(commandsOf(command.join(' '))))
+  })
+})
