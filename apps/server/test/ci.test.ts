@@ -12,7 +12,9 @@ interface Step {
   readonly command: readonly string[]
 }
 // An import would leave the package.
-const { STEPS, FRESH_COPY } = (await import(pathToFileURL(resolve(root, 'scripts/check-steps.ts')).href)) as {
+const { STEPS, FRESH_COPY } = (await import(
+  pathToFileURL(resolve(root, 'scripts/check-steps.ts')).href
+)) as {
   readonly STEPS: readonly Step[]
   readonly FRESH_COPY: Step
 }
