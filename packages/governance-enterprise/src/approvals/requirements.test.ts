@@ -107,6 +107,17 @@ describe('a voter', () => {
     expect(isSameVoter({ type: 'person', id: 'bob' }, { type: 'key', id: 'bob' })).toBe(false)
   })
 
+  it('two people without an address are two voters', () => {
+    const [one, other] = ['per_1', 'per_2'].map((id) => ({
+      type: 'person' as const,
+      id,
+      email: '',
+      names: [id, ''],
+    }))
+    expect(isSameVoter(one!, other!)).toBe(false)
+    expect(isSameVoter(one!, { type: 'person', id: 'per_1' })).toBe(true)
+  })
+
   it('gets the reason why the vote does not count', () => {
     const voter = { type: 'person' as const, id: 'payer', named: true, role: 'admin' }
     expect(objection(requirement(), voter, PARTIES)).toMatch(/cannot decide its own/)

@@ -63,8 +63,9 @@ export const isReason = (comment: string | null): boolean =>
 
 type Named = Pick<Voter, 'type' | 'id' | 'email' | 'names'>
 
-const namesOf = ({ id, email, names = [] }: Named): Set<string> =>
-  new Set([id, ...(email === undefined ? [] : [email]), ...names].map(foldName))
+/** People of some providers have an empty address, which is no name. */
+const namesOf = ({ id, email = '', names = [] }: Named): Set<string> =>
+  new Set([id, email, ...names].filter((name) => name !== '').map(foldName))
 
 /** Returns true if two voters are one key, or one person under any of their names. */
 export function isSameVoter(a: Named, b: Named): boolean {
