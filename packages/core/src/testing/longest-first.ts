@@ -13,7 +13,7 @@ const LONGEST = [
   'apps/server/test/crash.test.ts',
   'apps/console/test/pages.test.ts',
   'apps/server/test/identity/processes.test.ts',
-  'packages/governance-enterprise/test/policies-no-stale-allow.test.ts',
+  'test/policies-no-stale-allow.test.ts',
   'apps/server/test/upgrade.test.ts',
   'apps/server/test/fuzz.test.ts',
   'apps/server/test/compliance/replay.property.test.ts',
