@@ -46,7 +46,7 @@ test('a name that documentation, SDKs, examples or deployment files use is a set
   const folders = '{docs,sdks,examples,deploy,packages/sdk/src}/**'
   const files = globSync([folders, '{.,apps/*,packages/*}/README.md'], {
     cwd: ROOT,
-    exclude: ['**/node_modules'],
+    exclude: ['**/node_modules', '**/__pycache__'],
     withFileTypes: true,
   })
   const names = files

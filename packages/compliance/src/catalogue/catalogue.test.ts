@@ -110,7 +110,7 @@ describe('the hash of a catalogue', () => {
       ]),
     )
     expect(hash('sha256', JSON.stringify(hashes), 'hex')).toMatchInlineSnapshot(
-      `"f7063769f3833c631a1623ad82ffc8ad039d0fa708f8f39fb1fe04a2ab32c70c"`,
+      `"7582b0e1c36d56f9aa2e18ede93b383b07e675483babde75d11cc4a46409e5e9"`,
     )
   })
 })
