@@ -12,7 +12,7 @@ export const hostOperations = {
   },
   litellmGuardrail: {
     text: 'Implements the Generic Guardrail API of LiteLLM. The guard checks the texts; tool calls are decided where the plan of the organization has decisions.',
-    problems: ['quota_exceeded'],
+    problems: ['agent_mismatch', 'quota_exceeded'],
   },
   listMcpTools: {
     text: 'Lists the tools of MCP servers with their definitions, oldest first. Filters combine.',
