@@ -105,7 +105,7 @@ export async function install(cwd: string): Promise<void> {
   await run('pnpm', ['install', '--frozen-lockfile', '--prefer-offline'], cwd)
 }
 
-/** What turbo built. The outputs of a package are the same in all trees with the same inputs. */
+/** Outputs of builds. Those of a package are the same in all trees with the same inputs. */
 const BUILDS = join(ROOT, 'node_modules/.cache/turbo')
 
 /** Builds an installed tree. Flags of turbo choose packages; `--force` builds without earlier outputs. */

@@ -64,7 +64,7 @@ describe.skipIf(!hasModules()).each(someDialects())(
       const { data } = await api.ok('listEntries', { query })
       return data.map((entry) => entry.data?.['asked_agent_id'])
     }
-    /** Whether the answer refuses the request or its only evaluation for the agent. */
+    /** True if the answer refuses the request or its only evaluation for the agent. */
     const isForbidden = async (response: Response) =>
       response.status === 403 || (await response.text()).includes('"status":403')
 

@@ -158,7 +158,7 @@ export function openFindingsText({
   return open && `${open}${more}`
 }
 
-/** Whether a finding was corrected in the period; null in an old report, which does not tell. */
+/** True if a finding was corrected in the period; null in an old report, which does not tell. */
 export const findingState = ({ fixed_seq }: ReportFinding): string | null =>
   fixed_seq === null
     ? 'open at the end of the period'
