@@ -9,6 +9,7 @@ test.each([
   [ADA, {}, 'key key_ada (ada@example.org)'],
   [APP, {}, 'key key_app (no named person)'],
   [{ type: 'person', id: 'per_1' }, { person }, 'person per_1 (ada@example.org)'],
+  [{ type: 'person', id: 'per_1' }, {}, 'person per_1'],
   [{ type: 'system', id: 'remit' }, { person }, 'system remit (ada@example.org)'],
   [{ type: 'system', id: 'remit' }, {}, 'system remit'],
   [{ type: 'credential', id: 'cred_1' }, {}, 'credential cred_1'],
