@@ -28,9 +28,14 @@ export async function writeServerTree(workspace: string, root: string): Promise<
   const home = join(root, HOME)
   const server = join(home, 'server')
   await mkdir(home, { recursive: true })
-  // The other linkers name folders after the path of the workspace.
-  const linker = ['--config.node-linker=hoisted', '--filter', '@remit/server', 'deploy']
-  await run('pnpm', [...linker, ...(await dependencyOptions(workspace)), server], workspace)
+  const layout = [
+    // The other linkers name folders after the path of the workspace.
+    '--config.node-linker=hoisted',
+    // tar fails when another install adds a hard link to a file that it reads.
+    '--config.package-import-method=copy',
+  ]
+  const deploy = ['--filter', '@remit/server', 'deploy', ...(await dependencyOptions(workspace))]
+  await run('pnpm', [...layout, ...deploy, server], workspace)
   // The server finds the console beside its own folder.
   await cp(join(workspace, 'apps/console/dist'), join(home, 'console/dist'), { recursive: true })
   for (const path of [...STATE, ...SOURCES, ...(await foreignParts(server))])
