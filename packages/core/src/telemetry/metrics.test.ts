@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import { PerformanceObserver } from 'node:perf_hooks'
+import { describe, expect, it, vi } from 'vitest'
 import { requestMetrics } from './request-metrics.ts'
 import { cached } from './cached.ts'
 import { createMetrics } from './metrics.ts'
@@ -42,6 +43,20 @@ describe('metrics', () => {
     const text = await metrics.text()
     expect(text).not.toMatch(/^remit_/m)
     expect(text).toMatch(/^process_start_time_seconds /m)
+  })
+
+  it('measure the process once, not for every server in it', async () => {
+    const before = await createMetrics().text()
+    const observers = vi.spyOn(PerformanceObserver.prototype, 'observe')
+
+    const [one, other] = [createMetrics(), createMetrics()]
+
+    expect(observers).not.toHaveBeenCalled()
+    observers.mockRestore()
+    const names = (text: string) => text.match(/^# TYPE .*$/gm)
+    expect(names(before)).toContain('# TYPE nodejs_gc_duration_seconds histogram')
+    expect(names(await one.text())).toEqual(names(before))
+    expect(names(await other.text())).toEqual(names(before))
   })
 
   it('do not read the database for every reader', async () => {

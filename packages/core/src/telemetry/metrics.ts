@@ -52,10 +52,24 @@ const MISNAMED = [
   'nodejs_active_requests_total',
 ]
 
+let processRegistry: Registry | undefined
+
+/**
+ * The metrics of the process itself, the same for all servers in it. The library measures the event
+ * loop and collections of garbage for every registry that collects them, and never stops.
+ */
+function processMetrics(): readonly Metric[] {
+  if (!processRegistry) {
+    processRegistry = new Registry()
+    collectDefaultMetrics({ register: processRegistry })
+    for (const name of MISNAMED) processRegistry.removeSingleMetric(name)
+  }
+  return processRegistry.getMetricsAsArray() as unknown as Metric[]
+}
+
 export function createMetrics(): Metrics {
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
-  for (const name of MISNAMED) registry.removeSingleMetric(name)
+  for (const metric of processMetrics()) registry.registerMetric(metric)
   const registers = [registry]
   return {
     counter(name, help, labelNames) {
