@@ -54,6 +54,17 @@ describe('a signer', () => {
     expect(verifier).toMatchObject({ name: signer.name, keyHash: signer.keyHash })
   })
 
+  test('verifies its own notes, and no others', () => {
+    const { privateKey: other } = generateKeyPairSync('ed25519')
+    const note = createNoteSigner({ name: signer.name, privateKey: other }).sign('one\n')
+    const [body, signature = ''] = note.split(/\n\n— \S+ /)
+    const bytes = Buffer.from(signature, 'base64').subarray(4)
+
+    expect(verifyNote(signer.sign('one\n'), [signer]).verifiedBy).toEqual([signer.name])
+    expect(() => verifyNote(note, [signer])).toThrow(NoteError)
+    expect(signer.verify(`${body}\n`, bytes)).toBe(false)
+  })
+
   test('makes notes that any change of a character spoils', () => {
     const note = signer.sign('remit.example.com/ledger\n12\nabc\n')
     fc.assert(

@@ -13,7 +13,7 @@ export class NoteError extends Error {
   }
 }
 
-export interface NoteSigner {
+export interface NoteVerifier {
   readonly name: string
   /** The published form of the public key: `<name>+<key id>+<base64 of type and key>`. */
   readonly vkey: string
@@ -21,16 +21,14 @@ export interface NoteSigner {
    * The first four bytes of the key id hash, as 8 hex digits; distinguishes keys of the same name.
    */
   readonly keyHash: string
-  /** Returns the signed note over `body`, which must end in a newline. */
-  sign(body: string): string
-}
-
-export interface NoteVerifier {
-  readonly name: string
-  readonly vkey: string
-  readonly keyHash: string
   /** Returns true if the 64 bytes are a signature of this key over the text. */
   verify(body: string, signature: Uint8Array): boolean
+}
+
+/** Verifies its own signatures too. */
+export interface NoteSigner extends NoteVerifier {
+  /** Returns the signed note over `body`, which must end in a newline. */
+  sign(body: string): string
 }
 
 // C2SP signed-note, "Signature types": plain Ed25519. Other types are not supported on purpose.
@@ -45,7 +43,8 @@ const MAX_NOTE_LENGTH = 1_000_000
  */
 export function createNoteSigner(options: { name: string; privateKey: KeyObject }): NoteSigner {
   const { name, privateKey } = options
-  const { x } = createPublicKey(privateKey).export({ format: 'jwk' })
+  const publicKey = createPublicKey(privateKey)
+  const { x } = publicKey.export({ format: 'jwk' })
   if (privateKey.asymmetricKeyType !== 'ed25519' || x === undefined) {
     throw new NoteError('bad_key', 'The signing key must be an Ed25519 private key')
   }
@@ -57,6 +56,7 @@ export function createNoteSigner(options: { name: string; privateKey: KeyObject 
     name,
     vkey,
     keyHash,
+    verify: verifyWith(publicKey),
     sign(body) {
       if (!body.endsWith('\n') || !isNoteText(body)) {
         throw new NoteError('malformed', 'A note must be plain text that ends with a newline')
@@ -112,13 +112,13 @@ export function parseVerifierKey(vkey: string): NoteVerifier {
   }
   const jwk = { kty: 'OKP', crv: 'Ed25519', x: raw.toString('base64url') }
   const key = createPublicKey({ key: jwk, format: 'jwk' })
-  return {
-    name,
-    vkey,
-    keyHash,
-    verify: (body, signature) => verify(null, Buffer.from(body, 'utf8'), key, signature),
-  }
+  return { name, vkey, keyHash, verify: verifyWith(key) }
 }
+
+const verifyWith =
+  (key: KeyObject): NoteVerifier['verify'] =>
+  (body, signature) =>
+    verify(null, Buffer.from(body, 'utf8'), key, signature)
 
 export interface OpenedNote {
   /** The signed text, with its final newline. */

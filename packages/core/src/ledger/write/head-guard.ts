@@ -8,8 +8,8 @@ import type { Failure } from '../../base/errors.ts'
 import { CheckpointError, openCheckpoint } from '../format/checkpoint.ts'
 import { entryHash, headerOf, isHash, isTime } from '../format/entry.ts'
 import { decodeFrontier, rootOf } from '../format/merkle.ts'
-import { isKeyName, NoteError, parseVerifierKey } from '../format/note.ts'
-import type { NoteSigner } from '../format/note.ts'
+import { isKeyName, NoteError } from '../format/note.ts'
+import type { NoteSigner, NoteVerifier } from '../format/note.ts'
 import type { LedgerSigner } from '../format/signing-key.ts'
 
 type Db = Database<CoreTables>
@@ -122,9 +122,9 @@ function isReadable({ size, frontier, hash, recorded_at }: End): boolean {
 }
 
 /** Returns true if the key signed this size with the root of the frontier. */
-function isSigned({ size, frontier, note, origin }: End, { vkey }: NoteSigner): boolean {
+function isSigned({ size, frontier, note, origin }: End, verifier: NoteVerifier): boolean {
   try {
-    const signed = openCheckpoint(note, parseVerifierKey(vkey), origin)
+    const signed = openCheckpoint(note, verifier, origin)
     return signed.size === size && signed.root === rootOf(decodeFrontier(size, frontier).nodes)
   } catch (error) {
     // A TypeError: an invalid type.
