@@ -1,17 +1,8 @@
 import { execFile } from 'node:child_process'
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { inFullRun, packedOnce } from '@remit/core/testing'
+import { inFullRun, packedOnce, scratchFolder } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules, startRemit } from './support/server.ts'
 import type { RemitServer } from './support/server.ts'
@@ -72,7 +63,7 @@ const NO_PROGRAMS = ['--os=none']
 const canInstall = inFullRun('installing the packed SDK') && hasModules()
 
 describe.skipIf(!canInstall)('the packed SDK in an empty folder', () => {
-  const temp = mkdtempSync(join(tmpdir(), 'remit-sdk-'))
+  const temp = scratchFolder('sdk')
   const compilers = join(temp, 'compilers')
   let tarballs: string
   let server: RemitServer
