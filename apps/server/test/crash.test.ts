@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { generateKey, listOrganizations, openDatabase, verifyDatabase } from '@remit/core'
 import type { CoreTables, Database, LedgerEntryRow } from '@remit/core'
-import { runs, someDialects, startPostgres } from '@remit/core/testing'
+import { fullDialects, runs, startPostgres } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules } from '../src/boot/modules.ts'
 import { createInstallation } from './support/installation.ts'
@@ -10,12 +10,13 @@ import { startLoad } from './support/load.ts'
 import type { Answered } from './support/load.ts'
 import { request, startServer } from './support/process.ts'
 
-const KILLS = runs(20, 3)
+/** On each database. */
+const KILLS = runs(10, 3)
 const key = generateKey().secret
 const settings = { REMIT_BOOTSTRAP_KEY: key, REMIT_RATE_LIMIT: '0', REMIT_LOG_LEVEL: 'silent' }
 
 // Decisions are the load, and only the enterprise edition makes them.
-describe.skipIf(!hasModules()).each(someDialects())('kill -9 under load on %s', (dialect) => {
+describe.skipIf(!hasModules()).each(fullDialects())('kill -9 under load on %s', (dialect) => {
   it('loses nothing that was answered', { timeout: 300_000 }, async () => {
     const installation = await createInstallation(dialect)
     const env = { ...installation.env, ...settings }

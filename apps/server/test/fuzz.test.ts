@@ -1,6 +1,6 @@
 import { endpoints, PROBLEMS } from '@remit/contract'
 import type { Problem } from '@remit/contract'
-import { createTestRemit, isDocumented, runs, someDialects } from '@remit/core/testing'
+import { createTestRemit, fullDialects, isDocumented, runs } from '@remit/core/testing'
 import type { TestRemit } from '@remit/core/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -12,7 +12,7 @@ const seed = Number(process.env['REMIT_TEST_FUZZ_SEED'] ?? Date.now() % 2 ** 31)
 const AT_ONCE = 40
 const BOUND_MS = 60_000
 
-describe.each(someDialects())('requests of every kind on %s', (dialect) => {
+describe.each(fullDialects())('requests of every kind on %s', (dialect) => {
   // Most refusals precede the database, so one database is enough for them.
   const wrongAtLeast = runs(dialect === 'sqlite' ? 10_000 : 2_500)
   let remit: TestRemit

@@ -19,12 +19,20 @@ export const citusNodes = (): readonly string[] =>
 export const DIALECTS: readonly Dialect[] =
   citusNodes().length > 0 ? ['postgres'] : ['sqlite', 'postgres']
 
-/** Other tests run on both in a full run, otherwise on one at random or on `REMIT_TEST_DIALECT`. */
+/**
+ * Other tests run on one at random, or on `REMIT_TEST_DIALECT`: `sqlite`, `postgres` or `both`. Throws
+ * for another value, since a run without tests would pass.
+ */
 export function someDialects(): readonly Dialect[] {
   const chosen = process.env['REMIT_TEST_DIALECT']
-  if (chosen !== undefined) return DIALECTS.filter((dialect) => dialect === chosen)
-  return isFullRun ? DIALECTS : [Math.random() < 0.5 ? 'sqlite' : 'postgres']
+  if (chosen === undefined) return [Math.random() < 0.5 ? 'sqlite' : 'postgres']
+  const found = DIALECTS.filter((dialect) => chosen === 'both' || chosen === dialect)
+  if (found.length > 0) return found
+  throw new Error(`REMIT_TEST_DIALECT must be both or one of ${DIALECTS.join(', ')}`)
 }
+
+/** Tests that kill processes or send hostile requests run on both in a full run. */
+export const fullDialects = (): readonly Dialect[] => (isFullRun ? DIALECTS : someDialects())
 
 export interface TestDatabase {
   readonly url: string

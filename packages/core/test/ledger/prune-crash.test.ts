@@ -15,9 +15,9 @@ import {
   bundledProgram,
   createClock,
   createTestRemit,
+  fullDialects,
   programEnv,
   sampled,
-  someDialects,
   SOURCE_FLAGS,
 } from '../../src/testing/index.ts'
 import type { TestRemit } from '../../src/testing/index.ts'
@@ -40,7 +40,7 @@ const BEFORE_CUT: readonly Kill[] = [
 // The second one is of a pruning that another one left unfinished.
 const KILLS: readonly Kill[] = [...sampled(BEFORE_CUT), ['removed', 1], ['removed', 1]]
 
-describe.each(someDialects())('a pruning that is killed on %s', (dialect) => {
+describe.each(fullDialects())('a pruning that is killed on %s', (dialect) => {
   const clock = createClock('2025-01-01T00:00:00.000Z')
   const folder = mkdtempSync(join(tmpdir(), 'remit-prune-crash-'))
   let remit: TestRemit
