@@ -1,5 +1,5 @@
 import { OPERATOR, SYSTEM } from '@remit/core'
-import { refusalOf, someDialects } from '@remit/core/testing'
+import { fullDialects, refusalOf } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from './support/api.ts'
 import type { Api } from './support/api.ts'
@@ -9,7 +9,7 @@ const AGENT = 'talker'
 /** Of one small entry among twenty. */
 const TRACE = 'trace-1'
 
-describe.each(someDialects())('GET /v1/ledger where entries are large, on %s', (dialect) => {
+describe.each(fullDialects())('GET /v1/ledger where entries are large, on %s', (dialect) => {
   let api: Api
   let size = 0
   beforeAll(async () => {

@@ -15,7 +15,10 @@ import { copySqliteTemplate, postgresTemplate } from './templates.ts'
 export const citusNodes = (): readonly string[] =>
   (process.env['REMIT_TEST_CITUS_NODES'] ?? '').split(' ').filter((url) => url !== '')
 
-/** Tests of the core's statements run on both; `pnpm test:citus` on a cluster instead. */
+/**
+ * Tests of statements that differ between the databases run on both; `pnpm test:citus` on a cluster
+ * instead.
+ */
 export const DIALECTS: readonly Dialect[] =
   citusNodes().length > 0 ? ['postgres'] : ['sqlite', 'postgres']
 
@@ -31,7 +34,9 @@ export function someDialects(): readonly Dialect[] {
   throw new Error(`REMIT_TEST_DIALECT must be both or one of ${DIALECTS.join(', ')}`)
 }
 
-/** Tests that kill processes or send hostile requests run on both in a full run. */
+/**
+ * Tests that kill processes, send hostile requests or read query plans run on both in a full run.
+ */
 export const fullDialects = (): readonly Dialect[] => (isFullRun ? DIALECTS : someDialects())
 
 export interface TestDatabase {

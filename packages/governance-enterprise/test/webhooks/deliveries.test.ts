@@ -1,10 +1,10 @@
-import { someDialects } from '@remit/core/testing'
+import { DIALECTS } from '@remit/core/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Api } from '../support/api.ts'
 import { startReceiver, verified } from '../support/receiver.ts'
 import { askDenied, createWebhookApi, denyAll, eventually } from '../support/webhooks.ts'
 
-describe.each(someDialects())('deliveries for the operator of a receiver on %s', (dialect) => {
+describe.each(DIALECTS)('deliveries for the operator of a receiver on %s', (dialect) => {
   let all: Api
   let api: Api
   beforeAll(async () => {
