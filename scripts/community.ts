@@ -6,8 +6,8 @@
  * commercial package. Then the container images of both editions. `--quick` skips the tests.
  */
 import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { existsSync, rmSync } from 'node:fs'
+import { chmod, mkdir, mkdtemp, readdir, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -162,5 +162,5 @@ try {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1
 } finally {
-  await rm(temp, { recursive: true, force: true })
+  rmSync(temp, { recursive: true, force: true })
 }

@@ -5,7 +5,8 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { rmSync } from 'node:fs'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readmeBlocks, readmeRequests } from '../apps/server/test/support/readme.ts'
@@ -17,7 +18,7 @@ try {
   await stageWorkingTree(folder)
   await tryOut()
 } finally {
-  await rm(folder, { recursive: true, force: true })
+  rmSync(folder, { recursive: true, force: true })
 }
 
 async function tryOut(): Promise<void> {

@@ -4,7 +4,8 @@
  * commercial packages present, so that a leak would show. `publint` and `attw` check
  * each tarball.
  */
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { rmSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { publint } from 'publint'
@@ -39,7 +40,7 @@ try {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1
 } finally {
-  await rm(stage, { recursive: true, force: true })
+  rmSync(stage, { recursive: true, force: true })
 }
 
 /**

@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
-import { cp, mkdir, readdir, readFile, stat } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -66,12 +66,15 @@ export async function stageWorkingTree(
   target: string,
   without: readonly string[] = [],
 ): Promise<void> {
+  const made = new Set<string>()
   for (const file of await trackedFiles()) {
     if (without.some((folder) => file.startsWith(`${folder}/`))) continue
     const from = join(ROOT, file)
     if (!(await stat(from).catch(() => undefined))?.isFile()) continue
-    await mkdir(dirname(join(target, file)), { recursive: true })
-    await cp(from, join(target, file))
+    const folder = dirname(join(target, file))
+    if (!made.has(folder)) await mkdir(folder, { recursive: true })
+    made.add(folder)
+    await copyFile(from, join(target, file))
   }
 }
 
