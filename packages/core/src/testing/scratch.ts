@@ -7,7 +7,7 @@ const MEMORY = '/dev/shm'
 const ENOUGH = 2 ** 30
 
 /** Options of the mount of containers, which keeps installed programs from running. */
-const NO_PROGRAMS = /^\S+ \/dev\/shm \S+ \S*\bnoexec\b/m
+const NO_PROGRAMS = /^\S+ \/dev\/shm \S+ \S*noexec/m
 
 /**
  * A new folder for the data of a test. It is in memory where there is room and programs run: thousands
