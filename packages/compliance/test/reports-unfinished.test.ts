@@ -1,6 +1,6 @@
 import { fail, isoTime } from '@remit/core'
 import type { Dialect } from '@remit/core'
-import { someDialects } from '@remit/core/testing'
+import { fullDialects, someDialects } from '@remit/core/testing'
 import type { Api } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { LEASE_MS } from '../src/report/generator.ts'
@@ -227,7 +227,7 @@ describe.each(someDialects())('a report that cannot be generated on %s', (dialec
   })
 })
 
-describe.each(someDialects())('entries that come late on %s', (dialect) => {
+describe.each(fullDialects())('entries that come late on %s', (dialect) => {
   test('are in the report, or the report is read again', async () => {
     let late: (() => Promise<void>) | null = null
     const jobs = (inline: Jobs): Jobs => ({

@@ -1,4 +1,4 @@
-import { someDialects } from '@remit/core/testing'
+import { fullDialects } from '@remit/core/testing'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { DeliveryRow } from '../../src/tables/webhooks.ts'
@@ -41,7 +41,7 @@ const rows = async (api: Api) => {
 const denials = async (api: Api) =>
   (await api.ok('listEntries', { query: { kind: 'authorization.decided' } })).data.length
 
-describe.each(someDialects())('the outbox on %s', (dialect) => {
+describe.each(fullDialects())('the outbox on %s', (dialect) => {
   const open = async () => {
     const api = await createWebhookApi({
       dialect,
