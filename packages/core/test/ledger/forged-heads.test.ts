@@ -5,6 +5,7 @@ import type { LedgerHeadRow } from '../../src/db/schema.ts'
 import { localSignals } from '../../src/db/signals.ts'
 import { signCheckpoint } from '../../src/ledger/format/checkpoint.ts'
 import { SYSTEM } from '../../src/caller/caller.ts'
+import { cosignNote, parseVerifierKey } from '../../src/ledger/format/note.ts'
 import { createLedgerSigner } from '../../src/ledger/format/signing-key.ts'
 import { findHead } from '../../src/ledger/store/store.ts'
 import { verifyDatabase } from '../../src/ledger/verify/database.ts'
@@ -49,6 +50,16 @@ async function signForeign(tx: Attacked, orgId: string, withKey: boolean): Promi
   await setHead(withKey ? { note, vkey: signer.vkey } : { note })(tx, orgId)
 }
 
+/** The same, under the id of the ledger's own key. */
+async function signAsOwn(tx: Attacked, orgId: string): Promise<void> {
+  await signForeign(tx, orgId, false)
+  const { note, origin, vkey } = (await findHead(tx, orgId))!
+  const [body = '', line = ''] = note.split(`— ${origin} `)
+  const signature = Buffer.from(line, 'base64').subarray(4)
+  const own = parseVerifierKey(vkey)
+  await setHead({ note: cosignNote(body, own, signature) })(tx, orgId)
+}
+
 const FORGERIES: Readonly<Record<string, (tx: Attacked, orgId: string) => Promise<unknown>>> = {
   'an entry was appended properly': forge((rows) =>
     relink([...rows, { ...edit(rows[6]!), recorded_at: rows.at(-1)!.recorded_at }], SIZE),
@@ -66,6 +77,7 @@ const FORGERIES: Readonly<Record<string, (tx: Attacked, orgId: string) => Promis
   'the frontier is of another size': setHead({ frontier: '' }),
   'the note is none': setHead({ note: 'signed' }),
   'the note is signed by another key': (tx, orgId) => signForeign(tx, orgId, false),
+  'the note is signed by another key under the id of its own': signAsOwn,
   'note and key are others': (tx, orgId) => signForeign(tx, orgId, true),
   'the origin is another': setHead({ origin: 'elsewhere/ledger' }),
   'the origin is none': setHead({ origin: 'no name + at all' }),
