@@ -58,14 +58,15 @@ export async function bootImage(
 ): Promise<BootReport> {
   const work = await mkdtemp(join(tmpdir(), 'remit-boot-'))
   try {
-    const bundle = join(work, 'bundle')
-    await run('umoci', ['unpack', '--image', `${join(out, 'image')}:${tag}`, bundle], work)
-    const { process: command } = JSON.parse(
-      await readFile(join(bundle, 'config.json'), 'utf8'),
-    ) as {
+    const root = join(work, 'root')
+    const config = join(work, 'config.json')
+    const from = ['--image', `${join(out, 'image')}:${tag}`]
+    // `umoci unpack` would compute the hashes of all files too, for a later change of the image.
+    await run('umoci', ['raw', 'unpack', ...from, root], work)
+    await run('umoci', ['raw', 'runtime-config', ...from, '--rootfs', root, config], work)
+    const { process: command } = JSON.parse(await readFile(config, 'utf8')) as {
       process: { args: string[]; env: string[] }
     }
-    const root = join(bundle, 'rootfs')
     await inspect(root)
     const data = join(work, 'data')
     await mkdir(data)

@@ -12,7 +12,7 @@ import { checkOut, previousCommit } from './support/previous-build.ts'
 import { startServer } from './support/process.ts'
 
 const commit = hasModules() ? previousCommit() : null
-const ANSWERS = runs(2_000, 200)
+const ANSWERS = runs(500, 200)
 
 describe.skipIf(commit === null)('the release before and this one on one database', () => {
   let installation: Installation

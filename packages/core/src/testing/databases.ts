@@ -6,7 +6,7 @@ import { migrationSetsOf } from '../db/migration-set.ts'
 import type { MigrationSet } from '../db/migration-set.ts'
 import type { Dialect } from '../db/portable.ts'
 import type { Module } from '../module/module.ts'
-import { isFullRun } from './runs.ts'
+import { isCompleteRun, isFullRun } from './runs.ts'
 import { scratchFolder } from './scratch.ts'
 import { databaseAt, runOften } from './run-statement.ts'
 import { copySqliteTemplate, postgresTemplate } from './templates.ts'
@@ -23,15 +23,16 @@ export const DIALECTS: readonly Dialect[] =
   citusNodes().length > 0 ? ['postgres'] : ['sqlite', 'postgres']
 
 /**
- * Other tests run on one at random, or on `REMIT_TEST_DIALECT`: `sqlite`, `postgres` or `both`. Throws
- * for another value, since a run without tests would pass.
+ * Other tests run on one at random, or on `REMIT_TEST_DIALECT`: `sqlite` or `postgres`; in a complete run on
+ * both. Throws for another value, since a run without tests would pass.
  */
 export function someDialects(): readonly Dialect[] {
   const chosen = process.env['REMIT_TEST_DIALECT']
-  if (chosen === undefined) return [Math.random() < 0.5 ? 'sqlite' : 'postgres']
-  const found = DIALECTS.filter((dialect) => chosen === 'both' || chosen === dialect)
+  if (chosen === undefined)
+    return isCompleteRun ? DIALECTS : [Math.random() < 0.5 ? 'sqlite' : 'postgres']
+  const found = DIALECTS.filter((dialect) => chosen === dialect)
   if (found.length > 0) return found
-  throw new Error(`REMIT_TEST_DIALECT must be both or one of ${DIALECTS.join(', ')}`)
+  throw new Error(`REMIT_TEST_DIALECT must be one of ${DIALECTS.join(', ')}`)
 }
 
 /**

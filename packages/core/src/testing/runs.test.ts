@@ -1,5 +1,30 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { isFullRun, pairs, sampled } from './runs.ts'
+import type * as Runs from './runs.ts'
+
+describe('the extent of a run', () => {
+  afterEach(() => vi.unstubAllEnvs())
+  /** Loads the module anew. */
+  const extentOf = async (value: string | undefined) => {
+    vi.stubEnv('REMIT_TEST_RUNS', value)
+    const { isFullRun: full, isCompleteRun: complete } = (await import(
+      `./runs.ts?extent=${value}`
+    )) as typeof Runs
+    return { full, complete }
+  }
+
+  it.each([
+    [undefined, { full: false, complete: false }],
+    ['full', { full: true, complete: false }],
+    ['complete', { full: true, complete: true }],
+  ])('is chosen by REMIT_TEST_RUNS=%s', async (value, expected) => {
+    expect(await extentOf(value)).toEqual(expected)
+  })
+
+  it.each(['', 'all', 'FULL'])('is never less than asked for: "%s" is refused', async (value) => {
+    await expect(extentOf(value)).rejects.toThrow('REMIT_TEST_RUNS must be full or complete')
+  })
+})
 
 describe('pairs', () => {
   it('has every value of both lists, and in a full run every combination once', () => {

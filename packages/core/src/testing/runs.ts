@@ -1,8 +1,16 @@
+const extent = process.env['REMIT_TEST_RUNS']
+// A run of a part would pass for a full one.
+if (extent !== undefined && extent !== 'full' && extent !== 'complete')
+  throw new Error('REMIT_TEST_RUNS must be full or complete')
+
+/** `REMIT_TEST_RUNS=complete`: each test on both databases, and each combination of tools. */
+export const isCompleteRun: boolean = extent === 'complete'
+
 /**
- * The extent of repeated tests: all with `REMIT_TEST_RUNS=full`, as in CI; otherwise a part, with
- * different values in every run.
+ * The extent of repeated tests: all with `REMIT_TEST_RUNS=full`, as in `pnpm check`, and in a complete run;
+ * otherwise a part, with different values in every run.
  */
-export const isFullRun: boolean = process.env['REMIT_TEST_RUNS'] === 'full'
+export const isFullRun: boolean = extent === 'full' || isCompleteRun
 
 /**
  * Returns whether this is a full run, and says that the tests are skipped if not: those of packages, charts
