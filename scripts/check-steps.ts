@@ -7,6 +7,8 @@ export interface Step {
   readonly quick?: readonly string[]
   /** Prints its output while it runs; the others print theirs only on failure. */
   readonly live?: true
+  /** Has a limit of time: after a failure beside other steps it is run once more, alone. */
+  readonly timed?: true
 }
 
 /** They run beside the tests. */
@@ -20,6 +22,7 @@ export const STEPS: readonly Step[] = [
   { name: 'openapi.json', command: ['openapi', '--check'] },
   { name: 'license boundary', command: ['exec', 'turbo', 'boundaries'] },
   { name: 'format', command: ['exec', 'oxfmt', '--check'] },
+  { name: 'fresh copy', command: ['exec', 'node', 'scripts/fresh-clone.ts'], timed: true },
   {
     // Builds both editions, in copies of the tree. The tests have built the open packages by then.
     name: 'community edition',
@@ -28,10 +31,3 @@ export const STEPS: readonly Step[] = [
     live: true,
   },
 ]
-
-/** Runs alone: it has a limit of time. */
-export const FRESH_COPY: Step = {
-  name: 'fresh copy',
-  command: ['exec', 'node', 'scripts/fresh-clone.ts'],
-  live: true,
-}
