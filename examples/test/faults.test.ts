@@ -18,7 +18,7 @@ const CLIENTS = [
   ['fetch', createClient],
   ['node:http', createNodeClient],
 ] as const
-/** Each fault with one client, in a full run with both. */
+/** Each fault with one client, in a complete run with both. */
 const CASES = pairs(FAULTS, CLIENTS)
 
 describe.skipIf(!hasModules()).each(CLIENTS)('behind a faulty proxy, by %s', (client, create) => {

@@ -7,7 +7,7 @@ export type Way = 'stdio' | 'started' | 'remote'
 /** All ways in a full run, otherwise one or two. */
 export const WAYS = sampled<Way>(['stdio', 'started', 'remote'], 2)
 
-/** Each of these ways with each revision in a full run, otherwise with one. */
+/** Each of these ways with one revision, in a complete run with each. */
 export const WAYS_AND_REVISIONS = pairs(WAYS, REVISIONS).map(
   ([way, [revision, options]]) => [way, revision, options] as const,
 )

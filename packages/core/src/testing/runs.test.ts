@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { isFullRun, pairs, sampled } from './runs.ts'
+import { isCompleteRun, isFullRun, pairs, sampled } from './runs.ts'
 import type * as Runs from './runs.ts'
 
 describe('the extent of a run', () => {
@@ -27,12 +27,12 @@ describe('the extent of a run', () => {
 })
 
 describe('pairs', () => {
-  it('has every value of both lists, and in a full run every combination once', () => {
+  it('has every value of both lists, and in a complete run every combination once', () => {
     const found = pairs(['a', 'b', 'c'], [1, 2])
 
     expect(new Set(found.map(([one]) => one))).toEqual(new Set(['a', 'b', 'c']))
     expect(new Set(found.map(([, other]) => other))).toEqual(new Set([1, 2]))
-    expect(new Set(found.map(String)).size).toBe(isFullRun ? 6 : 3)
+    expect(new Set(found.map(String)).size).toBe(isCompleteRun ? 6 : 3)
   })
 })
 

@@ -3,7 +3,7 @@ const extent = process.env['REMIT_TEST_RUNS']
 if (extent !== undefined && extent !== 'full' && extent !== 'complete')
   throw new Error('REMIT_TEST_RUNS must be full or complete')
 
-/** `REMIT_TEST_RUNS=complete`: each test on both databases, and each combination of tools. */
+/** `REMIT_TEST_RUNS=complete`: each test on both databases, and each combination of two lists. */
 export const isCompleteRun: boolean = extent === 'complete'
 
 /**
@@ -30,14 +30,14 @@ export const runs = (full: number, least = LEAST): number =>
   isFullRun ? full : Math.min(full, Math.max(least, Math.ceil(full / RUNS_SHARE)))
 
 /**
- * Returns all combinations of two lists, or one for each value of `first`, with the values of `second` in
- * turn from a random start. Every value of both occurs if `first` is not the shorter list.
+ * Returns one combination of two lists for each value of `first`, with the values of `second` in turn from
+ * a random start; in a complete run all. Every value of both occurs if `first` is not the shorter list.
  */
 export function pairs<A, B>(first: readonly A[], second: readonly B[]): (readonly [A, B])[] {
   const start = Math.floor(Math.random() * second.length)
   return first.flatMap((one, at) =>
     second
-      .filter((_, other) => isFullRun || other === (start + at) % second.length)
+      .filter((_, other) => isCompleteRun || other === (start + at) % second.length)
       .map((other) => [one, other] as const),
   )
 }
