@@ -35,7 +35,7 @@ const tests: Step = {
 const LANES = 2
 
 const failures: string[] = []
-/** Steps that took too long beside the others. */
+/** Steps with a limit of time that failed beside the others. */
 const late: Step[] = []
 const started = performance.now()
 const queue = [...STEPS]

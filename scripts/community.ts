@@ -23,9 +23,15 @@ const isComplete = process.env['REMIT_TEST_RUNS'] === 'complete'
 delete process.env['REMIT_TEST_RUNS']
 
 /** The editions differ in what the server loads when it starts. */
+const TESTS_OF_START = ['process-', 'editions', 'migrate-modes', 'cli-usage']
 const TESTS = isComplete
   ? ['apps/server/']
-  : ['process-', 'editions', 'migrate-modes', 'cli-usage'].map((name) => `apps/server/test/${name}`)
+  : TESTS_OF_START.map((name) => `apps/server/test/${name}`)
+
+const testFiles = await readdir(join(ROOT, 'apps/server/test'))
+// Vitest ignores a name without a file.
+const missing = TESTS_OF_START.filter((name) => !testFiles.some((file) => file.startsWith(name)))
+if (missing.length > 0) throw new Error(`no test of the server begins with ${missing.join(', ')}`)
 
 const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: false } } }).values
 const commercial = (await workspacePackages()).filter(({ tag }) => tag === 'commercial')
