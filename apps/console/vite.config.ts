@@ -40,6 +40,8 @@ export default defineConfig({
     // An inlined script or style would need an exception in the content security policy.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // The licenses of the bundled packages, for users and for the bill of materials.
+    license: { fileName: 'licenses.json' },
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1_000,
   },

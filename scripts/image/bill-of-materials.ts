@@ -10,6 +10,15 @@ interface Component {
   readonly name: string
   readonly version: string
   readonly purl?: string
+  readonly licenses?: readonly { readonly license: { readonly id: string } }[]
+}
+
+/** A package in the bundle of the console, as its build lists it. */
+interface Bundled {
+  readonly name: string
+  readonly version: string
+  /** Of SPDX. */
+  readonly identifier: string | null
 }
 
 interface Dependency {
@@ -24,8 +33,8 @@ export interface BillOfMaterials {
 }
 
 /**
- * Returns the bill of materials of an image: the packages of the server, the packages of the system
- * and Node.js. Nothing in it depends on the time of the run. Throws if a package in the tree is
+ * Returns the bill of materials of an image: the packages of the server and of the console, the
+ * packages of the system and Node.js. Nothing in it depends on the time of the run. Throws if a package in the tree is
  * missing.
  */
 export async function billOfMaterials(
@@ -38,7 +47,12 @@ export async function billOfMaterials(
   const text = await run('pnpm', ['--filter', '@remit/server', 'sbom', ...options], workspace)
   const { serialNumber: _, ...bill } = JSON.parse(text.slice(text.indexOf('{'))) as BillOfMaterials
   const { timestamp: __, ...metadata } = bill['metadata'] as Record<string, unknown>
-  const components = inOrder([...bill.components, ...system.map(ofSystem), NODE])
+  const components = inOrder([
+    ...bill.components,
+    ...(await bundledIn(root)).map(ofConsole),
+    ...system.map(ofSystem),
+    NODE,
+  ])
   const missing = (await packagesBelow(root)).filter(
     ({ name, version }) =>
       !components.some((known) => nameOf(known) === name && known.version === version),
@@ -63,6 +77,26 @@ const inOrder = <T extends object>(list: readonly T[]): T[] =>
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b))
 
 const nameOf = ({ group, name }: Component): string => (group ? `${group}/${name}` : name)
+
+/** Returns the packages whose code is in the files of the console. */
+async function bundledIn(root: string): Promise<Bundled[]> {
+  const text = await readFile(join(root, HOME, 'console/dist/licenses.json'), 'utf8')
+  const bundled = JSON.parse(text) as Bundled[]
+  if (bundled.length === 0) throw new Error('the build of the console lists no package')
+  return bundled
+}
+
+function ofConsole({ name, version, identifier }: Bundled): Component {
+  const [group, base] = name.startsWith('@') ? name.split('/') : []
+  return {
+    type: 'library',
+    ...(group !== undefined && { group }),
+    name: base ?? name,
+    version,
+    purl: `pkg:npm/${name.replace('@', '%40')}@${version}`,
+    ...(identifier !== null && { licenses: [{ license: { id: identifier } }] }),
+  }
+}
 
 const ofSystem = ({ name, version }: SystemPackage): Component => ({
   type: 'library',

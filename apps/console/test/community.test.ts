@@ -87,4 +87,15 @@ describe.skipIf(!canLaunch)('the community edition in Chromium', () => {
     expect(complaints).toEqual([])
     expect(calls.filter((path) => !OPEN.some((one) => one.test(path)))).toEqual([])
   })
+
+  test('comes with the licenses of the packages in its bundles', async () => {
+    const response = await fetch(`${server.url}/console/licenses.json`)
+    const licenses = (await response.json()) as { name: string; text: string }[]
+
+    expect(response.headers.get('content-type')).toBe('application/json')
+    expect(licenses.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['react', 'react-dom', '@tanstack/react-router']),
+    )
+    expect(licenses.filter(({ text }) => !text.includes('Copyright'))).toEqual([])
+  })
 })
