@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Match, Reason, SpendState } from './authorize.ts'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
-import { Action, FreeForm, Name, Timestamp } from './primitives.ts'
+import { Action, FreeForm, issuesOf, Name, Timestamp } from './primitives.ts'
 
 /** Maximum evaluations per request. */
 export const MAX_EVALUATIONS = 1_000
@@ -63,9 +63,7 @@ export const AccessEvaluations = z
   })
   .check(({ value, issues }) => {
     if (value.evaluations && value.evaluations.length > 0) return
-    for (const issue of AccessEvaluation.safeParse(value).error?.issues ?? []) {
-      issues.push({ ...issue, input: value } as (typeof issues)[number])
-    }
+    issues.push(...issuesOf(AccessEvaluation, value))
   })
   .meta({ id: 'AccessEvaluations' })
 export type AccessEvaluations = z.infer<typeof AccessEvaluations>

@@ -122,3 +122,19 @@ export const Paging = {
 
 export const page = <T extends z.ZodType>(item: T) =>
   z.object({ data: z.array(item), next_cursor: z.string().nullable() })
+
+/**
+ * Returns the issues of a value that another schema describes, for a rule of the surrounding schema.
+ * Issues without a message of the schema get one from the surrounding parse.
+ */
+export function issuesOf(
+  schema: z.ZodType,
+  value: unknown,
+  parents: readonly string[] = [],
+): z.core.$ZodRawIssue[] {
+  const { error } = schema.safeParse(value, { error: () => '', reportInput: true })
+  return (error?.issues ?? []).map(({ message, path, ...issue }) => {
+    const text = message === '' ? {} : { message }
+    return { ...issue, ...text, path: [...parents, ...path] } as z.core.$ZodRawIssue
+  })
+}

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
-import { integer, page, Paging, PathId, Timestamp } from './primitives.ts'
+import { integer, issuesOf, page, Paging, PathId, Timestamp } from './primitives.ts'
 
 const SINK_TYPES = ['otlp', 'https', 'splunk_hec', 'syslog', 's3'] as const
 export const SinkType = z.enum(SINK_TYPES).describe('Protocol of the receiver')
@@ -98,9 +98,8 @@ export const SinkInput = z
     enabled: z.boolean().default(true).describe('False: nothing is sent'),
     from_seq: FromSeq.optional().describe('The first entry to send; default: the next one'),
   })
-  .superRefine(({ type, target }, context) => {
-    for (const issue of SINK_TARGETS[type].safeParse(target).error?.issues ?? [])
-      context.addIssue({ ...issue, path: ['target', ...issue.path] })
+  .check(({ value: { type, target }, issues }) => {
+    issues.push(...issuesOf(SINK_TARGETS[type], target, ['target']))
   })
   .meta({ id: 'SinkInput' })
 export type SinkInput = z.infer<typeof SinkInput>

@@ -195,6 +195,22 @@ describe.each(DIALECTS)('GET /v1/ledger on %s', (dialect) => {
         errors: [{ path: 'limit', message: 'is given more than once' }],
       })
     })
+
+    it.each(['%ff', '%ED%A0%80', '%zz', '%'])(
+      'refuses the escape %s in a filter',
+      async (value) => {
+        const { key } = api.org
+        for (const name of ['agent_id', 'trace_id', 'action']) {
+          const response = await api.remit.call('GET', `/v1/ledger?limit=5&${name}=a${value}`, {
+            key,
+          })
+          expect(response.status).toBe(400)
+          expect(await response.json()).toMatchObject({
+            errors: [{ path: name, message: 'must be UTF-8 in percent-encoding' }],
+          })
+        }
+      },
+    )
   })
 
   it('401 without a key', async () => {

@@ -15,18 +15,21 @@ export function checkShape<Schema extends z.ZodType>(
   return result.data
 }
 
-/** The code that a rule of the schema names (`params.code`), else the general one. */
-function codeOf({ issues }: z.ZodError): ProblemCode {
-  for (const issue of issues) {
-    const named: unknown = issue.code === 'custom' ? issue.params?.['code'] : undefined
-    if (named !== undefined) return named as ProblemCode
-  }
-  return 'invalid_request'
-}
+/** The code that the rule of an issue names (`params.code`). */
+const codeOf = (issue: z.core.$ZodIssue): ProblemCode | undefined =>
+  issue.code === 'custom' ? (issue.params?.['code'] as ProblemCode | undefined) : undefined
 
-/** The failure for a failed validation; it names every faulty field. */
-export function invalidInput(error: z.ZodError): Failure {
-  const errors = fieldErrors(error.issues)
+/**
+ * The failure for a failed validation; it names every faulty field. A rule with its own code is
+ * reported alone.
+ */
+export function invalidInput({ issues }: z.ZodError): Failure {
+  const coded = issues.find((issue) => codeOf(issue) !== undefined)
+  const errors = fieldErrors(coded ? [coded] : issues)
   const [first] = errors
-  return fail(codeOf(error), first && `${first.path || 'body'}: ${first.message}`, { errors })
+  return fail(
+    (coded && codeOf(coded)) ?? 'invalid_request',
+    first && `${first.path || 'body'}: ${first.message}`,
+    { errors },
+  )
 }

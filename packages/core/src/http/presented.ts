@@ -54,8 +54,9 @@ export async function presentedByClient(
 ): Promise<Presented> {
   const header = presentedKey(c)
   if (header !== undefined) {
+    if (!/^Basic(?: |$)/i.test(header)) return { header }
     const [, encoded] = /^Basic +([A-Za-z0-9+/=]+)$/i.exec(header) ?? []
-    return encoded === undefined ? { header } : { header: fromBasic(encoded), isBasic: true }
+    return { header: encoded === undefined ? NO_KEY : fromBasic(encoded), isBasic: true }
   }
   const body = read()
   try {

@@ -34,8 +34,10 @@ const refuseQuery: MiddlewareHandler<RequestEnv> = (c, next) =>
 function refuse(result: Parameters<Hook<unknown, RequestEnv, string>>[0], c: Context): void {
   const { url } = c.req
   // A second value makes the schema fail; U+0000 passes it, and PostgreSQL takes no text with it.
-  if (result.target === 'query' && (!result.success || url.includes('%00')))
-    refuseValues(new URL(url).searchParams)
+  if (result.target === 'query') {
+    if (url.includes('%')) refuseEscapes(new URL(url).search.slice(1))
+    if (!result.success || url.includes('%00')) refuseValues(new URL(url).searchParams)
+  }
   if (!result.success) throw invalidInput(result.error as z.ZodError)
 }
 
@@ -46,5 +48,16 @@ function refuseValues(query: URLSearchParams): void {
     if (names.has(name)) throw invalid(name, 'is given more than once')
     if (value.includes('\0')) throw invalid(name, 'must not contain U+0000')
     names.add(name)
+  }
+}
+
+/** Other escapes would become replacement characters, which match nothing. */
+function refuseEscapes(query: string): void {
+  for (const part of query.split('&')) {
+    try {
+      decodeURIComponent(part)
+    } catch {
+      throw invalid(/^[\w.-]*/.exec(part)?.[0] || 'query', 'must be UTF-8 in percent-encoding')
+    }
   }
 }

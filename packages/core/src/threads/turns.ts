@@ -11,6 +11,16 @@ export interface TurnLimits {
   readonly patienceMs?: number
 }
 
+/**
+ * Calls of other servers that a request waits for, such as the first fetch of an issuer's keys: each may
+ * take some seconds and a connection.
+ */
+export const OUTBOUND_CALLS: TurnLimits = {
+  size: Infinity,
+  each: 4,
+  waiting: { each: 16, total: 256 },
+}
+
 interface Waiting<Owner> {
   readonly owner: Owner
   readonly start: () => void

@@ -1,5 +1,5 @@
 import { sinks as endpoints } from '@remit/contract'
-import { fail, implement, isoTime, OutboundError, pageOf } from '@remit/core'
+import { fail, implement, isoTime, OUTBOUND_CALLS, OutboundError, pageOf, Turns } from '@remit/core'
 import type { Deps, Outbound, Route } from '@remit/core'
 import { batchOf } from './batch.ts'
 import { sinkChange, sinkCreation, sinkDeletion } from './changes.ts'
@@ -13,6 +13,7 @@ import { wireSink } from './view.ts'
 export function sinkRoutes(deps: Deps, outbound: Outbound): Route[] {
   const { db, clock, ids, ledger, writer, secrets } = deps
   const changes = { ids, secrets, outbound }
+  const tests = new Turns(OUTBOUND_CALLS)
   return implement(endpoints, {
     listSinks: async ({ query }, { orgId }) => {
       const { size } = await ledger.end(orgId)
@@ -47,7 +48,7 @@ export function sinkRoutes(deps: Deps, outbound: Outbound): Route[] {
         if (target === null) throw new SinkFailure('secret_unreadable', null)
         const record = testRecord(id, at)
         const batch = batchOf({ ...row, kinds: null }, await ledger.head(orgId), [record])
-        await sendBatch(outbound, row.type, target, batch)
+        await tests.run(orgId, () => sendBatch(outbound, row.type, target, batch))
         return { delivered: true, error: null }
       } catch (error) {
         if (!(error instanceof SinkFailure || error instanceof OutboundError)) throw error

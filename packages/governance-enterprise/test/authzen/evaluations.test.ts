@@ -180,6 +180,18 @@ describe.each(someDialects())('POST /access/v1/evaluations on %s', (dialect) => 
     await second.close()
   })
 
+  it('without evaluations is one, and says what is missing', async () => {
+    const { errors } = await api.refusal('accessEvaluations', {
+      body: { subject: { id: 'a' } },
+    })
+
+    expect(errors).toEqual([
+      { path: 'subject.type', message: 'is required: a string' },
+      { path: 'action', message: 'is required: an object' },
+      { path: 'resource', message: 'is required: an object' },
+    ])
+  })
+
   it('takes 1,000, and no more', async () => {
     const evaluations = Array.from({ length: 1_001 }, (_, i) => doc(String(i)))
 

@@ -198,6 +198,36 @@ describe.each(someDialects())('the endpoints of sinks on %s', (dialect) => {
     expect((await api.call('changeSink', { params: { id }, body: {} })).status).toBe(404)
   })
 
+  it.each([
+    [{ type: 'https', target: {} }, 'url', 'is required: a string'],
+    [{ type: 's3', target: { endpoint: 5 } }, 'endpoint', 'must be a string, not a number'],
+    [
+      { type: 'https', target: { url: `https://${'a'.repeat(2048)}` } },
+      'url',
+      'must have at most 2048 characters',
+    ],
+    [
+      { type: 'https', target: { url: 'https://in.example.com/', headers: 'x' } },
+      'headers',
+      'must be an object, not a string',
+    ],
+    [
+      {
+        type: 'https',
+        target: { url: 'https://in.example.com/', headers: { a: 'x'.repeat(4097) } },
+      },
+      'headers.a',
+      'must have at most 4096 characters',
+    ],
+    [
+      { type: 'splunk_hec', target: { url: 'https://in.example.com/', token: 'a b' } },
+      'token',
+      'must be printable ASCII without blanks',
+    ],
+  ])('say what a target may be: %o', async (body, field, message) => {
+    expect(await refused(body)).toContainEqual({ path: `target.${field}`, message })
+  })
+
   it('check a changed target against the type of the sink', async () => {
     const { id } = await create('https')
     const change = (body: object) =>

@@ -4,6 +4,8 @@ import { fail, invalid } from '@remit/core'
 
 /** The grammar of RFC 6749 §3.3: printable ASCII without `"` and `\`, separated by single spaces. */
 const SCOPE = /^[!#-[\]-~]+( [!#-[\]-~]+)*$/
+const SCOPE_FORM =
+  'must be scopes of printable ASCII without quotation marks and backslashes, separated by single spaces'
 
 const SUBJECT_TYPES: ReadonlySet<string> = new Set(SUBJECT_TOKEN_TYPES)
 
@@ -15,7 +17,9 @@ export function checkRequest(request: TokenRequest): void {
   if (type !== ACCESS_TOKEN_TYPE)
     throw invalid('requested_token_type', `must be ${ACCESS_TOKEN_TYPE}`)
   if (request.scope !== undefined && !SCOPE.test(request.scope))
-    throw fail('invalid_scope', 'scope: must be scopes separated by single spaces')
+    throw fail('invalid_scope', `scope: ${SCOPE_FORM}`, {
+      errors: [{ path: 'scope', message: SCOPE_FORM }],
+    })
   // Ignoring it would create a credential with less information than requested.
   if (request.actor_token !== undefined) throw invalid('actor_token', 'is not supported')
 }

@@ -7,6 +7,7 @@ import {
   implement,
   invalid,
   isoTime,
+  OUTBOUND_CALLS,
   pageOf,
   personOf,
   Reply,
@@ -25,8 +26,6 @@ import { countIssuers, deleteIssuer, insertIssuer, listIssuers } from './store.t
 const MAX_ISSUERS = 100
 // Entries have a maximum size.
 const IDS_AN_ENTRY = 500
-/** Concurrent first fetches of keys per organization: each may take some seconds and a connection. */
-const FETCHES = { size: Infinity, each: 4, waiting: { each: 16, total: 256 } }
 
 export const TOKEN_PATH = '/v1/identity/token'
 
@@ -34,7 +33,7 @@ export const issuerRoutes = (
   { db, ids, clock, writer, outbound, settings }: Deps,
   keys: IssuerKeys,
 ): Route[] => {
-  const fetches = new Turns(FETCHES)
+  const fetches = new Turns(OUTBOUND_CALLS)
   return implement(issuers, {
     listIssuers: ({ query }, { orgId }) =>
       pageOf(query.limit, {

@@ -49,10 +49,14 @@ describe('a request for a token', () => {
     '\u00a0',
   ])('with the scope %j is refused as malformed, and its token stays unused', async (scope) => {
     const token = f.token()
-    expect(await refusal(await f.exchange(token, { scope }))).toEqual({
-      status: 400,
-      error: 'invalid_scope',
+    const response = await f.exchange(token, { scope })
+    const message =
+      'must be scopes of printable ASCII without quotation marks and backslashes, separated by single spaces'
+    expect(await response.clone().json()).toMatchObject({
+      error_description: `scope: ${message}`,
+      errors: [{ path: 'scope', message }],
     })
+    expect(await refusal(response)).toEqual({ status: 400, error: 'invalid_scope' })
     expect(await f.exchanged(token, { scope: 'authorize guard' })).toMatchObject({
       scope: 'authorize guard',
     })
@@ -62,10 +66,13 @@ describe('a request for a token', () => {
     for (const grant_type of ['client_credentials', 'password', 'x']) {
       const sent = [{ grant_type }, { grant_type, subject_token: 1 }, { grant_type, scope: ' ' }]
       for (const body of sent) {
-        expect(await refusal(await f.post(PATH, body))).toEqual({
-          status: 400,
-          error: 'unsupported_grant_type',
+        const response = await f.post(PATH, body)
+        const message = `must be ${TOKEN_EXCHANGE}`
+        expect(await response.clone().json()).toMatchObject({
+          error_description: `grant_type: ${message}`,
+          errors: [{ path: 'grant_type', message }],
         })
+        expect(await refusal(response)).toEqual({ status: 400, error: 'unsupported_grant_type' })
       }
     }
     expect(await refusal(await f.post(PATH, { subject_token: 'x' }))).toEqual({
@@ -112,7 +119,10 @@ describe('client authentication', () => {
       basic(idOf(f.org.key), foreign.key),
       basic(idOf(f.org.key), `${f.org.key.slice(0, -1)}%`),
       basic(f.org.key, ''),
-      { ...FORM, authorization: 'Basic =' },
+      ...['Basic', 'Basic =', 'Basic !!!', 'basic YTpi YTpi'].map((authorization) => ({
+        ...FORM,
+        authorization,
+      })),
     ]
     for (const headers of wrong) {
       const response = await send(headers)

@@ -6,8 +6,10 @@ import {
   implement,
   invalid,
   isoTime,
+  OUTBOUND_CALLS,
   OutboundError,
   SecretUnreadable,
+  Turns,
 } from '@remit/core'
 import type { Deps, Route } from '@remit/core'
 import type { LoginWays } from '../ways.ts'
@@ -26,6 +28,7 @@ export const loginProviderRoutes = (deps: Deps, ways: LoginWays): Route[] => {
     const given = { org_id: orgId, id, updated_at: isoTime(clock.now()), updated_by: '' }
     await readable(ways, rowOf(input, [], given, { box, before }))
   }
+  const checks = new Turns(OUTBOUND_CALLS)
   return implement(loginProvider, {
     getLoginProvider: async (_, { orgId }) => {
       const row = await findOwnProvider(db, orgId)
@@ -36,10 +39,9 @@ export const loginProviderRoutes = (deps: Deps, ways: LoginWays): Route[] => {
     setLoginProvider: async ({ body: input }, caller, request) => {
       const { orgId } = caller
       const id = ids.next('lgp_', clock.now())
-      const [domains] = await Promise.all([
-        proveDomains(outbound, orgId, input.domains),
-        check(orgId, input, id),
-      ])
+      const [domains] = await checks.run(orgId, () =>
+        Promise.all([proveDomains(outbound, orgId, input.domains), check(orgId, input, id)]),
+      )
       return writer.change(
         orgId,
         { ...request, caller },
