@@ -34,8 +34,8 @@ export interface BillOfMaterials {
 
 /**
  * Returns the bill of materials of an image: the packages of the server and of the console, the
- * packages of the system and Node.js. Nothing in it depends on the time of the run. Throws if a package in the tree is
- * missing.
+ * packages of the system and Node.js. Nothing in it depends on the time of the run. Throws if a
+ * package in the tree is missing.
  */
 export async function billOfMaterials(
   workspace: string,
