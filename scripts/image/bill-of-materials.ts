@@ -47,13 +47,14 @@ export async function billOfMaterials(
   const text = await run('pnpm', ['--filter', '@remit/server', 'sbom', ...options], workspace)
   const { serialNumber: _, ...bill } = JSON.parse(text.slice(text.indexOf('{'))) as BillOfMaterials
   const { timestamp: __, ...metadata } = bill['metadata'] as Record<string, unknown>
+  const bundled = await bundledIn(root)
   const components = inOrder([
     ...bill.components,
-    ...(await bundledIn(root)).map(ofConsole),
+    ...bundled.map(ofConsole),
     ...system.map(ofSystem),
     NODE,
   ])
-  const missing = (await packagesBelow(root)).filter(
+  const missing = [...(await packagesBelow(root)), ...bundled].filter(
     ({ name, version }) =>
       !components.some((known) => nameOf(known) === name && known.version === version),
   )
