@@ -10,7 +10,7 @@ import {
   populationText,
   REASON_TEXTS,
   recordItems,
-  RESULT_TEXTS,
+  resultText,
   STATUS_TEXTS,
   supplyItems,
 } from '@remit/contract/report-texts'
@@ -110,7 +110,7 @@ describe.skipIf(!canRun)('a report in Chromium', () => {
         ...supplyItems(control.organization_must_supply),
         ...control.checks.flatMap((check) => [
           `${check.id} ${check.title}`,
-          RESULT_TEXTS[check.result],
+          resultText(check),
           check.threshold,
           populationText(check),
           figureText(check.value, check.id),

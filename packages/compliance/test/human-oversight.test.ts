@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { CATALOGUES } from '../src/catalogue/catalogue.ts'
 import { contentOf } from '../src/report/document.ts'
+import { basisOf } from '../src/report/status.ts'
 import type { EntryInput } from './support/by-hand.ts'
 import { approval, BO } from './support/entries.ts'
 import { check, factsOf } from './support/facts.ts'
@@ -25,8 +26,14 @@ const QUIET = goodLedger().filter(
 const SHARED = { type: 'key', id: BO.id, named: false }
 const STATED = { type: 'person', id: 'bo@example.org', named: false }
 
-const requests = (count: number, given: Parameters<typeof approval>[2]): EntryInput[] =>
-  Array.from({ length: count }, (_, i) => approval(20 + i, `apr_${i}`, given)).flat()
+const requests = (
+  count: number,
+  given: Parameters<typeof approval>[2],
+  days = count,
+): EntryInput[] =>
+  Array.from({ length: count }, (_, i) =>
+    approval(20 + (i * days) / count, `apr_${i}`, given),
+  ).flat()
 
 /** Requests that nobody answers, and the entries that record their end. */
 const expired = (count: number, first = 20): EntryInput[] =>
@@ -67,14 +74,16 @@ describe('a control about human oversight', () => {
       [...requests(10, { by: SHARED, vote: 'reject' }), ...expired(1, 40)],
     ],
     ['nine votes of a named person', requests(9, {})],
+    ['thirty votes of a named person on one day', requests(30, {}, 1)],
+    ['thirty votes of a named person on six days', requests(30, {}, 6)],
   ])('is not carried by %s', (_, said) => {
     expect(satisfied(said)).toEqual([])
   })
 
-  test('is carried by twenty votes of a named person, of whom one refused', () => {
+  test.each([20, 7])('is carried by twenty votes of a named person on %i days', (days) => {
     const refused = approval(60, 'apr_no', { vote: 'reject' })
 
-    expect(satisfied([...requests(20, {}), ...refused])).toEqual(OVERSIGHT)
+    expect(satisfied([...requests(20, {}, days), ...refused])).toEqual(OVERSIGHT)
   })
 })
 
@@ -93,12 +102,17 @@ describe('a check of votes', () => {
   const facts = factsOf([...QUIET, ...requests(12, {}), ...requests(3, { by: SHARED })])
 
   test.each([
-    ['APR-1', { named: 12, unnamed: 3 }],
-    ['APR-3', { named: 12, unnamed: 3 }],
-    ['APR-5', { unnamed: 3 }],
-    ['APR-7', {}],
-    ['CHG-3', {}],
-  ])('%s needs a number of votes of named people, and prints the others', (id, value) => {
-    expect(check(facts, id)).toMatchObject({ population: 15, basis: 12, value })
-  })
+    ['APR-1', 15, { named: 12, unnamed: 3 }],
+    ['APR-3', 15, { named: 12, unnamed: 3 }],
+    ['APR-5', 12, { unnamed: 3 }],
+    ['APR-7', 12, {}],
+    ['CHG-3', 15, {}],
+  ])(
+    '%s needs a number of votes of named people, and prints the others',
+    (id, population, value) => {
+      const outcome = check(facts, id)!
+      expect(outcome).toMatchObject({ population, value })
+      expect(basisOf(outcome)).toBe(12)
+    },
+  )
 })

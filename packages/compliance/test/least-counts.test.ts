@@ -80,7 +80,9 @@ const MEANT: Readonly<Record<string, number>> = {
   'decisions, votes and changes': count(
     (one, data) => one.kind === 'authorization.decided' || isVote(one, data) || isChange(one, data),
   ),
-  entries: SAID.filter(({ at }) => ms(at) < ms('2026-04-01')).length,
+  'kept decisions': SAID.filter(
+    ({ at, kind }) => kind === 'authorization.decided' && ms(at) < ms('2026-04-01'),
+  ).length,
   periods: 1,
   verifications: count((_, data) => data['valid'] === true),
   checkpoints: GOOD_CHAIN.checkpoints,

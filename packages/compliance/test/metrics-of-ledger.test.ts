@@ -80,20 +80,27 @@ describe('the ledger', () => {
     })
   })
 
-  it('M07: how old the record is, the setting, and the youngest that was pruned', () => {
+  it('M07: how old the oldest kept decision is, the setting, and the youngest that was pruned', () => {
+    const used = [...said, decision('2026-02-01')]
     const pruned = at('2026-03-01', 'ledger.pruned', {
       cut: 3,
       pruned_at: '2026-03-01T00:00:00.000Z',
       cutoff: '2025-10-01T00:00:00.000Z',
     })
-    expect(value([...said, pruned], 'M07')).toEqual({
-      kept_days: '121.00',
+    expect(value(said, 'M07')).toMatchObject({ kept_days: null })
+    expect(value([...used, pruned], 'M07')).toEqual({
+      kept_days: '59.00',
       setting_days: 400,
       shortest_pruned_age_days: '151.00',
     })
     expect(check(factsOf([...said, pruned]), 'LED-4')).toMatchObject({
       ok: false,
       failures: [{ params: { days: 400 }, count: 1, seqs: [6] }],
+    })
+    const short = organization('organization.updated', '2026-01-03', { retention_days: 30 })
+    expect(check(factsOf([...said, short]), 'LED-4')).toMatchObject({
+      ok: false,
+      failures: [{ params: { days: 30, early: 0 }, count: 0, seqs: [] }],
     })
     expect(check(factsOf(said), 'LED-4')).toMatchObject({ ok: true })
   })
@@ -104,7 +111,27 @@ describe('the ledger', () => {
     expect(check(factsOf(said), 'LED-6')).toMatchObject({
       population: 3,
       ok: false,
-      failures: [{ params: { days: '49.75' }, count: 2, seqs: [2, 5] }],
+      failures: [
+        {
+          params: { days: '49.75', from: '10 February 2026', until: '1 April 2026' },
+          count: 2,
+          seqs: [2, 5],
+        },
+      ],
+    })
+  })
+
+  it.each(['LED-6', 'SCR-1'])('%s without a case names the days, and claims no entry', (id) => {
+    expect(check(factsOf(said.slice(0, 2)), id)).toMatchObject({
+      population: 1,
+      ok: false,
+      failures: [
+        {
+          params: { days: '90.00', from: '1 January 2026', until: '1 April 2026' },
+          count: 0,
+          seqs: [],
+        },
+      ],
     })
   })
 

@@ -70,7 +70,7 @@ test('the CSV of checks has each check once, with its figures and its minimum', 
     basis_of: 'scored items',
     least_basis: '30',
     days: '90',
-    days_over: 'period',
+    days_over: 'with decisions, votes or changes',
     least_days: '7',
     control_ids: 'PI1.4',
   })

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { CATALOGUES, catalogue } from '../src/catalogue/catalogue.ts'
 import { VALID_CHAIN } from '../src/facts/external-facts.ts'
 import { contentOf } from '../src/report/document.ts'
+import { ms } from './support/by-hand.ts'
 import type { EntryInput } from './support/by-hand.ts'
 import {
   ADA,
@@ -113,8 +114,7 @@ describe('nothing is satisfied', () => {
 
 describe('an organization that uses it', () => {
   test.each([
-    // The owner of the agent, the author of the changes, and the verifications.
-    ['within an hour', 0.01, ['Art. 17(1)(m)', 'Art. 26(5)', 'GOVERN 1.5']],
+    ['within an hour', 0.01, []],
     // Rules on five days, and regular runs of a scorer.
     [
       'over the quarter',
@@ -156,15 +156,45 @@ describe('an organization that uses it', () => {
     const calls = Array.from({ length: 20 }, (__, i) => kinds[i % 4]!(day(1, 1 + i * step)))
 
     expect(satisfied([...set, ...calls])).toEqual(expected)
-    const reasons = controlsWith('not_evidenced', [...set, ...calls]).map(({ reason }) => reason)
-    expect(reasons).toContain('too_small')
   })
 
-  test('with agents that have owners, has evidence of its registry alone', () => {
-    const found = controlsWith('satisfied', [...alive, agent('2025-06-02', 'payer')])
-    expect(new Set(found.map(({ evidence }) => evidence[0]?.kind))).toEqual(
-      new Set(['agent_registry']),
+  test('only before the period, has no evidence: its registry alone shows no use', () => {
+    expect(satisfied([...alive, agent('2025-06-02', 'payer')])).toEqual([])
+  })
+
+  test('in every way, but within an hour of the quarter, has no evidence', () => {
+    const isOfServer = ({ kind }: EntryInput) => /^(?:ledger|scorer|organization)\./.test(kind)
+    const use = goodLedger().filter((one) => !isOfServer(one) && ms(one.at) >= ms(day(0)))
+    const squeezed = use
+      .toSorted((a, b) => ms(a.at) - ms(b.at))
+      .map((one, i) => ({ ...one, at: day(60, i * 0.001) }))
+    const before = goodLedger().filter((one) => isOfServer(one) || ms(one.at) < ms(day(0)))
+    const { controls } = contentFor('soc2', [...before, ...squeezed])
+    const checks = controls.flatMap((control) => control.checks)
+
+    expect(use.length).toBeGreaterThan(200)
+    expect(satisfied([...before, ...squeezed])).toEqual([])
+    expect(checks.find(({ id }) => id === 'DEC-2')).toMatchObject({ result: 'too_young', days: 1 })
+  })
+
+  test('for 15 days does not show a retention of six months, whenever it was created', () => {
+    const young = goodLedger().filter(
+      ({ at, kind }) => kind !== 'authorization.decided' || ms(at) >= ms(day(75)),
     )
+    const controls = FRAMEWORKS.flatMap((framework) => contentFor(framework, young).controls)
+    const named = controls.filter(({ checks }) => checks.some(({ id }) => id === 'LED-4'))
+
+    expect(named.map(({ id, reason }) => [id, reason])).toEqual(
+      ['PI1.5', 'Art. 17(1)(k)', 'Art. 19(1)', 'Art. 26(6)'].map((id) => [id, 'too_young']),
+    )
+    for (const { checks, evidence } of named) {
+      expect(checks.find(({ id }) => id === 'LED-4')).toMatchObject({
+        result: 'too_young',
+        days: 14,
+        least: { days: 183, over: 'record' },
+      })
+      expect(evidence.find(({ kind }) => kind === 'log_retention')?.reason).toBe('too_young')
+    }
   })
 
   test('in every way, and well, has evidence of everything that is computed', () => {

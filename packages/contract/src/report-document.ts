@@ -64,21 +64,33 @@ export const ReportCheck = z
     result: z
       .enum(['pass', 'fail', 'too_small', 'too_young', 'not_applicable'])
       .describe('`too_small`, `too_young`: nothing failed, but the sample is too small to pass'),
+    carries: z
+      .boolean()
+      .optional()
+      .describe('False: a pass supports no control, only a failure counts'),
     value: FigureShape,
     threshold: z.string().describe('Condition for a pass'),
     relaxed: z.boolean().describe('The threshold is less strict than the default'),
     population: z.int().describe('Number of checked items; 0: the check does not apply'),
     basis: z.int().optional().describe('Number of the items that `least` counts'),
-    days: z.int().optional().describe('Whole days with records, as `least` counts them'),
+    days: z.int().optional().describe('Number of days that `least` counts'),
     least: z
       .object({
         population: z.int(),
         of: z.string().describe('The counted item'),
-        days: z.int().describe('Minimum number of whole days'),
+        days: z.int().describe('Minimum number of days'),
         over: z
-          .enum(['period', 'record', 'organization'])
+          .enum([
+            'use',
+            'decisions',
+            'requests',
+            'votes',
+            'first_to_last',
+            'record',
+            'organization',
+          ])
           .describe(
-            'Days with records in the period, in total, or since the organization was created',
+            'Counted days. Of the period: those with decisions, votes or changes (`use`), with decisions, with requests for approval, with votes of named people, or from the first to the last use. Up to the end of the period: since the oldest kept decision (`record`), or since the organization was created',
           ),
       })
       .optional()

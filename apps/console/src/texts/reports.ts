@@ -1,4 +1,4 @@
-import { LIST_TITLES, REASON_TEXTS, RESULT_TEXTS, STATUS_TEXTS } from '@remit/contract/report-texts'
+import { LIST_TITLES, REASON_TEXTS, STATUS_TEXTS } from '@remit/contract/report-texts'
 
 export const reports = {
   title: 'Reports',
@@ -17,7 +17,6 @@ export const reports = {
   summary: 'Controls',
   statuses: STATUS_TEXTS,
   reasons: REASON_TEXTS,
-  results: RESULT_TEXTS,
   lists: LIST_TITLES,
   verifiedLedger: 'Ledger verified',
   controls: 'Controls',

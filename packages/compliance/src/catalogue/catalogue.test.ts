@@ -110,7 +110,7 @@ describe('the hash of a catalogue', () => {
       ]),
     )
     expect(hash('sha256', JSON.stringify(hashes), 'hex')).toMatchInlineSnapshot(
-      `"7582b0e1c36d56f9aa2e18ede93b383b07e675483babde75d11cc4a46409e5e9"`,
+      `"29f731f717f33d5b47460678e1b4ed616f7be994b03a7d5e569228642464223a"`,
     )
   })
 })

@@ -1,5 +1,5 @@
 import type { Framework as FrameworkId, FrameworkRole, Severity } from '@remit/contract'
-import type { EvidenceKind } from '../facts/index.ts'
+import type { EvidenceKind, PeriodFacts } from '../facts/index.ts'
 
 /** A criterion, provision or subcategory, paraphrased. */
 export interface Control {
@@ -23,11 +23,8 @@ export interface MinimumData {
   /** The counted cases, as a noun. */
   readonly of: string
   readonly days: number
-  /**
-   * Days of record in the period, days of record in total, or days since the organization was
-   * created.
-   */
-  readonly over: 'period' | 'record' | 'organization'
+  /** The counted days. */
+  readonly over: keyof PeriodFacts['days']
 }
 
 /** A computed criterion that controls depend on. */

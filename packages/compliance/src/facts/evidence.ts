@@ -4,7 +4,6 @@ import type { EvidenceKind } from './evidence-kinds.ts'
 import { EVIDENCE_SOURCES } from './evidence-sources.ts'
 import type { EvidenceSource } from './evidence-sources.ts'
 import { coversKind } from './kinds.ts'
-import { DECIDED } from './lazy-entry.ts'
 import { DAY } from './report-query.ts'
 import type { FactsQuery } from './report-query.ts'
 import type { SeqGatherer } from './seq-run.ts'
@@ -47,7 +46,6 @@ export interface EvidenceUse {
 export class EvidenceMeter {
   readonly #question: FactsQuery
   readonly #gathered: readonly Gathered[]
-  #oldestDecision: number | null = null
   #isBegun = false
 
   constructor(
@@ -73,10 +71,9 @@ export class EvidenceMeter {
     inPeriod: boolean,
     { counts, works }: EvidenceUse,
   ): void {
-    const { kind, seq } = entry
-    if (kind === DECIDED) this.#oldestDecision ??= entry.time
     if (!inPeriod) return
     this.#begin(state)
+    const { seq } = entry
     for (const { source, sample, into } of counts) {
       if (source.counts?.(entry, state) === false) continue
       sample.add(seq)
@@ -88,15 +85,16 @@ export class EvidenceMeter {
     }
   }
 
-  end(state: FactState): Evidence[] {
+  /** `oldestDecision`: milliseconds; null if no decision is kept. */
+  end(state: FactState, oldestDecision: number | null): Evidence[] {
     this.#begin(state)
     return this.#gathered.map((one) => {
       const { kind, sample } = one
-      const operated = this.#isOperated(one, state)
+      const operated = this.#isOperated(one, state, oldestDecision)
       return {
         kind,
         operated,
-        reason: operated ? null : this.#whyNot(one),
+        reason: operated ? null : this.#whyNot(one, oldestDecision),
         count: sample.count,
         firstSeq: sample.firstSeq,
         lastSeq: sample.lastSeq,
@@ -105,20 +103,24 @@ export class EvidenceMeter {
     })
   }
 
-  #isOperated({ kind, isAtWork }: Gathered, { issuers }: FactState): boolean {
-    if (kind === 'log_retention') return this.#keptDays >= this.#question.thresholds.retention_days
+  #isOperated(
+    { kind, isAtWork }: Gathered,
+    { issuers }: FactState,
+    oldestDecision: number | null,
+  ): boolean {
+    const { to, thresholds } = this.#question
+    if (kind === 'log_retention')
+      return oldestDecision !== null && to - oldestDecision >= thresholds.retention_days * DAY
     // A verification of a ledger without decisions and votes reviews nothing.
     if (kind === 'report_history') return isAtWork && this.#isUsed
     if (kind !== 'trusted_issuers' || isAtWork) return isAtWork
-    const { to } = this.#question
     return [...issuers.values()].some(
       ({ enabled, expiresAt }) => enabled && (expiresAt === null || to < expiresAt),
     )
   }
 
-  #whyNot({ kind, source }: Gathered): Idle {
-    if (kind === 'log_retention')
-      return this.#oldestDecision === null ? 'not_exercised' : 'too_young'
+  #whyNot({ kind, source }: Gathered, oldestDecision: number | null): Idle {
+    if (kind === 'log_retention') return oldestDecision === null ? 'not_exercised' : 'too_young'
     // Approval rules request decisions of people.
     const isSetUp = (of: EvidenceKind) =>
       this.#gathered.some((one) => one.kind === of && one.sample.count > 0)
@@ -130,12 +132,6 @@ export class EvidenceMeter {
   /** Returns whether the period has a decision or a vote. */
   get #isUsed(): boolean {
     return this.#gathered.some(({ kind, isAtWork }) => kind === 'ledger_integrity' && isAtWork)
-  }
-
-  get #keptDays(): number {
-    return this.#oldestDecision === null
-      ? Number.NEGATIVE_INFINITY
-      : (this.#question.to - this.#oldestDecision) / DAY
   }
 
   /** Adds the objects that existed when the period began. */

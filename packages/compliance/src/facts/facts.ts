@@ -1,4 +1,5 @@
 import type { Plan } from '@remit/contract'
+import type { CountedDays } from './days-of-use.ts'
 import type { FactRow } from './entry.ts'
 import type { Evidence } from './evidence.ts'
 import type { Metric, CheckOutcome } from './meter.ts'
@@ -36,11 +37,14 @@ export interface PeriodFacts {
     /** The last entry before the end of the period, in or before the period. */
     readonly lastSeqBeforeEnd: number | null
   }
-  /** Milliseconds up to the end: of record in the period, of record in total, of the organization. */
-  readonly span: {
-    readonly periodMs: number
-    readonly recordMs: number
-    readonly organizationMs: number
+  /** Whole days, as the minimums of checks count them. */
+  readonly days: CountedDays & {
+    /** From the first to the last decision, vote or change in the period. */
+    readonly first_to_last: number
+    /** From the oldest kept decision to the end of the period; 0 without one. */
+    readonly record: number
+    /** From the creation of the organization to the end of the period; 0 if no entry records it. */
+    readonly organization: number
   }
   /** M01 to M52 and all checks, in the order of their ids and of the catalogue. */
   readonly metrics: readonly Metric[]

@@ -1,3 +1,4 @@
+import { DaysOfUse } from './days-of-use.ts'
 import type { FactRow } from './entry.ts'
 import { EvidenceMeter } from './evidence.ts'
 import type { EvidenceUse } from './evidence.ts'
@@ -10,6 +11,7 @@ import type { FactMeter } from './meter.ts'
 import { METERS } from './meters.ts'
 import { MomentReader } from './moment.ts'
 import type { ExternalFacts } from './external-facts.ts'
+import { DAY } from './report-query.ts'
 import type { FactsQuery } from './report-query.ts'
 import { DecisionEntry } from './decision-entry.ts'
 import type { SeqGatherer } from './seq-run.ts'
@@ -35,6 +37,7 @@ interface Reader {
 interface Kind {
   readonly readers: readonly Reader[]
   readonly looks: EvidenceUse
+  readonly days: ReturnType<DaysOfUse['of']>
   readonly isFolded: boolean
   /** The time from which readers need the content of decisions; never for other kinds. */
   readonly scanFrom: number
@@ -47,6 +50,7 @@ export class Fold implements FactFold {
   readonly #question: FactsQuery
   readonly #meters: readonly FactMeter[]
   readonly #evidence: EvidenceMeter
+  readonly #use = new DaysOfUse()
   readonly #names = new Interner()
   readonly #moments = new MomentReader()
   readonly #kinds = new Map<string, Kind>()
@@ -54,7 +58,7 @@ export class Fold implements FactFold {
   #firstSeq: number | null = null
   #lastSeq: number | null = null
   #lastSeqBeforeEnd: number | null = null
-  #recordFrom: number | null = null
+  #oldestDecision: number | null = null
 
   constructor(question: FactsQuery, { collect, meters = METERS }: FoldOptions = {}) {
     this.#question = question
@@ -94,7 +98,7 @@ export class Fold implements FactFold {
     const kind = this.#kindOf(row.kind)
     const inPeriod = time >= from
     this.#lastSeqBeforeEnd = seq
-    this.#recordFrom ??= time
+    if (row.kind === DECIDED) this.#oldestDecision ??= time
     if (inPeriod) {
       this.#firstSeq ??= seq
       this.#lastSeq = seq
@@ -107,12 +111,13 @@ export class Fold implements FactFold {
     for (const { meter, since } of kind.readers)
       if (time >= since) meter.entry(entry, this.state, inPeriod)
     this.#evidence.entry(entry, this.state, inPeriod, kind.looks)
+    if (inPeriod) this.#use.add(kind.days, entry, this.state)
     if (kind.isFolded) this.state.apply(entry)
   }
 
   end(outside: ExternalFacts): PeriodFacts {
     const { state } = this
-    const measured = this.#meters.map((meter) => meter.end(state, outside))
+    const measured = this.#meters.map((meter) => meter.end(state, outside, this.#oldestDecision))
     const { organization } = state
     return {
       question: this.#question,
@@ -130,24 +135,24 @@ export class Fold implements FactFold {
         byKind: Object.fromEntries(this.#counts()),
         lastSeqBeforeEnd: this.#lastSeqBeforeEnd,
       },
-      span: this.#spanOf(outside),
+      days: this.#days,
       metrics: measured.flatMap(({ metrics }) => metrics).toSorted(byId),
       checks: measured.flatMap(({ checks }) => checks),
-      evidence: this.#evidence.end(state),
+      evidence: this.#evidence.end(state, this.#oldestDecision),
       entries: new Map(),
       outside,
     }
   }
 
-  #spanOf({ chain }: ExternalFacts): PeriodFacts['span'] {
-    const { from, to } = this.#question
-    const since = (begin: number): number => Math.max(0, to - begin)
-    // After a pruning, the record starts at the cut, not at the first remaining entry.
-    const begin = chain.keptFrom ?? this.#recordFrom ?? to
+  get #days(): PeriodFacts['days'] {
+    const { to } = this.#question
+    const since = (begin: number | null): number =>
+      begin === null ? 0 : Math.max(0, Math.floor((to - begin) / DAY))
     return {
-      periodMs: since(Math.max(from, begin)),
-      recordMs: since(begin),
-      organizationMs: since(this.state.organization?.createdAt ?? begin),
+      ...this.#use.counts,
+      first_to_last: Math.floor(this.#use.spanMs / DAY),
+      record: since(this.#oldestDecision),
+      organization: since(this.state.organization?.createdAt ?? this.#oldestDecision),
     }
   }
 
@@ -168,6 +173,7 @@ export class Fold implements FactFold {
     const made: Kind = {
       readers,
       looks: this.#evidence.looksFor(kind),
+      days: this.#use.of(kind),
       isFolded: FactState.reads(kind),
       scanFrom:
         kind === DECIDED

@@ -1,6 +1,6 @@
+import { dayText } from '@remit/contract/report-texts'
 import { daysText } from './days.ts'
 import type { CheckFailure } from './meter.ts'
-import { failing } from './outcome.ts'
 import type { FactsQuery } from './report-query.ts'
 import type { SeqList } from './seqs.ts'
 import type { FactState } from './state/state.ts'
@@ -16,7 +16,7 @@ export class Intervals {
   /** The first event; the edge before it is known only at the end. */
   #first: { readonly seq: number; readonly time: number } | null = null
   #last: { readonly seq: number; readonly time: number } | null = null
-  #longest = 0
+  #longest = { ms: 0, from: 0, until: 0 }
   /** The event that ended the last interval beyond the limit. */
   #endedBy: number | null = null
   #count = 0
@@ -30,7 +30,7 @@ export class Intervals {
 
   add(seq: number, time: number): void {
     if (this.#last) {
-      this.#heed(time - this.#last.time, this.#last.seq)
+      this.#heed(this.#last.time, time, this.#last.seq)
       if (time - this.#last.time > this.#most) this.#endedBy = seq
     }
     this.#first ??= { seq, time }
@@ -51,30 +51,34 @@ export class Intervals {
     const begin = Math.min(to, Math.max(from, made))
     let isLateAtEnd = true
     if (this.#first && this.#last) {
-      this.#heed(this.#first.time - begin, this.#first.seq)
+      this.#heed(begin, this.#first.time, this.#first.seq)
       if (this.#first.time - begin > this.#most) this.#endedBy ??= this.#first.seq
-      this.#heed(to - this.#last.time, this.#last.seq)
+      this.#heed(this.#last.time, to, this.#last.seq)
       isLateAtEnd = to - this.#last.time > this.#most
-    } else this.#heed(to - begin, null)
-    const longest = this.#longest
-    const isLate = longest > this.#most
+    } else this.#heed(begin, to, null)
+    const { ms, from: since, until } = this.#longest
     return {
-      longest,
+      longest: ms,
       count: this.#count,
       // Without time in which an event could happen, there is no interval.
       population: to > begin ? this.#count + 1 : 0,
-      failures: isLate
-        ? failing(
-            { count: Math.max(1, this.#late.count), seqs: this.#late.seqs },
-            { days: daysText(longest) },
-            isLateAtEnd ? null : this.#endedBy,
-          )
-        : [],
+      failures:
+        ms > this.#most
+          ? [
+              {
+                params: { days: daysText(ms), from: dayText(since), until: dayText(until) },
+                count: this.#late.count,
+                seqs: this.#late.seqs,
+                fixedBy: isLateAtEnd ? null : this.#endedBy,
+              },
+            ]
+          : [],
     }
   }
 
-  #heed(ms: number, seq: number | null): void {
-    if (ms > this.#longest) this.#longest = ms
+  #heed(from: number, until: number, seq: number | null): void {
+    const ms = until - from
+    if (ms > this.#longest.ms) this.#longest = { ms, from, until }
     if (ms > this.#most && seq !== null) this.#late.add(seq)
   }
 }

@@ -56,8 +56,11 @@ export interface FactMeter {
   readonly since?: number | ((kind: string) => number)
   /** Adds an entry before the end of the period, with the state before it. */
   entry(entry: FactEntry, state: FactState, inPeriod: boolean): void
-  /** Returns the result, given the state at the end of the period. Called once. */
-  end(state: FactState, outside: ExternalFacts): MeterResult
+  /**
+   * Returns the result, given the state at the end of the period and the time of the oldest kept
+   * decision, milliseconds; null without one. Called once.
+   */
+  end(state: FactState, outside: ExternalFacts, oldestDecision: number | null): MeterResult
 }
 
 /** The arguments of a meter. */

@@ -1,5 +1,5 @@
 /** The version of these numbers and of their application, which a report states. */
-export const RULES_VERSION = '3'
+export const RULES_VERSION = '4'
 
 /** The thresholds of checks, as integers. `max`: a higher value is looser; `min`: a lower one is. */
 export const THRESHOLDS = {

@@ -61,6 +61,7 @@ describe('the content of a report', () => {
       title: CHECKS.get('ACC-5')!.title,
       severity: 'high',
       result: 'fail',
+      carries: true,
       value: { count: 0 },
       threshold: '0',
       relaxed: false,

@@ -17,7 +17,7 @@ import { RULES_VERSION } from '../facts/index.ts'
 import type { Evidence, PeriodFacts } from '../facts/index.ts'
 import { controlsOf, findingsOf, isAboutAll } from './findings.ts'
 import { recordShows } from './record-shows.ts'
-import { basisOf, checksOf, daysOf, resultOf, statusOf } from './status.ts'
+import { basisOf, checksOf, resultOf, statusOf } from './status.ts'
 import type { StatusInputs } from './status.ts'
 
 /**
@@ -90,14 +90,14 @@ function standingOf({
   organization,
   checks,
   evidence,
-  span,
+  days,
 }: PeriodFacts): StatusInputs {
   return {
     ledgerVerified: chain.firstBadSeq === null && chain.mismatches.length === 0,
     plan: organization.plan,
     outcomes: new Map(checks.map((outcome) => [outcome.check, outcome])),
     evidence: new Map(evidence.map((one) => [one.kind, one])),
-    span,
+    days,
   }
 }
 
@@ -127,20 +127,21 @@ function controlOf(
   }
 }
 
-function checkOf(check: CheckDefinition, { outcomes, span }: StatusInputs): ReportCheck {
-  const { id, title, severity, least } = check
+function checkOf(check: CheckDefinition, { outcomes, days }: StatusInputs): ReportCheck {
+  const { id, title, severity, least, carries } = check
   const outcome = outcomes.get(id)
   return {
     id,
     title,
     severity,
-    result: resultOf(check, outcome, span),
+    result: resultOf(check, outcome, days),
+    carries,
     value: outcome?.value ?? null,
     threshold: outcome?.threshold ?? check.passes_when,
     relaxed: outcome?.relaxed ?? false,
     population: outcome?.population ?? 0,
     basis: outcome ? basisOf(outcome) : 0,
-    days: daysOf(check, span),
+    days: days[least.over],
     least: { ...least },
   }
 }

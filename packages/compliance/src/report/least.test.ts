@@ -6,7 +6,6 @@ import { catalogue, CATALOGUES, CHECKS } from '../catalogue/catalogue.ts'
 import { scopeOf } from '../catalogue/report-scope.ts'
 import { contentOf } from './document.ts'
 
-const DAY = 86_400_000
 const CASES = [...CHECKS.values()]
 
 /** All controls of a framework. */
@@ -42,10 +41,7 @@ describe('the least from which a check may pass', () => {
   test.each(CASES)(
     '$id passes over that many days, and over one less is too young',
     ({ id, least }) => {
-      const over = (days: number) =>
-        resultOf(id, {
-          span: { periodMs: days * DAY, recordMs: days * DAY, organizationMs: days * DAY },
-        })
+      const over = (days: number) => resultOf(id, { days: { [least.over]: days } })
 
       expect(over(least.days)).toMatchObject({ result: 'pass', days: least.days })
       expect(over(least.days - 1)).toMatchObject({ result: 'too_young', days: least.days - 1 })
@@ -59,15 +55,23 @@ describe('the least from which a check may pass', () => {
       id,
       ...cells.split('|').map((cell) => cell.trim()),
     ])
-    const mark = { period: '', organization: ' (1)', record: ' (2)' }
+    const days = {
+      use: 'of use',
+      decisions: 'with decisions',
+      requests: 'with requests',
+      votes: 'with votes',
+      first_to_last: 'of the period',
+      record: 'of record',
+      organization: 'of the organization',
+    }
 
     expect(rows).toEqual(
-      CASES.map(({ id, title, least: { population, of, days, over } }) => [
+      CASES.map(({ id, title, least }) => [
         id,
         title,
-        String(population),
-        of,
-        `${days}${mark[over]}`,
+        String(least.population),
+        least.of,
+        `${least.days} ${days[least.over]}`,
       ]),
     )
   })
@@ -90,7 +94,7 @@ describe('a control', () => {
       reason: 'too_small',
       record_shows: [],
     })
-    expect(control('eu_ai_act', 'Art. 13(1)', { span: { periodMs: 6 * DAY } })).toMatchObject({
+    expect(control('eu_ai_act', 'Art. 13(1)', { days: { decisions: 6 } })).toMatchObject({
       status: 'not_evidenced',
       reason: 'too_young',
     })
@@ -98,21 +102,21 @@ describe('a control', () => {
 
   test('in a period shorter than an interval says that it is short, and not that it is empty', () => {
     const few = (id: string) => ({ ...passed(id), basis: 1 })
-    const short = { span: { periodMs: 10 * DAY }, outcomes: [few('SCR-1'), few('SCR-2')] }
+    const short = { days: { first_to_last: 10, use: 10 }, outcomes: [few('SCR-1'), few('SCR-2')] }
 
     expect(resultOf('SCR-1', short)).toMatchObject({ result: 'too_young', basis: 1, days: 10 })
     expect(resultOf('SCR-2', short)).toMatchObject({ result: 'too_small', basis: 1, days: 10 })
     expect(control('soc2', 'PI1.4', short)?.reason).toBe('too_young')
   })
 
-  test('over less than a week is never satisfied', () => {
+  test('with less than a week of use is never satisfied, however old the organization is', () => {
+    const days = { use: 6, decisions: 6, requests: 6, votes: 6, first_to_last: 6 }
     for (const framework of CATALOGUES.keys())
-      for (const { status } of controlsOf(framework, { span: { periodMs: 6 * DAY } }))
-        expect(status).not.toBe('satisfied')
+      for (const { status } of controlsOf(framework, { days })) expect(status).not.toBe('satisfied')
   })
 
   test('PI1.5 is not evidenced by a record of 15 days, which cannot show a retention of six months', () => {
-    const young = control('soc2', 'PI1.5', { span: { periodMs: 15 * DAY, recordMs: 15 * DAY } })
+    const young = control('soc2', 'PI1.5', { days: { record: 15 } })
 
     expect(young).toMatchObject({ status: 'not_evidenced', reason: 'too_young' })
     expect(young?.checks.find(({ id }) => id === 'LED-4')).toMatchObject({

@@ -4,8 +4,6 @@ import type { CheckDefinition, Control } from '../catalogue/definitions.ts'
 import { isKindInPlan } from '../facts/plan.ts'
 import type { Evidence, PeriodFacts, CheckOutcome } from '../facts/index.ts'
 
-const DAY = 86_400_000
-
 /** The facts that the status of controls depends on, at the end of the period. */
 export interface StatusInputs {
   /** The chain up to the last entry of the period, and every known checkpoint of it. */
@@ -13,7 +11,7 @@ export interface StatusInputs {
   /** Null if no entry records the plan; then no control is excluded by plan. */
   readonly plan: Plan | null
   readonly outcomes: ReadonlyMap<string, CheckOutcome>
-  readonly span: PeriodFacts['span']
+  readonly days: PeriodFacts['days']
   readonly evidence: ReadonlyMap<string, Evidence>
 }
 
@@ -38,10 +36,6 @@ type Result = ReportCheck['result']
 /** The number of cases that the minimum of a check counts. */
 export const basisOf = ({ basis, population }: CheckOutcome): number => basis ?? population
 
-/** Whole days of record, as the minimum of a check counts them. */
-export const daysOf = ({ least }: CheckDefinition, span: PeriodFacts['span']): number =>
-  Math.floor(span[`${least.over}Ms`] / DAY)
-
 /**
  * The result of a check. A failure needs no minimum; a pass needs the population and the days that
  * the catalogue requires.
@@ -49,12 +43,12 @@ export const daysOf = ({ least }: CheckDefinition, span: PeriodFacts['span']): n
 export function resultOf(
   check: CheckDefinition,
   outcome: CheckOutcome | undefined,
-  span: PeriodFacts['span'],
+  days: PeriodFacts['days'],
 ): Result {
   if (!isApplicable(outcome)) return 'not_applicable'
   if (!outcome.ok) return 'fail'
-  // First, because a short period is the reason for few cases.
-  if (daysOf(check, span) < check.least.days) return 'too_young'
+  // First, because few days are the reason for few cases.
+  if (days[check.least.over] < check.least.days) return 'too_young'
   return basisOf(outcome) < check.least.population ? 'too_small' : 'pass'
 }
 
@@ -69,13 +63,13 @@ const shortfallOf = (results: readonly Result[]): 'too_small' | 'too_young' | nu
 export function statusOf(
   { coverage, evidence: kinds, requires }: Pick<Control, 'coverage' | 'evidence' | 'requires'>,
   checks: readonly CheckDefinition[],
-  { ledgerVerified, plan, outcomes, evidence, span }: StatusInputs,
+  { ledgerVerified, plan, outcomes, evidence, days }: StatusInputs,
 ): ControlResult {
   const [primary] = kinds
   if (coverage === 'manual' || primary === undefined) return { status: 'manual', reason: null }
   if (!ledgerVerified) return { status: 'attention', reason: 'ledger_not_verified' }
   const results = new Map(
-    checks.map((check) => [check, resultOf(check, outcomes.get(check.id), span)]),
+    checks.map((check) => [check, resultOf(check, outcomes.get(check.id), days)]),
   )
   const isSerious = ({ severity }: CheckDefinition): boolean => severity !== 'low'
   if (checks.some((check) => isSerious(check) && results.get(check) === 'fail'))

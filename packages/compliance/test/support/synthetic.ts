@@ -5,8 +5,6 @@ import type { Evidence, PeriodFacts, CheckOutcome } from '../../src/facts/index.
 import { VALID_CHAIN } from '../../src/facts/external-facts.ts'
 import { ms } from './by-hand.ts'
 
-const DAY = 86_400_000
-
 export const passed = (check: string): CheckOutcome => ({
   check,
   population: 1000,
@@ -52,7 +50,7 @@ export interface Given {
   readonly evidence?: readonly Evidence[]
   readonly chain?: Partial<PeriodFacts['outside']['chain']>
   readonly name?: string
-  readonly span?: Partial<PeriodFacts['span']>
+  readonly days?: Partial<PeriodFacts['days']>
 }
 
 /** Facts in which every check passed and everything was at work, but for what is given. */
@@ -62,7 +60,7 @@ export const factsWith = ({
   evidence = [],
   chain,
   name,
-  span,
+  days,
 }: Given = {}): PeriodFacts => {
   const period = { orgId: 'org_acme', from: ms('2026-01-01'), to: ms('2026-04-01') }
   const given = new Map(outcomes.map((outcome) => [outcome.check, outcome]))
@@ -76,7 +74,16 @@ export const factsWith = ({
       createdAt: 0,
     },
     ledger: { entries: 6, firstSeq: 4, lastSeq: 9, byKind: { 'a.b': 6 }, lastSeqBeforeEnd: 9 },
-    span: { periodMs: 90 * DAY, recordMs: 400 * DAY, organizationMs: 400 * DAY, ...span },
+    days: {
+      use: 90,
+      decisions: 90,
+      requests: 90,
+      votes: 90,
+      first_to_last: 90,
+      record: 400,
+      organization: 400,
+      ...days,
+    },
     entries: new Map(),
     metrics: [{ id: 'M01', value: { entries: 6 }, population: 6 }],
     checks: [...CHECKS.keys()].map((check) => given.get(check) ?? passed(check)),

@@ -6,6 +6,7 @@ import {
   openText,
   periodText,
   populationText,
+  resultText,
   supplyItems,
 } from './index.ts'
 
@@ -41,7 +42,7 @@ describe('values as text', () => {
 })
 
 describe('the population of a check', () => {
-  const least = { population: 30, of: 'decisions', days: 7, over: 'period' } as const
+  const least = { population: 30, of: 'decisions', days: 7, over: 'decisions' } as const
   const check = { id: 'DEC-2', title: '', severity: 'medium', value: null, threshold: '' } as const
   const textOf = (given: Partial<ReportCheck>): string =>
     populationText({
@@ -57,24 +58,39 @@ describe('the population of a check', () => {
 
   test.each([
     [{}, 'decisions: 40'],
-    [{ result: 'fail', basis: 3 }, 'decisions: 3'],
+    [{ result: 'fail' }, 'decisions: 40'],
+    [{ result: 'fail', basis: 0 }, 'examined: 40; decisions: 0'],
     [{ result: 'too_small', basis: 3 }, 'decisions: 3; the check requires at least 30'],
-    [
-      { result: 'too_young', days: 1 },
-      '1 day of the period, shorter than the 7 days that the check requires',
-    ],
+    [{ result: 'too_young', days: 1 }, '1 day with decisions; the check requires at least 7'],
     [
       { result: 'too_young', days: 15, least: { ...least, days: 183, over: 'record' } },
-      '15 days of record, shorter than the 183 days that the check requires',
+      '15 days since the oldest kept decision; the check requires at least 183',
     ],
     [
       { result: 'too_young', days: 0, least: { ...least, days: 91, over: 'organization' } },
-      '0 days since the organization was created, shorter than the 91 days that the check requires',
+      '0 days since the organization was created; the check requires at least 91',
     ],
     [{ least: undefined }, '40'],
   ] satisfies [Partial<ReportCheck>, string][])('%j is: %s', (given, text) => {
     expect(textOf(given)).toBe(text)
   })
+})
+
+test('a pass that supports no control is not shown as passed', () => {
+  const check = {
+    id: 'REP-1',
+    title: '',
+    severity: 'critical',
+    value: null,
+    threshold: '',
+  } as const
+  const textOf = (given: Partial<ReportCheck>) =>
+    resultText({ ...check, result: 'pass', relaxed: false, population: 3, ...given })
+
+  expect(textOf({})).toBe('passed')
+  expect(textOf({ carries: true })).toBe('passed')
+  expect(textOf({ carries: false })).toBe('no failure found')
+  expect(textOf({ carries: false, result: 'fail' })).toBe('failed')
 })
 
 test('sequence numbers are followed by the days of their entries, with one day for several', () => {

@@ -37,7 +37,7 @@ export const REASON_TEXTS: Readonly<Record<StatusReason, string>> = {
   not_configured: 'not configured',
   not_exercised: 'not used in the period',
   too_small: 'too few cases to assess',
-  too_young: 'the record or the period is too short to assess',
+  too_young: 'too few days to assess',
   nothing_to_check: 'nothing to check',
 }
 
@@ -47,13 +47,17 @@ export const COVERAGE_TEXTS: Readonly<Record<ReportControl['coverage'], string>>
   manual: 'not at all',
 }
 
-export const RESULT_TEXTS = {
+const RESULT_TEXTS = {
   pass: 'passed',
   fail: 'failed',
-  too_small: 'too few to assess',
-  too_young: 'too short to assess',
+  too_small: 'too few cases to assess',
+  too_young: 'too few days to assess',
   not_applicable: 'does not apply',
 } as const
+
+/** The result of a check. A pass that supports no control is not called one. */
+export const resultText = ({ result, carries }: ReportCheck): string =>
+  result === 'pass' && carries === false ? 'no failure found' : RESULT_TEXTS[result]
 
 export const evidenceText = ({ operated, reason }: ReportEvidence): string =>
   operated || reason === null ? (operated ? 'operating' : 'not operating') : REASON_TEXTS[reason]
@@ -73,20 +77,26 @@ export const evidenceTitle = ({ kind, title }: ReportEvidence): string =>
 
 export const seqText = (seqs: readonly number[]): string => seqs.join(', ')
 
-/** The population of a check and, if it was too small, the required minimum. */
+/** The cases of a check and, if they or their days were too few, the required minimum. */
 export function populationText({ population, basis, days, least, result }: ReportCheck): string {
   if (least === undefined || basis === undefined || days === undefined) return String(population)
   const looked = `${least.of}: ${basis}`
-  const over = `${days} ${days === 1 ? 'day' : 'days'}`
-  const where = {
-    period: 'of the period',
-    record: 'of record',
-    organization: 'since the organization was created',
-  }[least.over]
   if (result === 'too_small') return `${looked}; the check requires at least ${least.population}`
   if (result === 'too_young')
-    return `${over} ${where}, shorter than the ${least.days} days that the check requires`
-  return looked
+    return `${days} ${days === 1 ? 'day' : 'days'} ${DAYS_TEXTS[least.over]}; the check requires at least ${least.days}`
+  // A failure can concern cases that are no evidence, such as votes that name nobody.
+  return result === 'fail' && basis !== population ? `examined: ${population}; ${looked}` : looked
+}
+
+/** The days that the minimum of a check counts. */
+export const DAYS_TEXTS: Readonly<Record<NonNullable<ReportCheck['least']>['over'], string>> = {
+  use: 'with decisions, votes or changes',
+  decisions: 'with decisions',
+  requests: 'with requests for approval',
+  votes: 'with votes of named people',
+  first_to_last: 'from the first to the last use in the period',
+  record: 'since the oldest kept decision',
+  organization: 'since the organization was created',
 }
 
 /** Successive sequence numbers of one day; the day is null in an old report, which has no dates. */

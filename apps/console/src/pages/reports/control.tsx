@@ -5,6 +5,7 @@ import {
   figureText,
   populationText,
   recordItems,
+  resultText,
   supplyItems,
 } from '@remit/contract/report-texts'
 import { count } from '../../format/money.ts'
@@ -30,6 +31,9 @@ const RESULT_TONES: Readonly<Record<ReportCheck['result'], Tone | undefined>> = 
   too_young: 'wait',
   not_applicable: undefined,
 }
+
+const toneOf = ({ result, carries }: ReportCheck): Tone | undefined =>
+  result === 'pass' && carries === false ? undefined : RESULT_TONES[result]
 
 /** A control; opened, it shows both lists, the checks and the evidence. */
 export function Control({ report, control }: { report: string; control: ReportControl }) {
@@ -106,9 +110,7 @@ const Checks = ({ control, checks }: { control: string; checks: readonly ReportC
       },
       {
         name: t.reports.result,
-        cell: ({ result }) => (
-          <Badge tone={RESULT_TONES[result]}>{t.reports.results[result]}</Badge>
-        ),
+        cell: (check) => <Badge tone={toneOf(check)}>{resultText(check)}</Badge>,
       },
       {
         name: t.reports.found,

@@ -4,19 +4,64 @@ import { percentile } from '../percentile.ts'
 import { SECOND } from '../report-query.ts'
 import { isAtMostPercent, percentText, ratioOf } from '../ratio.ts'
 import { approvalOf } from '../state/approvals.ts'
+import type { ApprovalState, VoteFacts } from '../state/approvals.ts'
 import { isRelaxed } from '../thresholds.ts'
 import { isNamed, voteIn, VOTING } from './votes.ts'
 
-/** M18, M20: the share of refusals, and the share of approvals that are too fast for a review. */
+/** Counts of votes, and the milliseconds until requests were decided. */
+class Tally {
+  readonly #rapidMs: number
+  readonly #durations: number[] = []
+  approvals = 0
+  rapid = 0
+  approved = 0
+  decided = 0
+
+  constructor(rapidMs: number) {
+    this.#rapidMs = rapidMs
+  }
+
+  add(vote: VoteFacts, { status }: ApprovalState, ms: number, isDeciding: boolean): void {
+    if (isDeciding) {
+      this.decided += 1
+      if (status === 'approved') this.approved += 1
+      this.#durations.push(ms)
+    }
+    if (vote.decision !== 'approve') return
+    this.approvals += 1
+    if (ms < this.#rapidMs) this.rapid += 1
+  }
+
+  get refused(): number {
+    return this.decided - this.approved
+  }
+
+  get rapidShare() {
+    return ratioOf(this.rapid, this.approvals)
+  }
+
+  get refusalShare() {
+    return ratioOf(this.refused, this.decided)
+  }
+
+  get median(): number | null {
+    return percentile(
+      this.#durations.toSorted((a, b) => a - b),
+      50,
+    )
+  }
+}
+
+/**
+ * M18, M20: the share of refusals, and the share of approvals that are too fast for a review. The
+ * check is about votes of named people.
+ */
 export const rapidApprovalsMeter: CreateMeter = ({ question: { thresholds }, seqsOf }) => {
   const quick = seqsOf('APR-5')
   const rapidMs = thresholds.rapid_seconds * SECOND
   const medianMs = thresholds.unrefused_median_seconds * SECOND
-  const outcomes = { approved: 0, rejected: 0 }
-  const durations: number[] = []
-  let approvals = 0
-  let rapid = 0
-  let named = 0
+  const all = new Tally(rapidMs)
+  const named = new Tally(rapidMs)
   return {
     reads: VOTING,
     entry(entry) {
@@ -24,45 +69,37 @@ export const rapidApprovalsMeter: CreateMeter = ({ question: { thresholds }, seq
       const approval = approvalOf(entry)
       if (!vote || !approval) return
       const ms = entry.time - approval.requestedAt
-      if (entry.kind === 'approval.decided') {
-        outcomes[approval.status === 'approved' ? 'approved' : 'rejected'] += 1
-        durations.push(ms)
-      }
-      if (vote.decision !== 'approve') return
-      approvals += 1
-      if (isNamed(vote)) named += 1
-      if (ms < rapidMs) rapid += 1
-      if (ms < Math.max(rapidMs, medianMs)) quick.add(entry.seq)
+      const isDeciding = entry.kind === 'approval.decided'
+      all.add(vote, approval, ms, isDeciding)
+      if (!isNamed(vote)) return
+      named.add(vote, approval, ms, isDeciding)
+      if (vote.decision === 'approve' && ms < Math.max(rapidMs, medianMs)) quick.add(entry.seq)
     },
     end() {
-      const { approved, rejected } = outcomes
-      const decided = approved + rejected
-      const refusals = ratioOf(rejected, decided)
-      const share = ratioOf(rapid, approvals)
-      const median = percentile(
-        durations.toSorted((a, b) => a - b),
-        50,
-      )
+      const { approvals, rapid, decided, refused, rapidShare, refusalShare, median } = named
       const neverRefuses =
         decided >= thresholds.unrefused_decisions &&
-        rejected === 0 &&
+        refused === 0 &&
         median !== null &&
         median < medianMs
       const isFine = isAtMostPercent(rapid, approvals, thresholds.rapid_percent) && !neverRefuses
-      const params = { share: percentText(share), refusals: percentText(refusals) }
+      const params = { share: percentText(rapidShare), refusals: percentText(refusalShare) }
       // A share of a few cases is not meaningful.
       const isJudged = approvals >= thresholds.min_approvals
       return {
         metrics: [
-          { id: 'M18', value: refusals, population: decided },
-          { id: 'M20', value: share, population: approvals },
+          { id: 'M18', value: all.refusalShare, population: all.decided },
+          { id: 'M20', value: all.rapidShare, population: all.approvals },
         ],
         checks: [
           outcome({
             check: 'APR-5',
             population: approvals,
-            basis: named,
-            value: { rapid_share: share, refusal_share: refusals, unnamed: approvals - named },
+            value: {
+              rapid_share: rapidShare,
+              refusal_share: refusalShare,
+              unnamed: all.approvals - approvals,
+            },
             threshold: `at most ${thresholds.rapid_percent}% in under ${thresholds.rapid_seconds} seconds, and not ${thresholds.unrefused_decisions} decisions without a refusal with a median below ${thresholds.unrefused_median_seconds} seconds`,
             relaxed: isRelaxed(
               thresholds,

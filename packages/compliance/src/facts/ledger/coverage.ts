@@ -70,11 +70,18 @@ export const coverageMeter: CreateMeter = ({ question, seqsOf }) => {
       threshold: `longest silence at most ${thresholds.silence_hours} hours`,
       relaxed: isRelaxed(thresholds, 'silence_hours'),
       failures: isLong
-        ? failing(
-            { count: Math.max(1, silent.count), seqs: silent.seqs },
-            { hours: hoursText(found.ms), from: placeText(found.from), until: placeText(found.to) },
-            last !== null && to - last.time > allowed ? null : brokenBy,
-          )
+        ? [
+            {
+              params: {
+                hours: hoursText(found.ms),
+                from: placeText(found.from),
+                until: placeText(found.to),
+              },
+              count: silent.count,
+              seqs: silent.seqs,
+              fixedBy: last !== null && to - last.time > allowed ? null : brokenBy,
+            },
+          ]
         : [],
     })
   }

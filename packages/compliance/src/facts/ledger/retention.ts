@@ -1,7 +1,8 @@
 import { OrganizationSettings } from '@remit/contract'
 import { daysText } from '../days.ts'
 import type { CreateMeter } from '../meter.ts'
-import { failing, outcome } from '../outcome.ts'
+import { outcome } from '../outcome.ts'
+import { DECIDED } from '../lazy-entry.ts'
 import { DAY } from '../report-query.ts'
 import { numberIn, timeIn } from '../recorded-json.ts'
 import type { FactState } from '../state/state.ts'
@@ -13,20 +14,20 @@ const DEFAULT_RETENTION_DAYS = OrganizationSettings.parse({}).retention_days
 const settingOf = ({ organization }: FactState): number =>
   (organization && numberIn(organization.settings, 'retention_days')) ?? DEFAULT_RETENTION_DAYS
 
-/** M07: the age of the kept record, the retention setting, and the age of the youngest pruned entry. */
+/** M07: the age of the oldest kept decision, the retention setting, and the age of the youngest pruned entry. */
 export const retentionMeter: CreateMeter = ({ question, seqsOf }) => {
   const { to, thresholds } = question
   const least = thresholds.retention_days
   const early = seqsOf('LED-4')
-  let oldest: number | null = null
   let kept = 0
+  let decisions = 0
   let youngestPruned: number | null = null
   return {
     reads: ['*'],
     since: -Infinity,
     entry(entry, _state, inPeriod) {
-      oldest ??= entry.time
       kept += 1
+      if (entry.kind === DECIDED) decisions += 1
       if (entry.kind !== 'ledger.pruned' || !inPeriod) return
       const prunedAt = timeIn(entry.data, 'pruned_at') ?? entry.time
       const cutoff = timeIn(entry.data, 'cutoff')
@@ -35,7 +36,7 @@ export const retentionMeter: CreateMeter = ({ question, seqsOf }) => {
       if (youngestPruned === null || age < youngestPruned) youngestPruned = age
       if (age < least * DAY) early.add(entry.seq)
     },
-    end(state) {
+    end(state, _outside, oldestDecision) {
       const days = settingOf(state)
       const isShort = days < least
       return {
@@ -43,7 +44,7 @@ export const retentionMeter: CreateMeter = ({ question, seqsOf }) => {
           {
             id: 'M07',
             value: {
-              kept_days: oldest === null ? null : daysText(to - oldest),
+              kept_days: oldestDecision === null ? null : daysText(to - oldestDecision),
               setting_days: days,
               shortest_pruned_age_days: youngestPruned === null ? null : daysText(youngestPruned),
             },
@@ -54,13 +55,14 @@ export const retentionMeter: CreateMeter = ({ question, seqsOf }) => {
           outcome({
             check: 'LED-4',
             population: kept,
+            basis: decisions,
             value: { setting_days: days, early_prunings: early.count },
             threshold: `set to at least ${least} days, nothing younger pruned`,
             relaxed: isRelaxed(thresholds, 'retention_days'),
-            failures: failing(
-              { count: early.count + (isShort ? 1 : 0), seqs: early.seqs },
-              { days, early: early.count },
-            ),
+            failures:
+              isShort || early.count > 0
+                ? [{ params: { days, early: early.count }, count: early.count, seqs: early.seqs }]
+                : [],
           }),
         ],
       }

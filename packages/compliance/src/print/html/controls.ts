@@ -8,7 +8,7 @@ import {
   populationText,
   REASON_TEXTS,
   recordItems,
-  RESULT_TEXTS,
+  resultText,
   supplyItems,
 } from '@remit/contract/report-texts'
 import { statusMark } from './cover.ts'
@@ -104,7 +104,9 @@ const checkTable = (checks: readonly ReportCheck[]): Markup =>
               <span class="id">${check.id}</span> ${check.title}
               <span class="reason">${check.severity}</span>
             </th>
-            <td class="${check.result}">${RESULT_TEXTS[check.result]}</td>
+            <td class="${check.result === 'pass' && check.carries === false ? '' : check.result}">
+              ${resultText(check)}
+            </td>
             <td>${isolated(figureText(check.value, check.id))}</td>
             <td>${check.threshold}${check.relaxed ? html` <strong>(relaxed)</strong>` : null}</td>
             <td>${populationText(check)}</td>

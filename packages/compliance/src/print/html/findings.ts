@@ -23,7 +23,7 @@ export function findingSection({ findings }: ReportContent): Markup {
             <span class="reason">${findingState(finding)}</span>
           </h3>
           <p>${isolated(finding.text)}</p>
-          ${entriesOf(finding)}
+          ${finding.count > 0 ? entriesOf(finding) : null}
           <p class="about">${concernsText(finding)}</p>
         </article>`,
     )}

@@ -6,7 +6,7 @@ import type {
   ReportControl,
   ReportEvidence,
 } from '@remit/contract'
-import { figureText, unitText } from '@remit/contract/report-texts'
+import { DAYS_TEXTS, figureText, unitText } from '@remit/contract/report-texts'
 import type { CsvCell } from './cell.ts'
 import type { CsvTable } from './table.ts'
 
@@ -66,6 +66,7 @@ const COLUMNS: Readonly<Record<CsvPart, readonly string[]>> = {
     'check_title',
     'severity',
     'result',
+    'carries',
     'found',
     'passes_when',
     'relaxed',
@@ -183,6 +184,7 @@ const checkRow = (hashed: HashedContent, check: ReportCheck): Row => ({
   check_title: check.title,
   severity: check.severity,
   result: check.result,
+  carries: check.carries ?? null,
   found: figureCell(check.value, check.id),
   passes_when: check.threshold,
   relaxed: check.relaxed,
@@ -191,7 +193,7 @@ const checkRow = (hashed: HashedContent, check: ReportCheck): Row => ({
   basis_of: check.least?.of ?? null,
   least_basis: check.least?.population ?? null,
   days: check.days ?? null,
-  days_over: check.least?.over ?? null,
+  days_over: check.least ? DAYS_TEXTS[check.least.over] : null,
   least_days: check.least?.days ?? null,
   control_ids: hashed.content.controls
     .filter(({ checks }) => checks.some(({ id }) => id === check.id))
