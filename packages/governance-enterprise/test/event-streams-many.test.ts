@@ -36,13 +36,13 @@ describe.each(someDialects())('many event streams of an organization on %s', (di
   it.each(['streamEntries', 'streamApprovals'] as const)(
     '%s: others have a turn after each piece of a stream that catches up',
     async (from) => {
-      const streams = await open(from, 10)
       let turns = 0
       const count = () => {
         turns++
         immediate = setImmediate(count)
       }
       let immediate = setImmediate(count)
+      const streams = await open(from, 10)
       await Promise.all(streams.map((stream) => stream.next(ENTRIES)))
       clearImmediate(immediate)
 
