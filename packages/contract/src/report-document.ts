@@ -88,9 +88,10 @@ export const ReportCheck = z
             'first_to_last',
             'record',
             'organization',
+            'period',
           ])
           .describe(
-            'Counted days. Of the period: those with decisions, votes or changes (`use`), with decisions, with requests for approval, with votes of named people, or from the first to the last use. Up to the end of the period: since the oldest kept decision (`record`), or since the organization was created',
+            'Counted days. Of the period: those with decisions, votes or changes (`use`), with decisions, with requests for approval, with votes of named people, or from the first to the last use. Up to the end of the period: since the oldest kept decision (`record`), or since the organization was created. `period`: days with records, in reports of earlier versions',
           ),
       })
       .optional()

@@ -97,6 +97,7 @@ export const DAYS_TEXTS: Readonly<Record<NonNullable<ReportCheck['least']>['over
   first_to_last: 'from the first to the last use in the period',
   record: 'since the oldest kept decision',
   organization: 'since the organization was created',
+  period: 'of the period',
 }
 
 /** Successive sequence numbers of one day; the day is null in an old report, which has no dates. */
