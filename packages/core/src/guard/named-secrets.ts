@@ -1,4 +1,5 @@
-import { entropyOf, isRandom, restlessness } from './random.ts'
+import { isKey, isPassword } from './credential-value.ts'
+import { isRandom } from './random.ts'
 
 /** A secret without its own format, recognized by the name before it. */
 export interface NamedSecret {
@@ -10,24 +11,45 @@ export interface NamedSecret {
 }
 
 /** Between a name and its value; in a JSON string inside of another, backslashes precede quotes. */
-export const SEPARATOR = String.raw`(?:\\*["'\]]){0,2}[ \t]*(?::=|=>|[:=])[ \t]*`
+export const SEPARATOR = String.raw`(?:\\*["'\]]){0,2}[ \t\xa0]*(?::=|=>|[:=：])[ \t\xa0]*`
 
-/** Common prefixes of the names; few texts contain any. */
-export const NAMES_OF_SECRETS =
-  /pass(?:w|phrase)|pwd|secret|bearer|(?:key|token)(?:\\*["'\]]){0,2}[ \t]*[:=]/i
+/** Also in other languages; short words do not begin inside of a word. */
+const PASSWORD = [
+  'pass(?:wor[dt]|wd|phrase|ord)|pwd',
+  'kennwort|contrase[nñ]a|mot[ _]?de[ _]?passe|wachtwoord|l[oö]senord|adgangskode|salasana',
+  '(?<![a-z])(?:mdp|senha|has[lł]o|heslo|jelsz[oó]|parol[aă]|[sş]ifre|kata[ _]?sandi|mật khẩu)',
+  'пароль|κωδικός|पासवर्ड|パスワード|密[码碼]|口令|비밀번호|סיסמה|كلمة (?:المرور|السر)',
+].join('|')
+const KEY =
+  '(?:api|access|secret|private|auth|client|refresh|session|signing|encryption|master)[_. -]?' +
+  '(?:key|token|secret)|secret'
+/** The token of a page of results is no secret. */
+const TOKEN = '(?<!(?:page|next|sync|cursor|continuation)[_. -]?)token'
+
+/** Names of passwords, keys and tokens as a regular expression. */
+export const PASSWORD_OR_KEY = `${PASSWORD}|${KEY}|${TOKEN}`
+
+/** Parts of the names; few texts contain any. */
+export const NAMES_OF_SECRETS = new RegExp(
+  String.raw`secret|bearer|(?:key|token)(?:\\*["'\]]){0,2}[ \t]*[:=>：]|${PASSWORD}`,
+  'i',
+)
 
 const QUOTES = '"\'`'
 /** Without white space, up to the same quote; a quote after more backslashes is part of the value. */
 const QUOTED = String.raw`(?:(?!\k<quote>)\\*[^\s\\])`
 const PLAIN = String.raw`[^\s,;&<>\\${QUOTES}]`
 /** Part of an unquoted value, unless another name or the end of the statement follows. */
-const SIGN = String.raw`[,;&${QUOTES}](?=${PLAIN})(?![)\]}]|[\w. -]{1,40}[:=])|\\(?![nrtu\\${QUOTES}])`
+const FOLLOWED = String.raw`(?=${PLAIN})(?![)\]}]|[\w. -]{1,40}[:=])`
+const AND = `&${FOLLOWED}`
+const SIGN = String.raw`[,;&${QUOTES}]${FOLLOWED}|\\(?![nrtu\\${QUOTES}])`
 
-/** A value of at least this many characters behind a name. */
+/** A value of at least this many characters behind a name, or in the XML element of that name. */
 const valueAfter = (names: string, least: number): RegExp =>
   new RegExp(
-    `(?:${names})${SEPARATOR}(?<quote>\\\\*[${QUOTES}])?` +
-      `(?<secret>${QUOTED}{${least},}(?=\\k<quote>)|${PLAIN}(?:${PLAIN}|${SIGN}){${least - 1},})`,
+    `(?:${names})(?:${SEPARATOR}(?<quote>\\\\*[${QUOTES}])?` +
+      `(?<secret>${QUOTED}{${least},}(?=\\k<quote>)|(?:${PLAIN}|${AND})(?:${PLAIN}|${SIGN}){${least - 1},})` +
+      `|>(?<secret>[^\\s<>]{${least},})(?=</))`,
     'gid',
   )
 
@@ -38,37 +60,6 @@ export const GENERIC_SECRETS: readonly NamedSecret[] = [
     pattern: /\bbearer[ \t]{1,3}(?<secret>[A-Za-z0-9._~+/=-]{20,})/dgi,
     accepts: isRandom,
   },
-  {
-    kind: 'api_key',
-    pattern: valueAfter(
-      '(?:api|access|secret|private|auth|client|refresh|session|signing|encryption|master)[_. -]?' +
-        '(?:key|token|secret)|secret',
-      16,
-    ),
-    accepts: (value) => isRandom(value) && !isExpression(value),
-  },
-  {
-    kind: 'password',
-    pattern: valueAfter('pass(?:word|wd|phrase)|pwd', 8),
-    accepts: isPassword,
-  },
+  { kind: 'api_key', pattern: valueAfter(`${KEY}|${TOKEN}`, 16), accepts: isKey },
+  { kind: 'password', pattern: valueAfter(PASSWORD, 8), accepts: isPassword },
 ]
-
-/** Minimum entropy in bits; eight random letters and digits have at most 24. */
-const MIN_BITS = 22
-/** Above that of `camelCaseNames`. */
-const MIN_RESTLESSNESS = 0.25
-/** A URL, a regular expression, or the first line of a call. */
-const NO_VALUE = /^[a-z][a-z0-9+.-]*:\/\/|^\/\^|[({[]$/i
-const CALL_OR_VARIABLE = /^[\w.,[\]-]*[({[]|^[$%{]/
-const NAME = /^[A-Za-z_]+(?:[._-][A-Za-z_]+)*$|^(.)\1+$/
-
-const isExpression = (value: string): boolean =>
-  NO_VALUE.test(value) || (CALL_OR_VARIABLE.test(value) && restlessness(value) < MIN_RESTLESSNESS)
-
-function isPassword(value: string): boolean {
-  if (isExpression(value) || (NAME.test(value) && restlessness(value) < MIN_RESTLESSNESS))
-    return false
-  if (!/\p{L}/u.test(value) || entropyOf(value) * value.length < MIN_BITS) return false
-  return /[^\p{L}]/u.test(value) || restlessness(value) >= MIN_RESTLESSNESS
-}

@@ -1,0 +1,49 @@
+import { entropyOf, isRandom, restlessness } from './random.ts'
+import { LIKE_A_WORD, wordLikeness } from './word-like.ts'
+
+/** Minimum entropy in bits; eight random letters and digits have at most 24. */
+const MIN_BITS = 18
+/** Above that of `camelCaseNames`. */
+const MIN_RESTLESSNESS = 0.25
+/** A URL, a regular expression, or the first line of a call. */
+const NO_VALUE = /^[a-z][a-z0-9+.-]*:\/\/|^\/\^|^[\w.]+[({[]$/i
+const CALL_OR_VARIABLE = /^[\w.,[\]-]*[({[]|[({[]$|^[$%{&]/
+const VARIABLE = /^[$%&]\w+$/
+const NAME = /^[\p{L}_]+(?:[._-][\p{L}_]+)*$|^(.)\1+$/u
+const END_OF_STATEMENT = /[?.:)\]}]{1,8}$/
+const NUMBER = /^\d{8,}$/
+const PASSPHRASE = /^[A-Za-z][a-z]{2,11}(?:-[A-Za-z][a-z]{2,11}){3,}$/
+/** What the names of variables and the texts in the place of a password consist of. */
+const OF_NAMES = /pass|ps?wo?r?d|secret|token|key|user|string|value/i
+const OF_PROSE =
+  /(?<![a-z])(?:and|are|can|change|enter|example|for|from|goes|here|insert|must|not|our|please|see|set|should|the|this|type|use|will|with|you|your)(?![a-z])/i
+
+/** Returns true for a random value behind a name such as `api_key`. */
+export const isKey = (value: string): boolean => isRandom(value) && !isExpression(value)
+
+/** Returns true for a value that is a password, in contrast to names, placeholders and code. */
+export function isPassword(value: string): boolean {
+  if (isExpression(value)) return false
+  const bare = value.replace(END_OF_STATEMENT, '')
+  if (NAME.test(bare)) return isRandomName(bare) || isPassphrase(bare)
+  if (NUMBER.test(value)) return true
+  return /\p{L}/u.test(value) && hasEntropy(value)
+}
+
+const isExpression = (value: string): boolean =>
+  NO_VALUE.test(value) ||
+  (CALL_OR_VARIABLE.test(value) &&
+    restlessness(value) < MIN_RESTLESSNESS &&
+    (VARIABLE.test(value) || isWordLike(value)))
+
+/** Returns true for letters that form neither words nor the names of variables. */
+const isRandomName = (value: string): boolean =>
+  hasEntropy(value) &&
+  (restlessness(value) >= MIN_RESTLESSNESS || (!isWordLike(value) && !OF_NAMES.test(value)))
+
+const isPassphrase = (value: string): boolean =>
+  PASSPHRASE.test(value) && !OF_NAMES.test(value) && !OF_PROSE.test(value)
+
+const hasEntropy = (value: string): boolean => entropyOf(value) * value.length >= MIN_BITS
+
+const isWordLike = (value: string): boolean => wordLikeness(value) >= LIKE_A_WORD
