@@ -6,7 +6,7 @@ import type { JudgedText, Judgement, Model } from './model/model.ts'
 import type { Standing } from './model/standing-out.ts'
 import { normalize } from './normalize.ts'
 import { blanked } from './opaque.ts'
-import type { Span } from './opaque.ts'
+import type { Span } from './credential-spans.ts'
 import type { Hit } from './signature.ts'
 import { findHits, indexSignatures } from './signature.ts'
 import { signatureIndex, signatures } from './signatures.ts'
@@ -33,7 +33,7 @@ export interface Forms {
   readonly text: string
   readonly normalized: View
   readonly hidden: View | null
-  /** Spans with secrets only, which the model does not read. */
+  /** Spans with a secret or a URL only, which the model does not read. */
   readonly opaque?: readonly Span[]
 }
 

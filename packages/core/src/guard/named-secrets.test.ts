@@ -300,6 +300,8 @@ describe('a secret is not an injection', () => {
     'Connect with postgresql://admin:hunter2@db.internal.example.com/prod please',
     'https://user:pa%40ss@example.com/path',
     'DATABASE_URL=postgres://app:S3cret-pw9@db.example.com:5432/shop',
+    "export MONGO_URL='mongodb://admin:S3cret-pw9@mongo/admin'",
+    'The store is at smb://administrator:S3cret-pw9@server/admin',
   ])('%s', (text) => {
     for (const source of ['user', 'document', 'tool'] as const)
       expect(check(text, source).reasons).toEqual(['secret:password_in_url'])

@@ -1,5 +1,8 @@
+import { credentialSpans } from './credential-spans.ts'
+import type { Span } from './credential-spans.ts'
 import type { Detection } from './detection.ts'
 import { isRandom } from './random.ts'
+import { spansOfShortText } from './short-texts.ts'
 import type { View } from './view.ts'
 
 // RFC 7468 and OpenPGP (RFC 9580); a closed list, so that no words hide in a label.
@@ -11,38 +14,24 @@ const MARK_OR_LINE = new RegExp(
   String.raw`-----(?:BEGIN|END)${LABEL}-----|(?:\\{1,8}[rn]|\s){0,40}[A-Za-z0-9+/=]{16,}`,
   'g',
 )
-/** The scheme and user name before the password of a URL. */
-const URL_BEGINNING = /[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/?#@"'<>]{0,64}:$/i
-const MAX_BEGINNING = 100
-const WORD = /\p{L}{4,}/gu
-const MAX_WORDS = 4
-
-/** A span with a secret and no other text: [start, end). */
-export type Span = readonly [start: number, end: number]
 
 /**
- * Returns spans that contain only a secret: the language model mistakes key blocks and credentials
- * in URLs for instructions. Spans that could hide words are excluded: other lines of a block than
- * the random ones, and a user and password of more than four words.
+ * Returns spans that contain only a secret or a URL: the language model mistakes key blocks,
+ * credentials, hosts and paths for instructions. Spans that could hide words are excluded: other lines
+ * of a block than the random ones, and secrets and URLs with more than a few words.
  */
-export const opaqueSpans = (text: string, secrets: readonly Detection[]): Span[] => [
-  ...Array.from(text.matchAll(BLOCK)).flatMap(({ 0: block, index }) => randomLines(block, index)),
-  ...secrets.flatMap((secret) => credentials(text, secret)),
-]
+export function opaqueSpans(text: string, secrets: readonly Detection[]): Span[] {
+  const spans = [
+    ...Array.from(text.matchAll(BLOCK)).flatMap(({ 0: block, index }) => randomLines(block, index)),
+    ...secrets.flatMap((secret) => credentialSpans(text, secret)),
+  ]
+  return [...spans, ...spansOfShortText(text, spans)]
+}
 
 const randomLines = (block: string, from: number): Span[] =>
   Array.from(block.matchAll(MARK_OR_LINE))
     .filter(([line]) => line.startsWith('-') || isRandom(line))
     .map(({ 0: line, index }) => [from + index, from + index + line.length])
-
-function credentials(text: string, { detector, start, end }: Detection): Span[] {
-  if (detector !== 'secret.password_in_url') return []
-  const beginning =
-    URL_BEGINNING.exec(text.slice(Math.max(0, start - MAX_BEGINNING), start))?.[0] ?? ''
-  const from = start - beginning.length
-  const userinfo = text.slice(from + beginning.indexOf('://'), end)
-  return (userinfo.match(WORD)?.length ?? 0) <= MAX_WORDS ? [[from, end + 1]] : []
-}
 
 /** Returns the view with blanks in place of spans of the original. Spans can be in any order. */
 export function blanked(view: View, spans: readonly Span[]): View {
