@@ -14,12 +14,21 @@ const END_OF_STATEMENT = /[?.:)\]}]{1,8}$/
 const NUMBER = /^\d{8,}$/
 const PASSPHRASE = /^[A-Za-z][a-z]{2,11}(?:-[A-Za-z][a-z]{2,11}){3,}$/
 /** What the names of variables and the texts in the place of a password consist of. */
-const OF_NAMES = /pass|ps?wo?r?d|secret|token|key|user|string|value/i
+const OF_NAMES =
+  /pass|ps?wo?r?d|secret|token|key|user|string|value|auth|cred|conf|cfg|http|smtp|ldap|sql/i
 const OF_PROSE =
   /(?<![a-z])(?:and|are|can|change|enter|example|for|from|goes|here|insert|must|not|our|please|see|set|should|the|this|type|use|will|with|you|your)(?![a-z])/i
 
+/** Long values of that entropy without words are random too. */
+const LONG = 32
+const HIGH_ENTROPY = 4
+/** Capitals as in no name: `tiBByccjBilt`. Then the letters need not be that unlike a word. */
+const IRREGULAR = /[a-z].*[A-Z]{2}|[A-Z]{3}.*[a-z]/
+const LIKE_A_FREQUENT_WORD = 5
+
 /** Returns true for a random value behind a name such as `api_key`. */
-export const isKey = (value: string): boolean => isRandom(value) && !isExpression(value)
+export const isKey = (value: string): boolean =>
+  (isRandom(value) || isLongWithoutWords(value)) && !isExpression(value)
 
 /** Returns true for a value that is a password, in contrast to names, placeholders and code. */
 export function isPassword(value: string): boolean {
@@ -39,10 +48,16 @@ const isExpression = (value: string): boolean =>
 /** Returns true for letters that form neither words nor the names of variables. */
 const isRandomName = (value: string): boolean =>
   hasEntropy(value) &&
-  (restlessness(value) >= MIN_RESTLESSNESS || (!isWordLike(value) && !OF_NAMES.test(value)))
+  (restlessness(value) >= MIN_RESTLESSNESS || (isUnlikeNames(value) && !OF_NAMES.test(value)))
+
+const isUnlikeNames = (value: string): boolean =>
+  wordLikeness(value) < (IRREGULAR.test(value) ? LIKE_A_FREQUENT_WORD : LIKE_A_WORD)
 
 const isPassphrase = (value: string): boolean =>
   PASSPHRASE.test(value) && !OF_NAMES.test(value) && !OF_PROSE.test(value)
+
+const isLongWithoutWords = (value: string): boolean =>
+  value.length >= LONG && entropyOf(value) >= HIGH_ENTROPY && !isWordLike(value)
 
 const hasEntropy = (value: string): boolean => entropyOf(value) * value.length >= MIN_BITS
 

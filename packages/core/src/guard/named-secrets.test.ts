@@ -15,6 +15,7 @@ const RANDOM = ['kQ7fT2xLw9', 'ZbR4mV8nYc', 'H3sJ6dGp1A', 'uE5oXqW0iN'].join('')
 const HEX = ['9f86d081884c7d65', '9a2feaa0c55ad015'].join('')
 const PASSWORD = ['tR7$kq', '!92zLw'].join('')
 const SIGNED = ['k3(x!7qz@p#m9$w2^v', '8n&r*t-b_5=y+j1h0)dfg'].join('')
+const CALM = ['vmee%!h)pkg%m&aa=!ndswvp_', '#*wx2^mds2=ga5$ljkov=ppup'].join('')
 const MIXED = ['Tr7,kq', '!92;zLw'].join('')
 
 describe('a random value behind a name is a secret', () => {
@@ -51,6 +52,7 @@ describe('a random value behind a name is a secret', () => {
     ['password', `{\\\\\\"password\\\\\\": \\\\\\"${MIXED}\\\\\\"}`, MIXED],
     ['api_key', `token: ${RANDOM}`, RANDOM],
     ['api_key', `GITHUB_TOKEN=${HEX}`, HEX],
+    ['api_key', `SECRET_KEY = '${CALM}'`, CALM],
     ['api_key', `<apiKey>${RANDOM}</apiKey>`, RANDOM],
     ['password', '<password>kJ8#mQ2vL5x</password>', 'kJ8#mQ2vL5x'],
     ['password', '<db:password>kJ8#mQ2vL5x</db:password>', 'kJ8#mQ2vL5x'],
@@ -58,6 +60,7 @@ describe('a random value behind a name is a secret', () => {
     ['password', 'PASSWORD="Correct-Horse-Battery-Staple"', 'Correct-Horse-Battery-Staple'],
     ['password', 'password=OMsebzibsUkb', 'OMsebzibsUkb'],
     ['password', 'password=ORcTYQWyGJ', 'ORcTYQWyGJ'],
+    ['password', 'password: tiBByccjBilt', 'tiBByccjBilt'],
     ['password', 'password=wqkzhvtxbmpj', 'wqkzhvtxbmpj'],
     ['password', 'password: 83749201', '83749201'],
     ['password', 'password=&Th7KUVhg!', '&Th7KUVhg!'],
@@ -162,6 +165,8 @@ describe('a random value behind a name is a secret', () => {
     'password = hashlib.sha256(',
     'password: z.string().min(8)',
     'password=txtpassword',
+    'password=cfgDBAccess',
+    'password=smtpCfgTLS',
     'password=self._password',
     'password=$MYSQL_PWD',
     'password=&config->password',

@@ -11,6 +11,7 @@ const ALPHABETS = {
   'small letters': LOWER,
   digits: '0123456789',
   'letters and digits': ALNUM,
+  'small letters, digits and signs': `${LOWER}0123456789!@#$%^&*(-_=+)`,
   'letters, digits and signs': `${ALNUM}!@#%^*-_=+?`,
 } as const
 
@@ -40,6 +41,7 @@ describe('of many random values', () => {
     ['api_key=…', 40, 'letters and digits', 0],
     ['secret_key: …', 40, 'letters and digits', 0],
     ["SECRET_KEY = '…'", 40, 'letters and digits', 0],
+    ["SECRET_KEY = '…'", 50, 'small letters, digits and signs', 0],
     ['token: …', 40, 'letters and digits', 0],
     ['password=…', 12, 'letters and digits', 1],
     ['password="…"', 10, 'letters, digits and signs', 1],
