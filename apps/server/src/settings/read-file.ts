@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs'
 import { getSystemErrorMessage } from 'node:util'
+import { readWholeFile } from '@remit/core'
 import { ConfigError } from './config.ts'
 
 /** Returns the text of the file of a setting. Throws `ConfigError`. */
 export function readSettingFile(setting: string, path: string): string {
   try {
-    return readFileSync(path, 'utf8')
+    return readWholeFile(path).toString()
   } catch (error) {
     throw new ConfigError(`${setting}: ${path} cannot be read: ${fileFault(error)}`)
   }

@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { makeFolder, readWholeFile } from '@remit/core'
 import { z } from 'zod'
 import { fileFault } from '../settings/read-file.ts'
 
@@ -29,7 +30,7 @@ export class WatchStateError extends Error {
 export function readState(path: string): WatchState | null {
   let text: string
   try {
-    text = readFileSync(path, 'utf8')
+    text = readWholeFile(path).toString()
   } catch (error) {
     if ((error as { code?: string }).code === 'ENOENT') return null
     throw new WatchStateError(`${path} cannot be read: ${fileFault(error)}`)
@@ -56,7 +57,7 @@ function parse(text: string): unknown {
 export function writeState(path: string, state: WatchState): void {
   const next = `${path}.next`
   try {
-    mkdirSync(dirname(path), { recursive: true })
+    makeFolder(dirname(path))
     writeFileSync(next, `${JSON.stringify(state, null, 2)}\n`, { flush: true })
     renameSync(next, path)
   } catch (error) {

@@ -1,7 +1,7 @@
-import { mkdir, open, rename } from 'node:fs/promises'
+import { open, rename } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
-import { join } from 'node:path'
-import { readCheckpoint } from '@remit/core'
+import { dirname, join } from 'node:path'
+import { makeFolder, readCheckpoint } from '@remit/core'
 
 /** Checkpoints of one ledger in a file outside its database. */
 export interface SavedNotes {
@@ -65,9 +65,8 @@ export async function appendNote(
   note: string,
   now: number,
 ): Promise<void> {
-  await mkdir(folder, { recursive: true })
   const path = fileOf(folder, orgId)
-  let file = await open(path, 'a+')
+  let file = await openToAppend(path)
   try {
     let { size } = await file.stat()
     if (size > MAX_BYTES && (await setAside(path, now))) {
@@ -83,6 +82,16 @@ export async function appendNote(
     await file.sync()
   } finally {
     await file.close()
+  }
+}
+
+async function openToAppend(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, 'a+')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    makeFolder(dirname(path))
+    return open(path, 'a+')
   }
 }
 

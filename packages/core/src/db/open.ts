@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { callbackify } from 'node:util'
 import SqliteDatabase from 'better-sqlite3'
@@ -6,6 +6,7 @@ import { CompiledQuery, Kysely, SqliteAdapter, SqliteDialect, SqliteDriver } fro
 import type { DatabaseConnection } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import pg from 'pg'
+import { makeFolder } from '../base/make-folder.ts'
 import { ClusterAdapter, ClusterDialect } from './distributed.ts'
 import { FrequentStatements } from './frequent-statements.ts'
 import { clientClass } from './postgres-client.ts'
@@ -51,7 +52,12 @@ export function openDatabase<Tables>(url: string, options: OpenOptions = {}): Da
 }
 
 function openSqlite<Tables>(path: string, options: OpenOptions): Database<Tables> {
-  if (path !== ':memory:' && !options.readonly) makePrivate(path)
+  if (path !== ':memory:') {
+    // SQLite waits for the other end of a named pipe.
+    if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
+      throw new Error(`${path} is not a regular file`)
+    if (!options.readonly) makePrivate(path)
+  }
   const file = new SqliteDatabase(path, { readonly: options.readonly ?? false, timeout: 5000 })
   if (!options.readonly) file.pragma('journal_mode = WAL')
   // better-sqlite3 is compiled to run WAL databases with NORMAL, which loses acknowledged commits
@@ -71,7 +77,7 @@ function openSqlite<Tables>(path: string, options: OpenOptions): Database<Tables
 
 /** Contexts of decisions are confidential; SQLite gives its log the same mode. */
 function makePrivate(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(path), 0o700)
   closeSync(openSync(path, 'a', 0o600))
 }
 

@@ -1,7 +1,8 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { LRUCache } from 'lru-cache'
+import { readWholeFile } from '../../base/regular-file.ts'
 import { createSecretFile } from '../../secrets/secret-file.ts'
 import { createNoteSigner } from './note.ts'
 import type { NoteSigner } from './note.ts'
@@ -39,7 +40,7 @@ export const generateLedgerKey = (): string =>
  */
 export function loadLedgerKey(path: string, create: boolean): KeyObject {
   if (create && !existsSync(path)) createSecretFile(path, generateLedgerKey())
-  const key = createPrivateKey(readFileSync(path))
+  const key = createPrivateKey(readWholeFile(path))
   if (key.asymmetricKeyType !== 'ed25519') throw new Error(`${path} is not an Ed25519 private key`)
   return key
 }

@@ -144,27 +144,37 @@ function isSeq(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }
 
+/** Far above the longest valid line: a payload has at most 256 KiB. */
+const MAX_LINE_BYTES = 8 * 2 ** 20
+
 /**
  * Splits the bytes of an export into lines. Not `node:readline`, which also splits at U+2028, an
- * ordinary character inside JSON strings. A line that is not UTF-8 becomes empty, which is never a
- * valid line.
+ * ordinary character inside JSON strings. A line that is not UTF-8, or too long, becomes empty, which is
+ * never a valid line.
  */
 export async function* exportLines(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): AsyncGenerator<string> {
-  let rest: Buffer = Buffer.alloc(0)
+  let parts: Uint8Array[] = []
+  let length = 0
   for await (const chunk of chunks) {
-    const bytes = Buffer.concat([rest, chunk])
     let from = 0
-    for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, from)) {
-      yield decodeLine(bytes.subarray(from, end))
+    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
+      yield decodeLine([...parts, chunk.subarray(from, end)], length + end - from)
+      parts = []
+      length = 0
       from = end + 1
     }
-    rest = bytes.subarray(from)
+    length += chunk.length - from
+    // The rest of a line that is too long is only counted.
+    if (length > MAX_LINE_BYTES) parts = []
+    else if (from < chunk.length) parts.push(chunk.subarray(from))
   }
-  if (rest.length > 0) yield decodeLine(rest)
+  if (length > 0) yield decodeLine(parts, length)
 }
 
-function decodeLine(bytes: Buffer): string {
+function decodeLine(parts: readonly Uint8Array[], length: number): string {
+  if (length > MAX_LINE_BYTES) return ''
+  const bytes = Buffer.concat(parts)
   return isUtf8(bytes) ? bytes.toString('utf8') : ''
 }

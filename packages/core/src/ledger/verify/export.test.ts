@@ -228,6 +228,16 @@ describe('no change to an export goes unseen', () => {
     )
   })
 
+  test('by a line that is too long to be one, which takes no memory', async () => {
+    const [header = '', ...rest] = lines
+    const endless = Array.from({ length: 40 }, () => Buffer.alloc(2 ** 20, 'x'))
+    const file = [Buffer.from(header), ...endless, Buffer.from(`\n${rest.join('')}`)]
+    const read: string[] = []
+    for await (const line of exportLines(file)) read.push(line)
+
+    expect(read.map((line) => `${line}\n`)).toEqual([header, '\n', ...rest])
+  })
+
   test('by members that are doubled, hidden or spelled otherwise', async () => {
     const entry = lines[2]!
     for (const other of [
