@@ -1,5 +1,5 @@
-import { closeSync, openSync, readSync } from 'node:fs'
-import { getSystemErrorMessage, parseArgs } from 'node:util'
+import { parseArgs } from 'node:util'
+import { CannotRun, readText } from './files.ts'
 import { readKept, readKey } from './note.ts'
 import type { Checkpoint, Key } from './note.ts'
 
@@ -20,9 +20,6 @@ EXPORT is a file of \`remit ledger export\` or GET /v1/ledger/export; - reads st
 exit codes: 0 everything is as signed; 1 something was changed or is missing;
 2 the verification could not run; 3 see --require-anchor
 `
-
-/** An error that prevents the verification, with a one-line message. */
-export class CannotRun extends Error {}
 
 /** A checkpoint, and its file. */
 export interface KeptCheckpoint extends Checkpoint {
@@ -60,6 +57,9 @@ export function readArguments(args: readonly string[]): Options | null {
   const [file, ...more] = positionals
   if (file === undefined || more.length > 0)
     throw new CannotRun('expected one export file; see --help')
+  const paths = { EXPORT: [file], '--report': values.report, '--checkpoint': values.checkpoint }
+  for (const [name, given] of Object.entries(paths))
+    if (given.includes('')) throw new CannotRun(`the path ${name} is empty`)
   const kept = values.checkpoint.map(keptIn)
   return {
     file,
@@ -153,39 +153,4 @@ function noteOf(json: string): string | null {
   } catch {
     return null
   }
-}
-
-/** Far above the largest report, and above a file of checkpoints of a hundred years. */
-const MAX_TEXT = 256 * 1024 * 1024
-
-export function readText(path: string): string {
-  try {
-    return readLimited(path).toString('utf8')
-  } catch (error) {
-    throw new CannotRun(`${path} cannot be read: ${reasonOf(error)}`)
-  }
-}
-
-/** Reads a file that may have no end, such as a pipe. */
-function readLimited(path: string): Buffer {
-  const file = openSync(path, 'r')
-  try {
-    const pieces: Buffer[] = []
-    for (let length = 0; length <= MAX_TEXT;) {
-      const piece = Buffer.allocUnsafe(1 << 20)
-      const read = readSync(file, piece)
-      if (read === 0) return Buffer.concat(pieces)
-      pieces.push(piece.subarray(0, read))
-      length += read
-    }
-    throw new Error(`it has more than ${MAX_TEXT} bytes`)
-  } finally {
-    closeSync(file)
-  }
-}
-
-export function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  if ('errno' in error && typeof error.errno === 'number') return getSystemErrorMessage(error.errno)
-  return error.message.replaceAll('\n', ' ')
 }

@@ -1,11 +1,11 @@
-import { createReadStream } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { describe, printable } from './describe.ts'
 import { verifyExport } from './export.ts'
 import type { ExportVerdict } from './export.ts'
+import { bytesOf, CannotRun, readText, reasonOf } from './files.ts'
 import { JsonError } from './jcs.ts'
-import { linesOf } from './lines.ts'
-import { CannotRun, readArguments, readText, reasonOf, USAGE } from './options.ts'
+import { linesOf, readLine } from './lines.ts'
+import { readArguments, USAGE } from './options.ts'
 import type { Options } from './options.ts'
 import { ReportCheck } from './report.ts'
 import type { ReportVerdict } from './report.ts'
@@ -48,7 +48,7 @@ async function verify(
   stdin: Readable,
 ): Promise<Verdict> {
   const checks = reports.map(reportOf)
-  const verdict = await verifyExport(linesOf(bytesOf(file, stdin)), {
+  const verdict = await verifyExport(linesOfExport(file, stdin), {
     keys,
     ...(witness && { witness }),
     checkpoints: checkpoints.map(({ note }) => note),
@@ -71,12 +71,24 @@ async function verify(
   return { status: isOk ? 'ok' : 'wrong', ledger, reports: verdicts }
 }
 
-async function* bytesOf(file: string, stdin: Readable): AsyncGenerator<Uint8Array> {
-  try {
-    yield* file === '-' ? stdin : createReadStream(file, { highWaterMark: 1 << 20 })
-  } catch (error) {
-    throw new CannotRun(`${file} cannot be read: ${reasonOf(error)}`)
+/**
+ * The lines of an export. A file without one valid line is something else: it must not make the ledger look
+ * tampered. Invalid lines before the first valid one are empty, which is not valid either.
+ */
+async function* linesOfExport(file: string, stdin: Readable): AsyncGenerator<string> {
+  let invalid = 0
+  let isExport = false
+  for await (const line of linesOf(bytesOf(file, stdin))) {
+    isExport ||= readLine(line) !== null
+    if (!isExport) {
+      invalid++
+      continue
+    }
+    for (; invalid > 0; invalid--) yield ''
+    yield line
   }
+  if (!isExport)
+    throw new CannotRun(`${file === '-' ? 'standard input' : file} is not an export of a ledger`)
 }
 
 function reportOf(path: string): ReportCheck {

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -71,7 +71,12 @@ const ENDINGS: readonly (readonly [name: string, code: number, args: readonly st
     ['sound.ndjson', '--vkey', vectors.find((v) => v.name.startsWith('no key'))!.vkey!],
   ],
   ['a changed export', 1, ['changed.ndjson']],
-  ['what is no export', 1, ['report.json']],
+  ['what is no export', 2, ['report.json']],
+  ['an empty file', 2, ['empty']],
+  ['an export without its header', 1, ['headless.ndjson']],
+  ['one with another first line', 1, ['begun.ndjson']],
+  ['only the last line of one', 1, ['last.ndjson']],
+  ['the start of a header', 2, ['cut.ndjson']],
   ['a report', 0, ['reported.ndjson', '--report', 'report.json']],
   ['a changed report', 1, ['reported.ndjson', '--report', 'changed.json']],
   ['two reports', 1, ['reported.ndjson', '--report', 'report.json', '--report', 'changed.json']],
@@ -89,9 +94,15 @@ const ENDINGS: readonly (readonly [name: string, code: number, args: readonly st
 
 beforeAll(() => {
   cpSync(source, at('program'), { recursive: true })
+  spawnSync('mkfifo', [at('pipe')])
   const made = reportAndExport()
   writeFileSync(at('sound.ndjson'), bytesOf(sound.lines))
   writeFileSync(at('changed.ndjson'), bytesOf(sound.lines).toString().replace('1.50', '9.50'))
+  writeFileSync(at('empty'), '')
+  writeFileSync(at('headless.ndjson'), bytesOf(sound.lines.slice(1)))
+  writeFileSync(at('begun.ndjson'), bytesOf(['words', '', ...sound.lines]))
+  writeFileSync(at('last.ndjson'), bytesOf(['words', ...sound.lines.slice(-1)]))
+  writeFileSync(at('cut.ndjson'), sound.lines[0]!.slice(0, 80))
   writeFileSync(at('reported.ndjson'), bytesOf(made.lines))
   writeFileSync(at('report.json'), JSON.stringify(made.report, null, 2))
   writeFileSync(at('changed.json'), JSON.stringify(made.report).replace('9.50', '9.51'))
@@ -151,7 +162,16 @@ describe('remit-verify', () => {
 
   test.each([
     [['nowhere.ndjson'], 'nowhere.ndjson cannot be read: no such file or directory'],
-    [['.'], '. cannot be read: illegal operation on a directory'],
+    [['.'], '. cannot be read: it is not a regular file'],
+    [['/dev/null'], '/dev/null cannot be read: it is not a regular file'],
+    [['pipe'], 'pipe cannot be read: it is not a regular file'],
+    [['sound.ndjson', '--report', 'pipe'], 'pipe cannot be read: it is not a regular file'],
+    [['sound.ndjson', '--checkpoint', 'pipe'], 'pipe cannot be read: it is not a regular file'],
+    [['report.json'], 'report.json is not an export of a ledger'],
+    [['-'], 'standard input is not an export of a ledger'],
+    [[''], 'the path EXPORT is empty'],
+    [['sound.ndjson', '--report', ''], 'the path --report is empty'],
+    [['sound.ndjson', '--checkpoint', ''], 'the path --checkpoint is empty'],
     [
       ['sound.ndjson', '--checkpoint', 'nowhere.note'],
       'nowhere.note cannot be read: no such file or directory',
@@ -237,6 +257,16 @@ describe('remit-verify', () => {
 
     expect(code).toBe(1)
     expect(stdout).toContain('REPORT WRONG')
+  })
+
+  test('reads the pipes of a shell', () => {
+    const pipes =
+      'cat sound.ndjson | { cat kept.note | "$@" /dev/fd/8 --checkpoint /dev/fd/9 9<&0; } 8<&0'
+    const args = ['-c', pipes, '', process.execPath, at('program/main.ts')]
+    const { status, stdout } = spawnSync('sh', args, { cwd: folder, encoding: 'utf8' })
+
+    expect(status).toBe(0)
+    expect(stdout).toMatch(/anchored by +external/)
   })
 
   test('refuses a report and a checkpoint without an end', async () => {
