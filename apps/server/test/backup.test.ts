@@ -1,4 +1,12 @@
-import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { generateKey } from '@remit/core'
 import { pino } from 'pino'
@@ -72,6 +80,20 @@ describe.skipIf(!hasModules())('a backup of SQLite that is restored', () => {
 
     expect(again.code).toBe(2)
     expect(again.stderr).toMatch(/remit\.db already exists and is not replaced/)
+  })
+
+  test('leaves nothing beside a manifest of another backup', async () => {
+    mkdirSync(file('other'))
+    writeFileSync(file('other/manifest.json'), 'kept')
+    const refused = await cli(['backup', file('other')], env)
+
+    expect(refused).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `remit: ${file('other/manifest.json')} already exists and is not replaced\n`,
+    })
+    expect(readdirSync(file('other'))).toEqual(['manifest.json'])
+    expect(readFileSync(file('other/manifest.json'), 'utf8')).toBe('kept')
   })
 
   test('keeps a server from starting while a checkpoint outside is ahead of it', async () => {

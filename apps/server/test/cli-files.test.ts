@@ -34,13 +34,13 @@ describe('a file that the system refuses', () => {
   test.each([
     [['ledger', 'verify', '--file', 'none'], 'none cannot be read: no such file or directory'],
     [['ledger', 'verify', '--checkpoint', 'none'], 'none cannot be read: no such file or'],
-    [['ledger', 'verify', '--file', 'folder'], 'folder cannot be read: illegal operation on a'],
+    [['ledger', 'verify', '--file', 'folder'], 'folder cannot be read: it is not a regular file'],
     [['ledger', 'export', '--out', 'none/out'], 'none/out cannot be written: no such file or'],
     [['org', 'export', 'acme', '--out', 'none/out'], 'none/out cannot be created: no such file'],
     [['score', '--scorer', 'exact_match', 'none'], 'none cannot be read: no such file or'],
     [['secrets', 'keygen', 'none', '--add'], 'none cannot be read: no such file or directory'],
     [['secrets', 'keygen', 'text', '--add'], 'text cannot be used: line 1 is not base64'],
-    [[...WATCH, 'folder'], 'folder cannot be read: illegal operation on a directory'],
+    [[...WATCH, 'folder'], 'folder cannot be read: it is not a regular file'],
   ])('is named without codes by remit %j', async (args, message) => {
     const { code, stdout, stderr } = await remit(...args)
 
@@ -55,7 +55,7 @@ describe('a file that the system refuses', () => {
     const state = { vkey: 'v', size: 1, root: '0'.repeat(64), note: 'n', checked_at: 't' }
 
     expect(() => writeState(file('text/state'), state)).toThrow(
-      `${file('text/state')} cannot be written: file already exists`,
+      `${file('text/state')} cannot be written: ${file('text')} is not a folder`,
     )
   })
 
@@ -65,7 +65,7 @@ describe('a file that the system refuses', () => {
       REMIT_DATABASE_URL: `sqlite:${file('text/remit.db')}`,
     })
 
-    expect(stderr).toBe(`remit: ${file('text')} cannot be used: file already exists\n`)
+    expect(stderr).toBe(`remit: ${file('text')} is not a folder\n`)
   })
 })
 

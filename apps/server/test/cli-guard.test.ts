@@ -75,7 +75,7 @@ describe('remit guard', () => {
     expect(code).toBe(2)
     expect(stderr).toBe(
       `remit: warning: ${path('none.txt')} cannot be read: no such file or directory\n` +
-        `remit: warning: ${folder} cannot be read: illegal operation on a directory\n`,
+        `remit: warning: ${folder} cannot be read: it is not a regular file\n`,
     )
     expect(stdout).toMatch(/attack\.md +block +yes/)
     const [missing, attack] = JSON.parse(

@@ -171,6 +171,32 @@ describe.each(someDialects())('ledger verify on %s', (dialect) => {
     expect(JSON.parse(cut.stdout)).toMatchObject({ status: 'incomplete' })
   })
 
+  test('a file without one line of an export is no verdict on a ledger: exit code 2', async () => {
+    await makeLedger('damaged')
+    await cli(['ledger', 'export', '--org', 'damaged', '--out', file('damaged.ndjson')], env)
+    const text = readFileSync(file('damaged.ndjson'), 'utf8')
+    const [header = '', ...lines] = text.trimEnd().split('\n')
+    const verify = (content: string) => {
+      writeFileSync(file('given.ndjson'), content)
+      return cli(['ledger', 'verify', '--file', file('given.ndjson')], {})
+    }
+
+    for (const other of ['', '\n', 'words\n', '{"type":"header"}\n{"a":1}\n', header.slice(1)]) {
+      expect(await verify(other), other).toEqual({
+        code: 2,
+        stdout: '',
+        stderr: `remit: ${file('given.ndjson')} is not an export of a ledger\n`,
+      })
+    }
+    const beginnings = [[], ['words', '', header.slice(1)], [header.slice(0, 40)]]
+    for (const given of [...beginnings.map((first) => [...first, ...lines]), ['x', lines.at(-1)]]) {
+      const { code, stdout } = await verify(given.join('\n'))
+      expect(code).toBe(1)
+      expect(stdout).toMatch(/^TAMPERED\n/)
+      expect(stdout).toContain('the first line is not the header of an export')
+    }
+  })
+
   test('standard output gets the same export as the file', async () => {
     await makeLedger('piped')
     const piped = await cli(['ledger', 'export', '--org', 'piped'], env)

@@ -185,6 +185,18 @@ describe('remit score', () => {
       '',
       'none.jsonl cannot be read: no such file or directory',
     ],
+    [
+      'a line that is too long',
+      ['--scorer', 'bleu'],
+      'x'.repeat(8 * 2 ** 20 + 1),
+      'standard input, line 1: is longer than 8 MiB',
+    ],
+    [
+      'a later line that is too long',
+      ['--scorer', 'bleu'],
+      `${two}\n${'x'.repeat(8 * 2 ** 20 + 1)}`,
+      'standard input, line 4: is longer than 8 MiB',
+    ],
     ['a line that is no JSON', ['--scorer', 'bleu'], `${two}{\n`, 'standard input, line 3: '],
     ['a line that is no result', ['--scorer', 'bleu'], '{"outputs":1}', 'standard input, line 1: '],
     [

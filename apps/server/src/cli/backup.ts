@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   checkSqlite,
@@ -6,6 +6,7 @@ import {
   isoTime,
   Ledger,
   listOrganizations,
+  makeFolder,
   openDatabase,
 } from '@remit/core'
 import type { CoreTables, Database } from '@remit/core'
@@ -35,17 +36,17 @@ export function backupCommand(program: Command, session: CommandRun): void {
   ).action((folder: string) =>
     session.database(async (db) => {
       const isCopied = !isPostgres(session.config.REMIT_DATABASE_URL)
-      makeFolder(folder)
-      const copy = join(userPath(folder), 'remit.db')
+      prepare(folder, isCopied ? [COPY, MANIFEST] : [MANIFEST])
+      const copy = join(userPath(folder), COPY)
       if (isCopied) await copyInto(db, copy)
       const ledgers = isCopied ? await ofCopy(copy) : await ledgersOf(db)
       const manifest = {
         version: VERSION,
         created_at: isoTime(Date.now()),
-        database: isCopied ? 'remit.db' : null,
+        database: isCopied ? COPY : null,
         ledgers,
       }
-      writeSecret(join(folder, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+      writeSecret(join(folder, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`)
       const entries = ledgers.reduce((sum, { size }) => sum + size, 0)
       session.print(
         { folder, ...manifest },
@@ -55,17 +56,23 @@ export function backupCommand(program: Command, session: CommandRun): void {
   )
 }
 
+const COPY = 'remit.db'
+const MANIFEST = 'manifest.json'
 const POSTGRES =
   'PostgreSQL is not copied: back it up with its own tools (docs/backup.md), and keep manifest.json with that backup\n'
 const KEYS =
   'Not included: the ledger key, the secrets key, the pepper and REMIT_CHECKPOINT_DIR. Keep them elsewhere\n'
 
-function makeFolder(folder: string): void {
+/** Creates the folder. Throws `CliError` if a file exists, before another one is written. */
+function prepare(folder: string, names: readonly string[]): void {
   try {
-    mkdirSync(userPath(folder), { recursive: true, mode: 0o700 })
+    makeFolder(userPath(folder), 0o700)
   } catch (error) {
     throw new CliError(`${folder} cannot be created: ${fileFault(error)}`)
   }
+  for (const name of names)
+    if (lstatSync(join(userPath(folder), name), { throwIfNoEntry: false }))
+      throw new CliError(`${join(folder, name)} already exists and is not replaced`)
 }
 
 async function copyInto(db: Database<CoreTables>, path: string): Promise<void> {

@@ -1,18 +1,25 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { createWriteStream, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createReadStream, createWriteStream, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { isUnavailable, writeWholeFile } from '@remit/core'
+import {
+  isUnavailable,
+  makeFolder,
+  readWholeFile,
+  requireRegularFile,
+  writeWholeFile,
+} from '@remit/core'
 import { fileFault, isSystemError } from '../settings/read-file.ts'
 import { CliError } from './errors.ts'
+import type { Io } from './io.ts'
 import { userPath } from './user-path.ts'
 
-/** Returns the text of a file; throws `CliError` if reading fails. */
-export function readText(path: string): string {
+/** Returns the text of a file; throws `CliError` if reading fails or the file is too large. */
+export function readText(path: string, maxMib?: number): string {
   try {
-    return readFileSync(userPath(path), 'utf8')
+    return readWholeFile(userPath(path), maxMib).toString()
   } catch (error) {
     throw new CliError(`${path} cannot be read: ${fileFault(error)}`)
   }
@@ -22,7 +29,7 @@ export function readText(path: string): string {
 export function writeSecret(path: string, text: string): void {
   try {
     const file = userPath(path)
-    mkdirSync(dirname(file), { recursive: true })
+    makeFolder(dirname(file))
     writeFileSync(file, text, { mode: 0o600, flag: 'wx' })
   } catch (error) {
     throw new CliError(
@@ -61,10 +68,23 @@ export async function writing<T>(path: string, write: (file: string) => Promise<
   }
 }
 
-/** The bytes of a stream. Throws `CliError` with its name if reading fails. */
-export async function* bytesOf(stream: Readable, name: string): AsyncGenerator<Buffer> {
+/** The bytes of a file of any size. Throws `CliError` if reading fails. */
+export const bytesOf = (path: string): AsyncGenerator<Buffer> =>
+  bytesFrom(path, () => {
+    const file = userPath(path)
+    requireRegularFile(file)
+    return createReadStream(file)
+  })
+
+/** The bytes of standard input. Throws `CliError` if reading fails. */
+export const bytesOfInput = ({ stdin }: Io): AsyncGenerator<Buffer> =>
+  bytesFrom(STANDARD_INPUT, () => stdin)
+
+export const STANDARD_INPUT = 'standard input'
+
+async function* bytesFrom(name: string, open: () => Readable): AsyncGenerator<Buffer> {
   try {
-    yield* stream as AsyncIterable<Buffer>
+    yield* open() as AsyncIterable<Buffer>
   } catch (error) {
     throw new CliError(`${name} cannot be read: ${fileFault(error)}`)
   }

@@ -4,7 +4,7 @@ import { checkContent } from '@remit/core'
 import type { Command } from 'commander'
 import { choice, subcommand } from './command.ts'
 import { CliError, EXIT } from './errors.ts'
-import { readText } from './files.ts'
+import { bytesOfInput, readText, STANDARD_INPUT } from './files.ts'
 import type { CommandRun } from './session.ts'
 import { table } from './table.ts'
 
@@ -27,6 +27,9 @@ interface UnreadFile {
 }
 
 type Outcome = CheckedFile | UnreadFile
+
+/** Checking this much takes seconds. */
+const MAX_MIB = 8
 
 const HEADER = ['file', 'action', 'flagged', 'score', 'reasons', 'first at']
 
@@ -56,7 +59,7 @@ export function guardCommand(program: Command, session: CommandRun): void {
       })
       const outcomes: Outcome[] =
         files.length === 0
-          ? [checkOne('-', await readAll(session))]
+          ? [checkOne('-', await readInput(session))]
           : files.map((file) => reading(file, (text) => checkOne(file, text)))
       session.print(outcomes.map(toJson), table(HEADER, outcomes.map(toRow)))
       if (outcomes.some((one) => 'answer' in one && fails(one.answer, options)))
@@ -69,7 +72,7 @@ export function guardCommand(program: Command, session: CommandRun): void {
 
 function reading(file: string, work: (text: string) => CheckedFile): Outcome {
   try {
-    return work(readText(file))
+    return work(readText(file, MAX_MIB))
   } catch (error) {
     if (error instanceof CliError) return { file, error: error.message }
     throw error
@@ -82,9 +85,15 @@ const check = (content: string, { source, sensitivity }: GuardOptions): GuardAns
 const fails = ({ action, flagged }: GuardAnswer, { failOn }: GuardOptions): boolean =>
   action === 'block' || (failOn === 'flag' && flagged)
 
-async function readAll({ io }: CommandRun): Promise<string> {
+async function readInput({ io }: CommandRun): Promise<string> {
   const chunks: Buffer[] = []
-  for await (const chunk of io.stdin) chunks.push(Buffer.from(chunk as Buffer | string))
+  let length = 0
+  for await (const chunk of bytesOfInput(io)) {
+    chunks.push(chunk)
+    length += chunk.length
+    if (length > MAX_MIB * 2 ** 20)
+      throw new CliError(`${STANDARD_INPUT} cannot be read: it is larger than ${MAX_MIB} MiB`)
+  }
   return Buffer.concat(chunks).toString('utf8')
 }
 

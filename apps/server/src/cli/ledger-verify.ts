@@ -1,24 +1,15 @@
-import { createReadStream } from 'node:fs'
-import {
-  exportLines,
-  Ledger,
-  parseVerifierKey,
-  unwitnessed,
-  verifyDatabase,
-  verifyExport,
-} from '@remit/core'
+import { Ledger, parseVerifierKey, unwitnessed, verifyDatabase, verifyExport } from '@remit/core'
 import type { VerifyReport } from '@remit/core'
 import { Option } from 'commander'
 import type { Command } from 'commander'
 import { orgOption, subcommand } from './command.ts'
 import { readCheckpointFile, requireOrigin } from './checkpoint-file.ts'
 import { CliError, EXIT, refusingAsCouldNotRun } from './errors.ts'
-import { bytesOf } from './files.ts'
+import { linesOfExport } from './export-file.ts'
 import { createProgress } from './progress.ts'
 import type { Progress } from './progress.ts'
 import { organizationOf } from './session.ts'
 import type { CommandRun } from './session.ts'
-import { userPath } from './user-path.ts'
 import { facts } from './table.ts'
 import { readCount } from './option-values.ts'
 
@@ -89,8 +80,7 @@ async function verify(
   // A witness that signed none of them must have signed all.
   const missing = witness && (unwitnessed(checkpoints, witness) ?? new Set(checkpoints))
   if (file !== undefined) {
-    const lines = exportLines(bytesOf(createReadStream(userPath(file)), file))
-    return verifyExport(counted(lines, progress), {
+    return verifyExport(counted(linesOfExport(file), progress), {
       checkpoints,
       ...(missing && { unwitnessed: missing }),
       deep,

@@ -21,6 +21,7 @@ import { scoreCommand } from './score.ts'
 import { secretsCommands } from './secrets.ts'
 import { CommandRun } from './session.ts'
 import { spendCommands } from './spend.ts'
+import { refuseEmptyPaths } from './user-path.ts'
 
 /** Creates every command of `remit`; a test compares `docs/cli.md` with it. */
 export function createProgram(session: CommandRun): Command {
@@ -35,6 +36,7 @@ export function createProgram(session: CommandRun): Command {
       // Errors are printed once, by `run`.
       outputError: () => undefined,
     })
+    .hook('preAction', (_, command) => refuseEmptyPaths(command))
   serveCommand(program, session)
   migrateCommand(program, session)
   distributeCommand(program, session)

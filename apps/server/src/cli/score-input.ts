@@ -1,21 +1,22 @@
-import type { Readable } from 'node:stream'
 import { ResultToScore } from '@remit/contract'
 import { StrictJsonError, parseStrictJson } from '@remit/core'
 import { CliError } from './errors.ts'
-import { bytesOf, readText } from './files.ts'
+import { readText } from './files.ts'
 
 const MAX_LINE_BYTES = 8 * 1024 * 1024
 const LINE_FEED = 0x0a
 
-/** Reads results from JSON Lines, one per line; empty lines are skipped. `-` is standard input. */
-export async function readResults(source: Readable, file: string): Promise<ResultToScore[]> {
-  const name = file === '-' ? 'standard input' : file
+/** Reads results from JSON Lines, one per line; empty lines are skipped. Errors have the name. */
+export async function readResults(
+  bytes: AsyncIterable<Buffer>,
+  name: string,
+): Promise<ResultToScore[]> {
   const results: ResultToScore[] = []
-  let number = 0
+  let number = 1
   try {
-    for await (const line of linesOf(bytesOf(source, name))) {
-      number++
+    for await (const line of linesOf(bytes)) {
       if (line.toString('latin1').trim() !== '') results.push(readResult(line))
+      number++
     }
   } catch (error) {
     if (error instanceof Fault) throw new CliError(`${name}, line ${number}: ${error.message}`)
@@ -75,6 +76,7 @@ async function* linesOf(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 
 /** Parses the parameters: JSON, or `@` and the name of a JSON file. */
 export function readParams(text: string): Record<string, unknown> {
+  if (text === '@') throw new CliError('The path --params @ is empty')
   const json = text.startsWith('@') ? readText(text.slice(1)) : text
   try {
     const params = parseStrictJson(Buffer.from(json))

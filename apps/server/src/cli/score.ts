@@ -1,12 +1,11 @@
-import { createReadStream } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import type { ScorersAnswer } from '@remit/contract'
 import { Failure, builtInScorers, runScorer } from '@remit/core'
 import type { Command } from 'commander'
 import { subcommand } from './command.ts'
 import { CliError, EXIT } from './errors.ts'
+import { bytesOf, bytesOfInput, STANDARD_INPUT } from './files.ts'
 import { table } from './table.ts'
-import { userPath } from './user-path.ts'
 import { createProgress } from './progress.ts'
 import { readParams, readResults } from './score-input.ts'
 import { describeScores } from './score-report.ts'
@@ -55,10 +54,14 @@ async function score(
   if (!scorer) throw new CliError(unknownScorer(name))
   const share = readShare('--threshold', threshold)
   const given = params === undefined ? {} : { params: readParams(params) }
-  const { stdin, stderr } = session.io
-  const source = file === undefined || file === '-' ? stdin : createReadStream(userPath(file))
-  const results = await readResults(source, file ?? '-')
-  const progress = createProgress(stderr, (done) => `scored ${done} of ${results.length} results`)
+  const { io } = session
+  const results = await (file === undefined || file === '-'
+    ? readResults(bytesOfInput(io), STANDARD_INPUT)
+    : readResults(bytesOf(file), file))
+  const progress = createProgress(
+    io.stderr,
+    (done) => `scored ${done} of ${results.length} results`,
+  )
   const request = {
     scorer: scorer.name,
     results,
