@@ -1,10 +1,18 @@
-import { messagePage, OPERATOR, readCookie, SecretUnreadable, writeCookie } from '@remit/core'
+import {
+  asFailure,
+  messagePage,
+  OPERATOR,
+  readCookie,
+  SecretUnreadable,
+  writeCookie,
+} from '@remit/core'
 import type { ConsolePage, Deps, PageLink, PageRequest } from '@remit/core'
 import { RefusalLog } from '../exchange/refusal-log.ts'
 import { openAttempt, sealAttempt } from './attempts.ts'
 import { candidatesOf } from './candidates.ts'
 import type { Candidate } from './candidates.ts'
 import { chooseWay, NOT_SET_UP } from './choose-way.ts'
+import type { WayChoice } from './choose-way.ts'
 import { nextOf } from './next.ts'
 import { signIn } from './sign-in.ts'
 import { signUpsOf } from './sign-up.ts'
@@ -19,10 +27,15 @@ const BACK = { href: '/console', text: 'Back to the sign-in page' }
 export function loginPages(deps: Deps, ways: LoginWays): ConsolePage[] {
   const refusals = new RefusalLog()
   const signUps = signUpsOf(deps)
-  const finish = (request: PageRequest) => finishLogin(deps, ways, { refusals, signUps }, request)
+  const begin = (request: PageRequest) =>
+    beginLogin(deps, ways, request).catch((error: unknown) => unavailable(deps, error, request))
+  const finish = (request: PageRequest) =>
+    finishLogin(deps, ways, { refusals, signUps }, request).catch((error: unknown) =>
+      unavailable(deps, error, request),
+    )
   const notSetUp = () => Promise.resolve(messagePage(404, NOT_SET_UP, [BACK]))
   return [
-    { path: '/console/login', handle: (request) => beginLogin(deps, ways, request) },
+    { path: '/console/login', handle: begin },
     { path: '/console/callback', handle: ways.server ? finish : notSetUp },
     { path: '/console/callback/:organization', handle: finish },
   ]
@@ -43,37 +56,53 @@ async function beginLogin(
   const next = nextOf(asked.get('next'))
   const organization = asked.get('organization')
   const place = attemptPlace(deps)
+  let choice: WayChoice
   try {
-    const choice = await chooseWay(deps.db, ways, organization)
-    if ('organizations' in choice)
-      return messagePage(200, 'Choose an organization.', linksTo(choice.organizations, next))
-    if ('missing' in choice) return messagePage(404, choice.missing, [BACK])
-    const { way, orgId } = choice
-    const { challenge, url } = await way.provider.begin(asked.get('prompt') === 'login')
-    // Another site must not create organizations in the name of its visitors.
-    const signsUp = asked.has('signup') && header('sec-fetch-site') !== 'cross-site'
-    const attempt = { ...challenge, orgId, providerId: way.id, signsUp, next }
-    return redirect(url, writeCookie(place, sealAttempt(secrets, attempt, clock.now())))
+    choice = await chooseWay(deps.db, ways, organization)
   } catch (error) {
-    return unusable(log, error, organization, next)
+    return unreadable(log, error, organization, next)
   }
+  if ('organizations' in choice)
+    return messagePage(200, 'Choose an organization.', linksTo(choice.organizations, next))
+  if ('missing' in choice) return messagePage(404, choice.missing, [BACK])
+  const { way, orgId } = choice
+  const begun = await way.provider
+    .begin(asked.get('prompt') === 'login')
+    .catch((error: unknown) => {
+      log.warn({ err: error, organization }, 'the identity provider could not be reached')
+      return null
+    })
+  if (!begun) {
+    const message = 'The identity provider does not answer. Try again later.'
+    return messagePage(502, message, [againAt(organization, next)])
+  }
+  // Another site must not create organizations in the name of its visitors.
+  const signsUp = asked.has('signup') && header('sec-fetch-site') !== 'cross-site'
+  const attempt = { ...begun.challenge, orgId, providerId: way.id, signsUp, next }
+  return redirect(begun.url, writeCookie(place, sealAttempt(secrets, attempt, clock.now())))
 }
 
-/** The page for a provider that cannot be used now. */
-function unusable(
+/** The page for a provider whose secret cannot be decrypted. Throws any other error. */
+function unreadable(
   log: Deps['log'],
   error: unknown,
   organization: string | null,
   next: string,
 ): Response {
-  const links = [againAt(organization, next)]
-  if (error instanceof SecretUnreadable) {
-    log.error({ err: error, organization }, 'the client secret of a login provider is unreadable')
-    const message = 'The server cannot decrypt the client secret of this identity provider.'
-    return messagePage(503, `${message} An admin can set it again.`, [...links, BACK])
-  }
-  log.warn({ err: error, organization }, 'the identity provider could not be reached')
-  return messagePage(502, 'The identity provider does not answer. Try again later.', links)
+  if (!(error instanceof SecretUnreadable)) throw error
+  log.error({ err: error, organization }, 'the client secret of a login provider is unreadable')
+  const message = 'The server cannot decrypt the client secret of this identity provider.'
+  const links = [againAt(organization, next), BACK]
+  return messagePage(503, `${message} An admin can set it again.`, links)
+}
+
+/** The page while the database cannot be used. Throws any other error. */
+function unavailable({ log }: Deps, error: unknown, { url }: PageRequest): Response {
+  if (asFailure(error).status !== 503) throw error
+  log.error({ err: error }, 'a sign-in failed because the service is unavailable')
+  const asked = url.searchParams
+  const again = againAt(asked.get('organization'), nextOf(asked.get('next')))
+  return messagePage(503, 'The service is unavailable. Try again later.', [again])
 }
 
 async function finishLogin(
@@ -95,7 +124,7 @@ async function finishLogin(
   try {
     way = attempt.providerId === null ? ways.server : await ways.ofOrganization(attempt.orgId ?? '')
   } catch (error) {
-    return unusable(log, error, attempt.orgId, attempt.next)
+    return unreadable(log, error, attempt.orgId, attempt.next)
   }
   if (!way || way.id !== attempt.providerId)
     return refuse(400, 'The single sign-on has changed in the meantime.')
