@@ -103,7 +103,7 @@ export const PROBLEMS = {
   jobs_busy: [429, 'Too many expensive requests of the organization are waiting'],
   header_too_large: [431, 'The header is too large'],
   internal_error: [500, 'Internal server error'],
-  ledger_unavailable: [503, 'The ledger could not be written, so nothing was changed'],
+  ledger_unavailable: [503, 'The ledger is unavailable; nothing was changed'],
   outcome_unknown: [503, 'The database connection was lost during the commit; retry the request'],
   overloaded: [503, 'Too many requests are waiting'],
   database_unavailable: [503, 'The database is unavailable'],

@@ -68,4 +68,16 @@ describe.each(someDialects())('GET /v1/ledger/checkpoint on %s', (dialect) => {
   it('401 without a key', async () => {
     expect((await api.refusal('getCheckpoint', { key: '' })).code).toBe('unauthorized')
   })
+
+  it('503 without a head, in words that are true of reading', async () => {
+    const other = await createApi({ dialect })
+    await other.remit.db.deleteFrom('ledger_head').where('org_id', '=', other.org.id).execute()
+
+    expect(await other.refusal('getCheckpoint')).toMatchObject({
+      code: 'ledger_unavailable',
+      title: 'The ledger is unavailable; nothing was changed',
+      detail: expect.stringContaining('has no ledger head'),
+    })
+    await other.remit.close()
+  })
 })

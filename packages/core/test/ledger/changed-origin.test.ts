@@ -10,7 +10,7 @@ import { createClock, createTestRemit, DIALECTS } from '../../src/testing/index.
 import type { TestRemit } from '../../src/testing/index.ts'
 import { afterAttack, dropGuards, setEntry } from '../support/attacker.ts'
 import type { Attacked } from '../support/attacker.ts'
-import { grow } from '../support/drafts.ts'
+import { append, decisionDraft, grow } from '../support/drafts.ts'
 import { prune } from '../support/pruning.ts'
 
 interface Subject {
@@ -81,6 +81,25 @@ describe.each(DIALECTS)('a changed origin on %s', (dialect) => {
       )
     },
   )
+
+  test('in the head is named, with that of its key, to who appends or prunes', async () => {
+    clock.set('2025-01-01T00:00:00.000Z')
+    const { id: orgId } = await remit.organization()
+    await grow(remit, orgId, 40, clock, 60_000)
+    clock.set('2027-01-01T00:00:00.000Z')
+    await grow(remit, orgId, 50, clock)
+    const { origin } = await remit.ledger.head(orgId)
+    await remit.db.transaction().execute((tx) => setOrigin(tx, orgId))
+
+    for (const work of [
+      () => append(remit, orgId, [decisionDraft(1)]),
+      () => prune(remit, clock, orgId),
+    ])
+      await expect(work()).rejects.toMatchObject({
+        code: 'ledger_unavailable',
+        message: `The ledger head has the origin elsewhere.test/ledger/org_x/led_x instead of ${origin}; verify the ledger`,
+      })
+  })
 
   test.each(['whole', 'pruned'])(
     'in the record of a %s ledger is not believed unless the entry matches its hash',

@@ -40,7 +40,7 @@ export class HeadGuard {
    * one behind a commit that this process has seen: the answers of that commit would be contradicted.
    */
   async signerFor(tx: Db, head: LedgerHeadRow): Promise<NoteSigner | null> {
-    const signer = this.#signerOf(head)
+    const signer = signerOf(this.#signer, head)
     if (!isSame(this.#known.get(head.org_id), head)) {
       if (!isReadable(head)) throw forgedHead()
       if (!isSigned(head, signer) || !(await isLastEntry(tx, head))) return null
@@ -65,17 +65,24 @@ export class HeadGuard {
   keep(head: LedgerHeadRow): void {
     this.#known.set(head.org_id, head)
   }
+}
 
-  #signerOf({ origin, vkey }: LedgerHeadRow): NoteSigner {
-    // The database may have been modified, so the type is checked too.
-    const isValid = typeof origin === 'string' && isKeyName(origin)
-    const signer = isValid ? this.#signer.forOrigin(origin) : null
-    if (signer?.vkey === vkey) return signer
-    throw fail(
-      'ledger_unavailable',
-      'The ledger is signed with a different key than the key of this server',
-    )
-  }
+/** Returns the signer of a ledger. Throws `ledger_unavailable` if its head has another key or origin. */
+export function signerOf(
+  signer: LedgerSigner,
+  { origin, vkey }: Pick<LedgerHeadRow, 'origin' | 'vkey'>,
+): NoteSigner {
+  // The database may have been modified, so the type is checked too.
+  const isValid = typeof origin === 'string' && isKeyName(origin)
+  const own = isValid ? signer.forOrigin(origin) : null
+  if (own?.vkey === vkey) return own
+  const name = /^[^+]*/.exec(vkey)?.[0]
+  throw fail(
+    'ledger_unavailable',
+    name === origin
+      ? 'The ledger is signed with a different key than the key of this server'
+      : `The ledger head has the origin ${origin} instead of ${name}; verify the ledger`,
+  )
 }
 
 /** The error for a ledger head that does not match its signature. */

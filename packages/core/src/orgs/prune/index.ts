@@ -2,10 +2,9 @@ import type { Clock } from '../../base/clock.ts'
 import type { Database } from '../../db/open.ts'
 import type { CoreTables } from '../../db/schema.ts'
 import { emptyLog, overwriteDeleted } from '../../db/scrub.ts'
-import { fail } from '../../base/errors.ts'
 import { openExport } from '../../ledger/read/export-entries.ts'
 import type { LedgerSigner } from '../../ledger/format/signing-key.ts'
-import { missingHead } from '../../ledger/write/head-guard.ts'
+import { missingHead, signerOf } from '../../ledger/write/head-guard.ts'
 import { findHead } from '../../ledger/store/store.ts'
 import type { Writer } from '../../ledger/write/writer.ts'
 import type { Archive } from './archive.ts'
@@ -97,12 +96,7 @@ export async function finishPruning(
 async function ownKey({ db, signer }: PruneDeps, orgId: string): Promise<string> {
   const head = await findHead(db, orgId)
   if (!head) throw missingHead()
-  const { vkey } = signer.forOrigin(head.origin)
-  if (vkey === head.vkey) return vkey
-  throw fail(
-    'ledger_unavailable',
-    'The ledger is signed with a different key than the key of this server',
-  )
+  return signerOf(signer, head).vkey
 }
 
 async function* counted(
