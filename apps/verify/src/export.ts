@@ -30,7 +30,7 @@ export interface ExportVerdict {
   readonly head: { readonly seq: number; readonly hash: string | null }
   readonly root: string | null
   readonly anchored_by: 'external' | 'signature' | 'none'
-  /** True if an external checkpoint covers the last entry and none is ahead of it. */
+  /** True if an external checkpoint covers the last entry, none is ahead of it and all agree. */
   readonly truncation_checked: boolean
   readonly redacted: number
   /** The newest hundred recorded prunings and restores. */
@@ -147,7 +147,11 @@ function verdictOf(
     anchored_by:
       checkpoints.outside >= 0 ? 'external' : checkpoints.trusted >= 0 ? 'signature' : 'none',
     truncation_checked:
-      !isOpen && !partial && faults.truncations === 0 && checkpoints.outside === size,
+      !isOpen &&
+      !partial &&
+      faults.truncations === 0 &&
+      checkpoints.wrong === 0 &&
+      checkpoints.outside === size,
     redacted: erased,
     pruned: history.pruned,
     recovered: history.recovered,

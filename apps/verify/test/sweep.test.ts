@@ -87,6 +87,23 @@ describe('a changed export is judged as the server judges it', () => {
   })
 })
 
+test('the end is not confirmed beside a checkpoint from outside that disagrees', async () => {
+  const checkpointsOf = (ending: string) =>
+    vectors.find(({ name }) => name.endsWith(ending))!.checkpoints
+  // It covers the last entry of this export.
+  const last = checkpointsOf('outside is ahead')
+  const agreed = await both({ bytes, vkey, checkpoints: last })
+  const disputed = await both({
+    bytes,
+    vkey,
+    checkpoints: [...last, ...checkpointsOf('outside disagrees')],
+  })
+
+  for (const { own, core } of [agreed, disputed]) expect(comparable(own)).toEqual(comparable(core))
+  expect(agreed.own).toMatchObject({ status: 'ok', truncation_checked: true })
+  expect(disputed.own).toMatchObject({ status: 'tampered', truncation_checked: false })
+})
+
 describe('a ledger that was rewritten with fresh hashes', () => {
   const rewritten = sealedFrom(lines, 3, ({ payload }) => ({
     payload: payload?.replace('4.5', '9.5') ?? null,

@@ -45,7 +45,7 @@ export const LedgerVerification = z
     truncation_checked: z
       .boolean()
       .describe(
-        'True if an external checkpoint covers the last entry and none is ahead of it. An older checkpoint or the signature of the server does not prove that the last entries are present; `not_checked` has the size after which entries may be missing',
+        'True if an external checkpoint covers the last entry, none is ahead of it and none disagrees. An older checkpoint or the signature of the server does not prove that the last entries are present; `not_checked` has the size after which entries may be missing',
       ),
     redacted: z.int().describe('Erased payloads'),
     pruned: z

@@ -132,7 +132,11 @@ class Walk implements ChainVerifier {
       root: this.#root().root,
       anchored_by: checkpoints.anchor,
       truncation_checked:
-        !open && !continues && !this.#findings.hasTruncation && checkpoints.externalSize === size,
+        !open &&
+        !continues &&
+        !this.#findings.hasTruncation &&
+        checkpoints.mismatched === 0 &&
+        checkpoints.externalSize === size,
       redacted,
       unexplained,
       pruned: this.#history.pruned,

@@ -26,6 +26,18 @@ describe('the end of the chain', () => {
     checkpoint: chain.notes[15]!,
   }
 
+  test('is not known to be complete if a checkpoint from outside disagrees: another branch went on', () => {
+    const other = signCheckpoint(testSigner(chain.origin, 'one'), {
+      origin: chain.origin,
+      size: 8,
+      root: 'a'.repeat(64),
+    })
+    const report = check(chain, { external: [other, chain.notes[21]!] })
+
+    expect(report).toMatchObject({ status: 'tampered', truncation_checked: false })
+    expect(report.checkpoints).toMatchObject({ mismatched: 1 })
+  })
+
   test('cut off, with the head still there', () => {
     const report = check(chain, { rows: cut })
 

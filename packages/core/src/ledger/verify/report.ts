@@ -57,9 +57,9 @@ export interface ChainReport {
   readonly root: string | null
   readonly anchored_by: Anchor
   /**
-   * True if an external checkpoint covers the last entry and none is ahead of it. An older one does
-   * not show that nothing is missing after it, nor does a signature alone: an older copy is signed
-   * too.
+   * True if an external checkpoint covers the last entry, none is ahead of it and all agree. An older
+   * one does not show that nothing is missing after it, nor does a signature alone: an older copy is
+   * signed too. One that disagrees shows that entries of another branch are missing.
    */
   readonly truncation_checked: boolean
   /** Missing payloads that a later `ledger.erased` entry names. */
