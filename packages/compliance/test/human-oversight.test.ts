@@ -35,6 +35,11 @@ const requests = (
     approval(20 + (i * days) / count, `apr_${i}`, given),
   ).flat()
 
+const refusals = (count: number): EntryInput[] =>
+  Array.from({ length: count }, (_, i) =>
+    approval(60 + i, `apr_no_${i}`, { vote: 'reject' }),
+  ).flat()
+
 /** Requests that nobody answers, and the entries that record their end. */
 const expired = (count: number, first = 20): EntryInput[] =>
   Array.from({ length: count }, (_, i) => {
@@ -78,6 +83,14 @@ describe('a control about human oversight', () => {
     ['thirty votes of a named person on six days', requests(30, {}, 6)],
   ])('is not carried by %s', (_, said) => {
     expect(satisfied(said)).toEqual([])
+  })
+
+  test('about approvals is not carried by those of one day, and refusals on seven others', () => {
+    // These two are about votes of any kind.
+    expect(satisfied([...requests(30, {}, 1), ...refusals(7)])).toEqual([
+      'Art. 14(4)(d)',
+      'Art. 26(2)',
+    ])
   })
 
   test.each([20, 7])('is carried by twenty votes of a named person on %i days', (days) => {

@@ -81,7 +81,8 @@ const MEANT: Readonly<Record<string, number>> = {
     (one, data) => one.kind === 'authorization.decided' || isVote(one, data) || isChange(one, data),
   ),
   'kept decisions': SAID.filter(
-    ({ at, kind }) => kind === 'authorization.decided' && ms(at) < ms('2026-04-01'),
+    ({ at, kind, erased }) =>
+      kind === 'authorization.decided' && !erased && ms(at) < ms('2026-04-01'),
   ).length,
   periods: 1,
   verifications: count((_, data) => data['valid'] === true),
@@ -97,7 +98,9 @@ const MEANT: Readonly<Record<string, number>> = {
   'days with decisions': new Set(
     PERIOD.filter(({ kind }) => kind === 'authorization.decided').map(({ at }) => at.slice(0, 10)),
   ).size,
-  stops: count(ofKind('agent.suspended', 'agent.removed')),
+  // The removed agent requested nothing.
+  'stops that denied a request': count(ofKind('agent.suspended')),
+  entries: PERIOD.length,
   'agent hosts': 1,
   'requests for approval': count(ofKind('approval.requested')),
   'requests decided, pending or expired': count(ofKind('approval.decided')),

@@ -110,7 +110,13 @@ describe('access', () => {
     expect(check(facts, 'ACC-6')).toMatchObject({
       population: 4,
       ok: false,
-      failures: [{ params: { wildcards: 1, unused: 2 }, count: 3, seqs: [1, 2, 3] }],
+      failures: [
+        {
+          params: { n: 4, found: '1 cover every action and 2 not used in 90 days' },
+          count: 3,
+          seqs: [1, 2, 3],
+        },
+      ],
     })
   })
 })

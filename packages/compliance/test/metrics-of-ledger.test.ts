@@ -25,6 +25,7 @@ describe('the ledger', () => {
         'ledger.verified': 3,
         'entry.appended': 1,
       },
+      erased: 0,
     })
     expect(value(said, 'M50')).toEqual({ numerator: 1, denominator: 5, text: '0.2000' })
   })
@@ -89,7 +90,7 @@ describe('the ledger', () => {
     })
     expect(value(said, 'M07')).toMatchObject({ kept_days: null })
     expect(value([...used, pruned], 'M07')).toEqual({
-      kept_days: '59.00',
+      kept_days: 59,
       setting_days: 400,
       shortest_pruned_age_days: '151.00',
     })

@@ -49,8 +49,8 @@ describe('changes', () => {
       },
       by_actor: {
         'ada@example.org': 1,
-        'key:key_all': 1,
-        'system:remit': 1,
+        'key key_all (no named person)': 1,
+        'system remit': 1,
         'bo@example.org': 1,
       },
     })

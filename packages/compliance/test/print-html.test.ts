@@ -65,7 +65,7 @@ describe.each(reports)('the page of %s', (_framework, report) => {
     )
     const computed = content.controls.filter(({ coverage }) => coverage !== 'manual')
     expect(lists.map(([title]) => title)).toEqual(
-      computed.flatMap(() => ['The record contains', 'You supply']),
+      computed.flatMap(() => ['The record shows', 'You supply']),
     )
     for (const [i, control] of computed.entries()) {
       const [shows, supplies] = [lists[2 * i]?.[1] ?? '', lists[2 * i + 1]?.[1] ?? '']

@@ -70,7 +70,7 @@ test('the CSV of checks has each check once, with its figures and its minimum', 
     basis_of: 'scored items',
     least_basis: '30',
     days: '90',
-    days_over: 'with decisions, votes or changes',
+    days_over: 'days of use',
     least_days: '7',
     control_ids: 'PI1.4',
   })
@@ -139,7 +139,7 @@ test('every check states its criterion in words, not as "none" or "all"', () => 
     .flatMap((control) => control.checks)
     .map(({ id, threshold }) => `${id}: ${threshold}`)
 
-  expect(new Set(checks).size).toBe(41)
+  expect(new Set(checks).size).toBe(42)
   for (const check of checks) expect(check).toMatch(/: \S+ \S+ \S+/)
 })
 

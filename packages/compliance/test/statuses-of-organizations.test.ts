@@ -177,6 +177,56 @@ describe('an organization that uses it', () => {
     expect(checks.find(({ id }) => id === 'DEC-2')).toMatchObject({ result: 'too_young', days: 1 })
   })
 
+  test('with changes and flags within a second has no evidence of change control or of the guard', () => {
+    const isSudden = ({ kind }: EntryInput) =>
+      /^(?:policy|agent|credential|approval_rule|permission|trust_policy|issuer|guard)\./.test(kind)
+    const sudden = goodLedger().map((one, i) =>
+      isSudden(one) && ms(one.at) >= ms(day(0)) ? { ...one, at: day(10, i / 3_600_000) } : one,
+    )
+    const { controls } = contentFor('soc2', sudden)
+    const checkOf = (id: string) =>
+      controls.flatMap(({ checks }) => checks).find((one) => one.id === id)
+
+    for (const id of ['CHG-1', 'GRD-2'])
+      expect(checkOf(id)).toMatchObject({ result: 'too_young', days: 1, least: { days: 3 } })
+    for (const id of ['CC7.1', 'CC8.1', 'CC6.8'])
+      expect(controls.find((one) => one.id === id)?.reason).toBe('too_young')
+  })
+
+  test('with changes on every day, but without decisions, has no evidence', () => {
+    const said = goodLedger().filter(({ kind }) => !/^(?:authorization|approval)\./.test(kind))
+    const changes = Array.from({ length: 80 }, (_, i) =>
+      change(day(i), 'organization.updated', { organization: { settings: {} } }),
+    )
+    expect(satisfied([...said, ...changes])).toEqual([])
+  })
+
+  test('with a stop that denied no request, has no evidence that a stop holds', () => {
+    const untested = goodLedger().filter(({ reason }) => reason !== 'agent_suspended')
+    const { controls } = contentFor('soc2', untested)
+
+    for (const id of ['CC7.3', 'CC7.4'])
+      expect(controls.find((one) => one.id === id)).toMatchObject({
+        status: 'not_evidenced',
+        reason: 'too_small',
+        checks: [{ id: 'DEC-3', result: 'too_small', population: 2, basis: 0 }, {}, {}],
+      })
+  })
+
+  test('and erased entries shows it at every control, and on no list of evidence', () => {
+    const some = goodLedger().map((one, i) => (i % 9 === 0 ? { ...one, erased: true } : one))
+    const erased = some.filter(
+      (one) => one.erased && ms(one.at) >= ms(day(0)) && ms(one.at) < ms('2026-04-01'),
+    )
+    const { findings, controls } = contentFor('eu_ai_act', some)
+    const found = findings.find(({ check }) => check === 'LED-8')
+
+    expect(found).toMatchObject({ severity: 'low', count: erased.length })
+    expect(found?.text).toMatch(/^\d+ entries of the period have no content any more.*approval\./)
+    for (const { id, coverage } of controls)
+      expect(found?.controls.includes(id), id).toBe(coverage !== 'manual')
+  })
+
   test('for 15 days does not show a retention of six months, whenever it was created', () => {
     const young = goodLedger().filter(
       ({ at, kind }) => kind !== 'authorization.decided' || ms(at) >= ms(day(75)),

@@ -80,18 +80,9 @@ export const ReportCheck = z
         of: z.string().describe('The counted item'),
         days: z.int().describe('Minimum number of days'),
         over: z
-          .enum([
-            'use',
-            'decisions',
-            'requests',
-            'votes',
-            'first_to_last',
-            'record',
-            'organization',
-            'period',
-          ])
+          .enum(['cases', 'use', 'first_to_last', 'record', 'organization', 'period'])
           .describe(
-            'Counted days. Of the period: those with decisions, votes or changes (`use`), with decisions, with requests for approval, with votes of named people, or from the first to the last use. Up to the end of the period: since the oldest kept decision (`record`), or since the organization was created. `period`: days with records, in reports of earlier versions',
+            'Counted days: those on which the items occurred (`cases`); days of the period with a decision or a vote (`use`), or from the first to the last of them; up to the end of the period, since the oldest kept decision (`record`) or since the organization was created. `period`: days with records, in reports of earlier versions',
           ),
       })
       .optional()

@@ -1,4 +1,4 @@
-import { AgentId, SuspensionReason } from '@remit/contract'
+import { AgentId } from '@remit/contract'
 import type { AgentSwitch } from '@remit/core'
 import type { Command } from 'commander'
 import type { Booted } from '../boot/boot.ts'
@@ -6,7 +6,7 @@ import { orgOption, subcommand } from './command.ts'
 import { CliError } from './errors.ts'
 import { organizationOf } from './session.ts'
 import type { CommandRun } from './session.ts'
-import { readEmail } from './option-values.ts'
+import { readEmail, readOptionalReason } from './option-values.ts'
 
 interface ResumeOptions {
   readonly org?: string
@@ -29,7 +29,7 @@ export function agentCommands(program: Command, session: CommandRun): void {
     .action((text: string, { org, reason: given = null, person }: SuspendOptions) =>
       session.product(async (booted) => {
         const agent_id = readAgent(text)
-        const reason = readReason(given)
+        const reason = readOptionalReason(given)
         const by = readPerson(person)
         const { id: org_id } = await organizationOf(booted.db, org)
         await agentSwitch(booted).suspend(org_id, agent_id, reason, by)
@@ -60,12 +60,6 @@ const readPerson = (text: string | undefined): string | undefined =>
 function readAgent(text: string): string {
   const { error, data } = AgentId.safeParse(text)
   if (error) throw new CliError(`The agent's id ${error.issues[0]?.message ?? 'is not valid'}`)
-  return data
-}
-
-function readReason(text: string | null): string | null {
-  const { success, data } = SuspensionReason.safeParse(text)
-  if (!success) throw new CliError('--reason must be at most 500 characters')
   return data
 }
 

@@ -1,4 +1,4 @@
-import { hasVisibleCharacter } from '@remit/contract'
+import { hasVisibleCharacter, SuspensionReason } from '@remit/contract'
 import { z } from 'zod'
 import { CliError } from './errors.ts'
 
@@ -30,4 +30,11 @@ export function readTime(option: string, text: string): number {
   const time = DATE.test(text) || TIME.test(text) ? Date.parse(text) : NaN
   if (!Number.isNaN(time)) return time
   throw new CliError(`${option} must be a date, or a time in RFC 3339; given: ${text}`)
+}
+
+/** The reason of a suspension, which is optional: a blank one is none. */
+export function readOptionalReason(text: string | null): string | null {
+  const { success, data } = SuspensionReason.safeParse(text)
+  if (!success) throw new CliError('--reason must be at most 500 characters')
+  return data
 }

@@ -22,7 +22,7 @@ import { deleteCommand } from './org-delete.ts'
 import { exportOrgCommand } from './org-export.ts'
 import { organizationOf } from './session.ts'
 import type { CommandRun } from './session.ts'
-import { readCount } from './option-values.ts'
+import { readCount, readOptionalReason } from './option-values.ts'
 import { facts, table } from './table.ts'
 
 /** Organizations on a page of `list`. */
@@ -121,13 +121,14 @@ export function orgCommands(program: Command, session: CommandRun): void {
 
   subcommand(org, 'suspend <org>', 'Suspend an organization: it can only read')
     .option('--reason <text>', 'Reason, for the ledger')
-    .action((idOrName: string, { reason }: { reason?: string }) =>
+    .action((idOrName: string, { reason: given }: { reason?: string }) =>
       session.product(async ({ db, remit }) => {
+        const reason = readOptionalReason(given ?? null)
         const { id } = await organizationOf(db, idOrName)
         const organization = await suspendOrganization(
           remit.writer,
           id,
-          reason === undefined ? {} : { reason },
+          reason === null ? {} : { reason },
         )
         session.print({ organization }, described(organization))
       }),

@@ -23,8 +23,8 @@ export interface MinimumData {
   /** The counted cases, as a noun. */
   readonly of: string
   readonly days: number
-  /** The counted days. */
-  readonly over: keyof PeriodFacts['days']
+  /** The counted days: those of the cases, or of the period and the record. */
+  readonly over: 'cases' | keyof PeriodFacts['days']
 }
 
 /** A computed criterion that controls depend on. */

@@ -88,7 +88,7 @@ export function scopeStatement(
   const agents = 'Actions that AI agents submitted to this server in the period'
   if (framework.roles) {
     const whose = role === null || role === 'both' ? '' : ` that concern the ${role}`
-    return `${agents}. Provisions of ${framework.name}${whose}, as selected by the organization; whether a provision applies depends on the role and on the system.`
+    return `${agents}. Provisions of the ${framework.name}${whose}, as selected by the organization; whether a provision applies depends on the role and on the system.`
   }
   const which = categories.map((category) => category.replaceAll('_', ' ')).join(', ')
   return `${agents}. ${framework.name}: ${which}, as selected by the organization.`

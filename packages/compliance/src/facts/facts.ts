@@ -1,5 +1,4 @@
 import type { Plan } from '@remit/contract'
-import type { CountedDays } from './days-of-use.ts'
 import type { FactRow } from './entry.ts'
 import type { Evidence } from './evidence.ts'
 import type { Metric, CheckOutcome } from './meter.ts'
@@ -38,8 +37,10 @@ export interface PeriodFacts {
     readonly lastSeqBeforeEnd: number | null
   }
   /** Whole days, as the minimums of checks count them. */
-  readonly days: CountedDays & {
-    /** From the first to the last decision, vote or change in the period. */
+  readonly days: {
+    /** Days of the period (UTC) with a decision or a vote. */
+    readonly use: number
+    /** From the first to the last use in the period. */
     readonly first_to_last: number
     /** From the oldest kept decision to the end of the period; 0 without one. */
     readonly record: number

@@ -37,7 +37,7 @@ interface Reader {
 interface Kind {
   readonly readers: readonly Reader[]
   readonly looks: EvidenceUse
-  readonly days: ReturnType<DaysOfUse['of']>
+  readonly isUse: boolean
   readonly isFolded: boolean
   /** The time from which readers need the content of decisions; never for other kinds. */
   readonly scanFrom: number
@@ -98,7 +98,8 @@ export class Fold implements FactFold {
     const kind = this.#kindOf(row.kind)
     const inPeriod = time >= from
     this.#lastSeqBeforeEnd = seq
-    if (row.kind === DECIDED) this.#oldestDecision ??= time
+    // An erased decision is no longer kept.
+    if (row.kind === DECIDED && row.payload !== null) this.#oldestDecision ??= time
     if (inPeriod) {
       this.#firstSeq ??= seq
       this.#lastSeq = seq
@@ -111,7 +112,7 @@ export class Fold implements FactFold {
     for (const { meter, since } of kind.readers)
       if (time >= since) meter.entry(entry, this.state, inPeriod)
     this.#evidence.entry(entry, this.state, inPeriod, kind.looks)
-    if (inPeriod) this.#use.add(kind.days, entry, this.state)
+    if (inPeriod && kind.isUse) this.#use.add(entry)
     if (kind.isFolded) this.state.apply(entry)
   }
 
@@ -149,7 +150,7 @@ export class Fold implements FactFold {
     const since = (begin: number | null): number =>
       begin === null ? 0 : Math.max(0, Math.floor((to - begin) / DAY))
     return {
-      ...this.#use.counts,
+      use: this.#use.count,
       first_to_last: Math.floor(this.#use.spanMs / DAY),
       record: since(this.#oldestDecision),
       organization: since(this.state.organization?.createdAt ?? this.#oldestDecision),
@@ -173,7 +174,7 @@ export class Fold implements FactFold {
     const made: Kind = {
       readers,
       looks: this.#evidence.looksFor(kind),
-      days: this.#use.of(kind),
+      isUse: DaysOfUse.kinds.includes(kind),
       isFolded: FactState.reads(kind),
       scanFrom:
         kind === DECIDED

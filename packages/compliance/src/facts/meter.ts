@@ -29,6 +29,8 @@ export interface CheckOutcome {
   readonly population: number
   /** The number of cases that `least` of the catalogue counts; by default the population. */
   readonly basis?: number
+  /** The days on which these cases occurred, if `least` of the catalogue counts them. */
+  readonly days?: number
   readonly ok: boolean
   readonly value: Figure
   /** The condition for a pass where it depends on thresholds; elsewhere that of the catalogue. */

@@ -132,9 +132,9 @@ describe('the list of what the record contains', () => {
     expect(listOf('CC6.2', given)).toEqual([
       'Credentials of agents: 3 entries.',
       'Trusted issuers and token exchanges: 1 entry.',
-      'ACC-5 Registered first: 0 (issued credentials: 1000).',
-      'CHG-1 Changes have an author: 0 (changes: 1000).',
-      'TRU-2 Exchanges only from trusted issuers: all are trusted (exchanges: 7).',
+      'ACC-5 Registered first: 0; issued credentials: 1000 (minimum: 1); days of use: 90 (minimum: 7).',
+      'CHG-1 Changes have an author: 0; changes: 1000 (minimum: 5); days with them: 90 (minimum: 3).',
+      'TRU-2 Exchanges only from trusted issuers: all are trusted; exchanges: 7 (minimum: 5); days with them: 90 (minimum: 3).',
     ])
   })
 

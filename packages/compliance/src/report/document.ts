@@ -17,7 +17,7 @@ import { RULES_VERSION } from '../facts/index.ts'
 import type { Evidence, PeriodFacts } from '../facts/index.ts'
 import { controlsOf, findingsOf, isAboutAll } from './findings.ts'
 import { recordShows } from './record-shows.ts'
-import { basisOf, checksOf, resultOf, statusOf } from './status.ts'
+import { basisOf, checksOf, daysOf, resultOf, statusOf } from './status.ts'
 import type { StatusInputs } from './status.ts'
 
 /**
@@ -130,6 +130,7 @@ function controlOf(
 function checkOf(check: CheckDefinition, { outcomes, days }: StatusInputs): ReportCheck {
   const { id, title, severity, least, carries } = check
   const outcome = outcomes.get(id)
+  const counted = daysOf(check, outcome, days)
   return {
     id,
     title,
@@ -141,8 +142,8 @@ function checkOf(check: CheckDefinition, { outcomes, days }: StatusInputs): Repo
     relaxed: outcome?.relaxed ?? false,
     population: outcome?.population ?? 0,
     basis: outcome ? basisOf(outcome) : 0,
-    days: days[least.over],
-    least: { ...least },
+    days: counted.days,
+    least: { ...least, ...counted.least },
   }
 }
 

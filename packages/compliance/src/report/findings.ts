@@ -10,8 +10,8 @@ const RANK: Readonly<Record<Severity, number>> = { critical: 0, high: 1, medium:
 const MOST_OF_A_CHECK = 100
 const MOST_SEQS = 50
 
-/** A check concerns the controls that name it; these two concern all computed controls. */
-const ABOUT_ALL: ReadonlySet<string> = new Set(['LED-1', 'LED-7'])
+/** A check concerns the controls that name it; these concern all computed controls. */
+const ABOUT_ALL: ReadonlySet<string> = new Set(['LED-1', 'LED-7', 'LED-8'])
 
 export const isAboutAll = ({ id }: CheckDefinition): boolean => ABOUT_ALL.has(id)
 

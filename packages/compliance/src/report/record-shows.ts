@@ -26,4 +26,4 @@ const entriesOf = (evidence: ReportEvidence): string =>
   `${evidenceTitle(evidence)}: ${evidence.count} ${evidence.count === 1 ? 'entry' : 'entries'}.`
 
 const passOf = (check: ReportCheck): string =>
-  `${check.id} ${check.title}: ${check.threshold} (${populationText(check)}).`
+  `${check.id} ${check.title}: ${check.threshold}; ${populationText(check)}.`

@@ -1,6 +1,6 @@
 import type { ControlStatus, Plan, ReportCheck, StatusReason } from '@remit/contract'
 import { CHECKS } from '../catalogue/catalogue.ts'
-import type { CheckDefinition, Control } from '../catalogue/definitions.ts'
+import type { CheckDefinition, Control, MinimumData } from '../catalogue/definitions.ts'
 import { isKindInPlan } from '../facts/plan.ts'
 import type { Evidence, PeriodFacts, CheckOutcome } from '../facts/index.ts'
 
@@ -36,9 +36,24 @@ type Result = ReportCheck['result']
 /** The number of cases that the minimum of a check counts. */
 export const basisOf = ({ basis, population }: CheckOutcome): number => basis ?? population
 
+/** No check passes over fewer days of use, whatever its own days are. */
+const DAYS_OF_USE = 7
+
+/** The days of a check and their minimum: its own, or those of use if only these are too few. */
+export function daysOf(
+  { least, carries }: CheckDefinition,
+  outcome: CheckOutcome | undefined,
+  days: PeriodFacts['days'],
+): { readonly days: number; readonly least: Pick<MinimumData, 'days' | 'over'> } {
+  const own = least.over === 'cases' ? (outcome?.days ?? 0) : days[least.over]
+  return own < least.days || days.use >= DAYS_OF_USE || !carries
+    ? { days: own, least: { days: least.days, over: least.over } }
+    : { days: days.use, least: { days: DAYS_OF_USE, over: 'use' } }
+}
+
 /**
  * The result of a check. A failure needs no minimum; a pass needs the population and the days that
- * the catalogue requires.
+ * the catalogue requires, and days of use.
  */
 export function resultOf(
   check: CheckDefinition,
@@ -48,7 +63,8 @@ export function resultOf(
   if (!isApplicable(outcome)) return 'not_applicable'
   if (!outcome.ok) return 'fail'
   // First, because few days are the reason for few cases.
-  if (days[check.least.over] < check.least.days) return 'too_young'
+  const counted = daysOf(check, outcome, days)
+  if (counted.days < counted.least.days) return 'too_young'
   return basisOf(outcome) < check.least.population ? 'too_small' : 'pass'
 }
 
@@ -86,7 +102,7 @@ export function statusOf(
   const isMissing = requires !== undefined && !required.includes('pass')
   const carrying = resultsOf(isOfSubstance)
   const reason =
-    shortfallOf(resultsOf((check) => isOfSubstance(check) && isSerious(check))) ??
+    shortfallOf(resultsOf((check) => check.carries && isSerious(check))) ??
     (isMissing ? (shortfallOf(required) ?? 'nothing_to_check') : null) ??
     (carrying.includes('pass') ? null : (shortfallOf(carrying) ?? 'nothing_to_check'))
   if (reason !== null) return { status: 'not_evidenced', reason }

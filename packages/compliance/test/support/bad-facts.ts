@@ -85,6 +85,8 @@ export const BAD_FACTS: Readonly<Record<string, Change>> = {
   'LED-6': without(inside(5, 60, 'ledger.verified')),
   'LED-7': chain({ mismatches: [{ seq: 40, keptBy: 'rpt_0' }] }),
 
+  'LED-8': plus({ ...change(day(11), 'guard.checked', {}), erased: true }),
+
   'DEC-1': plus(
     decision(day(11), { agent_id: 'stranger', decision: 'deny', reason: 'default_deny' }),
   ),

@@ -165,7 +165,7 @@ function identity(): EntryInput[] {
 function checks(): EntryInput[] {
   return [
     guardCheck(day(7), { session_id: 'chat 1' }),
-    ...everyDay(8, 12, 1, (at) => guardCheck(day(at), { session_id: `chat ${at}` })),
+    ...everyDay(8, 13, 1, (at) => guardCheck(day(at), { session_id: `chat ${at}` })),
     {
       at: day(13),
       kind: 'guard.counted',

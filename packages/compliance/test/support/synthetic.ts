@@ -8,6 +8,7 @@ import { ms } from './by-hand.ts'
 export const passed = (check: string): CheckOutcome => ({
   check,
   population: 1000,
+  days: 90,
   ok: true,
   value: { count: 0 },
   threshold: '0',
@@ -76,9 +77,6 @@ export const factsWith = ({
     ledger: { entries: 6, firstSeq: 4, lastSeq: 9, byKind: { 'a.b': 6 }, lastSeqBeforeEnd: 9 },
     days: {
       use: 90,
-      decisions: 90,
-      requests: 90,
-      votes: 90,
       first_to_last: 90,
       record: 400,
       organization: 400,

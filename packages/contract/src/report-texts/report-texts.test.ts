@@ -30,7 +30,7 @@ describe('values as text', () => {
 
   test.each([
     ['2026-02-01T00:00:00.000Z', '2026-03-01T00:00:00.000Z', '1 February 2026 to 28 February 2026'],
-    ['2026-03-31T00:00:00.000Z', '2026-04-01T00:00:00.000Z', '31 March 2026 to 31 March 2026'],
+    ['2026-03-31T00:00:00.000Z', '2026-04-01T00:00:00.000Z', '31 March 2026'],
     [
       '2026-02-01T00:00:00.000Z',
       '2026-03-01T12:30:01.500Z',
@@ -42,7 +42,7 @@ describe('values as text', () => {
 })
 
 describe('the population of a check', () => {
-  const least = { population: 30, of: 'decisions', days: 7, over: 'decisions' } as const
+  const least = { population: 30, of: 'decisions', days: 7, over: 'cases' } as const
   const check = { id: 'DEC-2', title: '', severity: 'medium', value: null, threshold: '' } as const
   const textOf = (given: Partial<ReportCheck>): string =>
     populationText({
@@ -57,18 +57,26 @@ describe('the population of a check', () => {
     })
 
   test.each([
-    [{}, 'decisions: 40'],
+    [{}, 'decisions: 40 (minimum: 30); days with them: 90 (minimum: 7)'],
+    [{ result: 'not_applicable', population: 0, basis: 0 }, 'decisions: 0'],
+    [{ carries: false }, 'decisions: 40'],
     [{ result: 'fail' }, 'decisions: 40'],
     [{ result: 'fail', basis: 0 }, 'examined: 40; decisions: 0'],
-    [{ result: 'too_small', basis: 3 }, 'decisions: 3; the check requires at least 30'],
-    [{ result: 'too_young', days: 1 }, '1 day with decisions; the check requires at least 7'],
+    [
+      { result: 'too_small', basis: 3 },
+      'decisions: 3 (minimum: 30); days with them: 90 (minimum: 7)',
+    ],
+    [
+      { result: 'too_young', days: 1 },
+      'decisions: 40 (minimum: 30); days with them: 1 (minimum: 7)',
+    ],
     [
       { result: 'too_young', days: 15, least: { ...least, days: 183, over: 'record' } },
-      '15 days since the oldest kept decision; the check requires at least 183',
+      'decisions: 40 (minimum: 30); days since the oldest kept decision: 15 (minimum: 183)',
     ],
     [
       { result: 'too_young', days: 0, least: { ...least, days: 91, over: 'organization' } },
-      '0 days since the organization was created; the check requires at least 91',
+      'decisions: 40 (minimum: 30); days since the organization was created: 0 (minimum: 91)',
     ],
     [{ least: undefined }, '40'],
   ] satisfies [Partial<ReportCheck>, string][])('%j is: %s', (given, text) => {

@@ -18,7 +18,8 @@ const DAY = 86_400_000
 export function periodText({ from, to }: { readonly from: string; readonly to: string }): string {
   if (!from.endsWith('T00:00:00.000Z') || !to.endsWith('T00:00:00.000Z'))
     return `${momentText(from)} to before ${momentText(to)}`
-  return `${dayText(Date.parse(from))} to ${dayText(Date.parse(to) - DAY)}`
+  const [first, last] = [dayText(Date.parse(from)), dayText(Date.parse(to) - DAY)]
+  return first === last ? first : `${first} to ${last}`
 }
 
 /** `2026-01-31T08:00:00.000Z` for people, to the second. */

@@ -77,27 +77,25 @@ export const evidenceTitle = ({ kind, title }: ReportEvidence): string =>
 
 export const seqText = (seqs: readonly number[]): string => seqs.join(', ')
 
-/** The cases of a check and, if they or their days were too few, the required minimum. */
-export function populationText({ population, basis, days, least, result }: ReportCheck): string {
+/** The cases and days of a check, each with the minimum that a pass requires. */
+export function populationText(check: ReportCheck): string {
+  const { population, basis, days, least, result, carries } = check
   if (least === undefined || basis === undefined || days === undefined) return String(population)
-  const looked = `${least.of}: ${basis}`
-  if (result === 'too_small') return `${looked}; the check requires at least ${least.population}`
-  if (result === 'too_young')
-    return `${days} ${days === 1 ? 'day' : 'days'} ${DAYS_TEXTS[least.over]}; the check requires at least ${least.days}`
+  const cases = `${least.of}: ${basis}`
   // A failure can concern cases that are no evidence, such as votes that name nobody.
-  return result === 'fail' && basis !== population ? `examined: ${population}; ${looked}` : looked
+  if (result === 'fail') return basis === population ? cases : `examined: ${population}; ${cases}`
+  if (result === 'not_applicable' || carries === false) return cases
+  return `${cases} (minimum: ${least.population}); ${DAYS_TEXTS[least.over]}: ${days} (minimum: ${least.days})`
 }
 
 /** The days that the minimum of a check counts. */
 export const DAYS_TEXTS: Readonly<Record<NonNullable<ReportCheck['least']>['over'], string>> = {
-  use: 'with decisions, votes or changes',
-  decisions: 'with decisions',
-  requests: 'with requests for approval',
-  votes: 'with votes of named people',
-  first_to_last: 'from the first to the last use in the period',
-  record: 'since the oldest kept decision',
-  organization: 'since the organization was created',
-  period: 'of the period',
+  cases: 'days with them',
+  use: 'days of use',
+  first_to_last: 'days from the first to the last use',
+  record: 'days since the oldest kept decision',
+  organization: 'days since the organization was created',
+  period: 'days of the period',
 }
 
 /** Successive sequence numbers of one day; the day is null in an old report, which has no dates. */
@@ -146,7 +144,7 @@ const supplyItem = (sentence: string): string =>
     : sentence.replace(/ must be supplied\.$/, '.')
 
 /** The titles of the two lists of a control. */
-export const LIST_TITLES = { record: 'The record contains', supply: 'You supply' } as const
+export const LIST_TITLES = { record: 'The record shows', supply: 'You supply' } as const
 
 /** The severities of open findings, as `1 high, 2 low`; null if unknown. */
 export function openText(summary: ReportSummary): string | null {

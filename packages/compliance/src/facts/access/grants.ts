@@ -5,6 +5,7 @@ import { DAY } from '../report-query.ts'
 import { isAtMostPercent } from '../ratio.ts'
 import type { PermissionState } from '../state/permissions.ts'
 import { isRelaxed } from '../thresholds.ts'
+import type { CheckThresholds } from '../thresholds.ts'
 
 const isWild = ({ actions }: PermissionState): boolean => actions.some(matchesAll)
 
@@ -53,10 +54,19 @@ export const grantsMeter: CreateMeter = ({ question, seqsOf }) => {
             value: counts,
             threshold: `none covers every action, and at most ${percent}% unused`,
             relaxed: isRelaxed(thresholds, 'unused_grants_percent', 'unused_grant_days'),
-            failures: failing(against, counts),
+            failures: failing(against, { n: grants.length, found: foundText(counts, thresholds) }),
           }),
         ],
       }
     },
   }
 }
+
+const foundText = (
+  { wildcards, unused }: { readonly wildcards: number; readonly unused: number },
+  { unused_grant_days: days }: CheckThresholds,
+): string =>
+  [
+    ...(wildcards > 0 ? [`${wildcards} cover every action`] : []),
+    ...(unused > 0 ? [`${unused} not used in ${days} days`] : []),
+  ].join(' and ')

@@ -1,3 +1,4 @@
+import { Cases } from '../cases.ts'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { HOUR } from '../report-query.ts'
@@ -22,7 +23,8 @@ export const approverLoadMeter: CreateMeter = ({ question: { thresholds }, seqsO
   const beyond = seqsOf('APR-7')
   const loads = new Map<string, Load>()
   let votes = 0
-  const named = { votes: 0, approvals: 0 }
+  const approvals = new Cases()
+  let named = 0
   return {
     reads: VOTING,
     entry(entry) {
@@ -30,8 +32,8 @@ export const approverLoadMeter: CreateMeter = ({ question: { thresholds }, seqsO
       if (!vote) return
       votes += 1
       if (isNamed(vote)) {
-        named.votes += 1
-        if (vote.decision === 'approve') named.approvals += 1
+        named += 1
+        if (vote.decision === 'approve') approvals.add(entry.time)
       }
       const hour = Math.floor(entry.time / HOUR)
       const name = voterName(vote)
@@ -70,13 +72,13 @@ export const approverLoadMeter: CreateMeter = ({ question: { thresholds }, seqsO
         checks: [
           outcome({
             check: 'APR-7',
-            population: named.votes,
-            basis: named.approvals,
+            population: named,
+            cases: approvals,
             value: { max_per_hour: n },
             threshold: `at most ${most} votes of one approver in an hour`,
             relaxed: isRelaxed(thresholds, 'approver_decisions_per_hour', 'min_approvals'),
             failures:
-              named.approvals < thresholds.min_approvals ? [] : failing(beyond, { approver, n }),
+              approvals.count < thresholds.min_approvals ? [] : failing(beyond, { approver, n }),
           }),
         ],
       }

@@ -1,6 +1,7 @@
 import { matchesPattern } from '@remit/core/reading'
 import type { FactEntry } from '../entry.ts'
 import { DECIDED } from '../lazy-entry.ts'
+import { Cases } from '../cases.ts'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { ratioOf } from '../ratio.ts'
@@ -23,22 +24,25 @@ export const gatesMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
   const past = seqsOf('APR-2')
   const asked = new OpenRequests()
   const listed = new Listed()
+  /** Released by a named person. */
+  const byPerson = new Cases()
+  const requests = new Cases()
   let released = 0
   /** Approved only by keys without a named person. */
   let unnamed = 0
-  let requests = 0
   let isBegun = false
 
   /** Requests that were open when the period began. */
   function begin(state: FactState): void {
     if (isBegun) return
     isBegun = true
-    for (const one of state.approvals.values()) if (isOpen(one, from)) requests += 1
+    for (const one of state.approvals.values()) if (isOpen(one, from)) requests.add(from)
   }
 
-  function release(seq: number, isByPerson: boolean): void {
+  function release({ seq, time }: FactEntry, isByPerson: boolean): void {
     released += 1
-    if (!isByPerson) unreleased.add(seq)
+    if (isByPerson) byPerson.add(time)
+    else unreleased.add(seq)
   }
 
   function allow(entry: FactEntry, state: FactState): void {
@@ -49,21 +53,21 @@ export const gatesMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
       const approval = state.approvals.get(named.id)
       // The entry of the approval may have been erased.
       if (!isDecided(approval) && state.lost('approval.decided') > 0) return
-      if (!approval) requests += 1
+      if (!approval) requests.add(time)
       if (!approval || approvalAt(approval, time) !== 'approved') past.add(seq)
       if (!approval || !wasReleasedSince(approval, from))
-        release(seq, approval !== undefined && isReleasedByPerson(approval))
+        release(entry, approval !== undefined && isReleasedByPerson(approval))
       return
     }
     const passed = asked.passedBy(entry)
     if (passed !== null) asked.drop(entry.agent_id ?? '', passed)
-    if (passed !== null || listed.has(action, state)) release(seq, false)
+    if (passed !== null || listed.has(action, state)) release(entry, false)
   }
 
   function move(entry: FactEntry, inPeriod: boolean): void {
     if (entry.kind === 'approval.requested') {
       asked.add(entry)
-      if (inPeriod) requests += 1
+      if (inPeriod) requests.add(entry.time)
       return
     }
     const approval = approvalOf(entry)
@@ -73,7 +77,7 @@ export const gatesMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
     if (isApproved || !inPeriod) asked.drop(approval.agentId, approval.id)
     if (!isApproved || !inPeriod) return
     if (!approval.personApproved) unnamed += 1
-    release(entry.seq, approval.personApproved)
+    release(entry, approval.personApproved)
   }
 
   return {
@@ -87,23 +91,24 @@ export const gatesMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
     },
     end(state) {
       begin(state)
-      const share = ratioOf(released - unreleased.count, released)
+      const share = ratioOf(byPerson.count, released)
       return {
         metrics: [
           { id: 'M16', value: share, population: released },
-          { id: 'M23', value: past.count, population: requests },
+          { id: 'M23', value: past.count, population: requests.count },
         ],
         checks: [
           outcome({
             check: 'APR-1',
             population: released,
-            basis: released - unreleased.count,
-            value: { share, named: released - unreleased.count, unnamed },
+            cases: byPerson,
+            value: { share, named: byPerson.count, unnamed },
             failures: failing(unreleased),
           }),
           outcome({
             check: 'APR-2',
-            population: requests,
+            population: requests.count,
+            cases: requests,
             value: { count: past.count },
             failures: failing(past),
           }),

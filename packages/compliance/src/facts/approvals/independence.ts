@@ -1,7 +1,9 @@
+import { Cases } from '../cases.ts'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { approvalOf } from '../state/approvals.ts'
 import { isNamed, objectionTo, voteIn, VOTING } from './votes.ts'
+import type { Objection } from './votes.ts'
 
 /**
  * M22: votes by the requester, by an owner of the agent, or with a key without a named person.
@@ -12,7 +14,7 @@ export const independenceMeter: CreateMeter = ({ seqsOf }) => {
   const counts = { requester: 0, owner: 0, unnamed: 0 }
   let asserted = 0
   let votes = 0
-  let named = 0
+  const named = new Cases()
   return {
     reads: VOTING,
     entry(entry, state) {
@@ -25,7 +27,7 @@ export const independenceMeter: CreateMeter = ({ seqsOf }) => {
         counts[objection] += 1
         against.add(entry.seq)
       }
-      if (isNamed(vote)) named += 1
+      if (isNamed(vote)) named.add(entry.time)
       else if (vote.type === 'person') asserted += 1
     },
     end: () => ({
@@ -36,11 +38,23 @@ export const independenceMeter: CreateMeter = ({ seqsOf }) => {
         outcome({
           check: 'APR-3',
           population: votes,
-          basis: named,
-          value: { named, unnamed: votes - named, count: against.count },
-          failures: failing(against, { n: against.count, ...counts }),
+          cases: named,
+          value: { named: named.count, unnamed: votes - named.count, count: against.count },
+          failures: failing(against, { n: against.count, by: byText(counts) }),
         }),
       ],
     }),
   }
 }
+
+const BY: Readonly<Record<Objection, string>> = {
+  requester: 'by the requester',
+  owner: 'by an owner of the agent',
+  unnamed: 'with a key that names nobody',
+}
+
+const byText = (counts: Readonly<Record<Objection, number>>): string =>
+  (['requester', 'owner', 'unnamed'] as const)
+    .filter((one) => counts[one] > 0)
+    .map((one) => `${BY[one]} (${counts[one]})`)
+    .join(', ')

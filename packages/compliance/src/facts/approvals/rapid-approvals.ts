@@ -1,3 +1,4 @@
+import { Cases } from '../cases.ts'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { percentile } from '../percentile.ts'
@@ -62,6 +63,7 @@ export const rapidApprovalsMeter: CreateMeter = ({ question: { thresholds }, seq
   const medianMs = thresholds.unrefused_median_seconds * SECOND
   const all = new Tally(rapidMs)
   const named = new Tally(rapidMs)
+  const cases = new Cases()
   return {
     reads: VOTING,
     entry(entry) {
@@ -73,7 +75,9 @@ export const rapidApprovalsMeter: CreateMeter = ({ question: { thresholds }, seq
       all.add(vote, approval, ms, isDeciding)
       if (!isNamed(vote)) return
       named.add(vote, approval, ms, isDeciding)
-      if (vote.decision === 'approve' && ms < Math.max(rapidMs, medianMs)) quick.add(entry.seq)
+      if (vote.decision !== 'approve') return
+      cases.add(entry.time)
+      if (ms < Math.max(rapidMs, medianMs)) quick.add(entry.seq)
     },
     end() {
       const { approvals, rapid, decided, refused, rapidShare, refusalShare, median } = named
@@ -95,6 +99,7 @@ export const rapidApprovalsMeter: CreateMeter = ({ question: { thresholds }, seq
           outcome({
             check: 'APR-5',
             population: approvals,
+            cases,
             value: {
               rapid_share: rapidShare,
               refusal_share: refusalShare,

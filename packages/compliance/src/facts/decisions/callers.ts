@@ -1,4 +1,5 @@
 import { isKindInPlan } from '../plan.ts'
+import { Cases } from '../cases.ts'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import type { FactState } from '../state/state.ts'
@@ -13,13 +14,13 @@ const MOST = 50_000
 export const callersMeter: CreateMeter = ({ seqsOf }) => {
   const unregistered = seqsOf('DEC-1')
   const names = new Set<string>()
-  let decisions = 0
+  const decisions = new Cases()
   let allows = 0
   return {
     reads: ['authorization.decided'],
-    entry({ seq, agent_id: id, decision }, { agents }) {
+    entry({ seq, time, agent_id: id, decision }, { agents }) {
       if (id === null) return
-      decisions += 1
+      decisions.add(time)
       if (agents.has(id)) return
       unregistered.add(seq)
       if (decision === 'allow') allows += 1
@@ -31,11 +32,12 @@ export const callersMeter: CreateMeter = ({ seqsOf }) => {
       const isExplained = names.size <= state.lost('agent.registered')
       const value = { callers: names.size, decisions: unregistered.count, allows }
       return {
-        metrics: [{ id: 'M13', value, population: decisions }],
+        metrics: [{ id: 'M13', value, population: decisions.count }],
         checks: [
           outcome({
             check: 'DEC-1',
-            population: isKept ? decisions : 0,
+            population: isKept ? decisions.count : 0,
+            cases: decisions,
             value,
             failures: isExplained
               ? []

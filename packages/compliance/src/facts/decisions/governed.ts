@@ -1,4 +1,5 @@
 import { isKindInPlan } from '../plan.ts'
+import { Cases } from '../cases.ts'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { isAtMostPercent, percentText, ratioOf } from '../ratio.ts'
@@ -8,16 +9,17 @@ import { isRelaxed } from '../thresholds.ts'
 export const governedMeter: CreateMeter = ({ question: { thresholds }, seqsOf }) => {
   const ungoverned = seqsOf('DEC-4')
   const percent = thresholds.ungoverned_percent
-  let allows = 0
+  const cases = new Cases()
   return {
     reads: ['authorization.decided'],
-    entry({ seq, decision, decided }) {
+    entry({ seq, time, decision, decided }) {
       if (decision !== 'allow' || !decided) return
-      allows += 1
+      cases.add(time)
       if (!decided.isGoverned) ungoverned.add(seq)
     },
     end({ organization }) {
       const { count } = ungoverned
+      const allows = cases.count
       const share = ratioOf(count, allows)
       const isInPlan = isKindInPlan('policy_rules', organization?.plan ?? 'free')
       return {
@@ -26,6 +28,7 @@ export const governedMeter: CreateMeter = ({ question: { thresholds }, seqsOf })
           outcome({
             check: 'DEC-4',
             population: isInPlan ? allows : 0,
+            cases,
             value: share,
             threshold: `at most ${percent}% of allows`,
             relaxed: isRelaxed(thresholds, 'ungoverned_percent'),

@@ -1,4 +1,5 @@
 import type { DecisionFacts } from '../decision.ts'
+import { Cases } from '../cases.ts'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { ratioOf } from '../ratio.ts'
@@ -31,14 +32,16 @@ export const outcomesMeter: CreateMeter = ({ seqsOf }) => {
   const unexplained = seqsOf('DEC-2')
   const outcomes = new NameCounts()
   const denials = new NameCounts()
+  const cases = new Cases()
   let erased = 0
   return {
     reads: ['authorization.decided'],
-    entry({ seq, decided, decision, reason }) {
+    entry({ seq, time, decided, decision, reason }) {
       if (!decided) {
         erased += 1
         return
       }
+      cases.add(time)
       outcomes.add(decision ?? 'unknown')
       if (decision === 'deny') denials.add(reason ?? 'unknown')
       if (!isExplained(reason, decided)) unexplained.add(seq)
@@ -67,6 +70,7 @@ export const outcomesMeter: CreateMeter = ({ seqsOf }) => {
           outcome({
             check: 'DEC-2',
             population: total,
+            cases,
             value: share,
             failures: failing(unexplained),
           }),

@@ -1,3 +1,4 @@
+import { Cases } from '../cases.ts'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { isAtMostPercent, percentText, ratioOf } from '../ratio.ts'
@@ -17,10 +18,10 @@ export const guardMeter: CreateMeter = ({ question, seqsOf }) => {
   const checked = new Set<string>()
   /** Agents and their first decision. */
   const deciding = new Map<string, number>()
-  let checks = 0
+  const checks = new Cases()
 
-  function add(verdict: string | null, count: number): void {
-    checks += count
+  function add(time: number, verdict: string | null, count: number): void {
+    if (count > 0) checks.add(time, count)
     if (verdict !== null && Object.hasOwn(byVerdict, verdict))
       byVerdict[verdict] = (byVerdict[verdict] ?? 0) + count
   }
@@ -29,14 +30,14 @@ export const guardMeter: CreateMeter = ({ question, seqsOf }) => {
     reads: ['guard.checked', 'guard.counted', 'authorization.decided'],
     entry(entry) {
       if (entry.erased) return
-      const { kind, seq, agent_id } = entry
+      const { kind, seq, time, agent_id } = entry
       if (kind === 'authorization.decided') {
         if (agent_id !== null && !deciding.has(agent_id)) deciding.set(agent_id, seq)
       } else if (kind === 'guard.checked') {
-        add(textIn(entry.data, 'action'), 1)
+        add(time, textIn(entry.data, 'action'), 1)
         if (agent_id !== null) checked.add(agent_id)
       } else {
-        add('allow', numberIn(entry.data, 'checks') ?? 0)
+        add(time, 'allow', numberIn(entry.data, 'checks') ?? 0)
         for (const one of recordsIn(entry.data, 'agents')) {
           const agent = textIn(one, 'agent_id')
           if (agent !== null) checked.add(agent)
@@ -52,7 +53,7 @@ export const guardMeter: CreateMeter = ({ question, seqsOf }) => {
         metrics: [
           {
             id: 'M45',
-            value: { checks, by_verdict: byVerdict, agents_checked: share },
+            value: { checks: checks.count, by_verdict: byVerdict, agents_checked: share },
             population: deciding.size,
           },
         ],
@@ -60,7 +61,7 @@ export const guardMeter: CreateMeter = ({ question, seqsOf }) => {
           outcome({
             check: 'GRD-1',
             population: deciding.size,
-            basis: checks,
+            cases: checks,
             value: { share },
             threshold: `at least ${percent}% of agents`,
             relaxed: isRelaxed(question.thresholds, 'guarded_percent'),

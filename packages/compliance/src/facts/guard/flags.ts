@@ -1,4 +1,5 @@
 import type { FactEntry } from '../entry.ts'
+import { Cases } from '../cases.ts'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { DAY } from '../report-query.ts'
@@ -26,8 +27,10 @@ export const flagsMeter: CreateMeter = ({ seqsOf, question: { from } }) => {
   const names = ['session_id', 'request_id'] as const
   let flagged = 0
   let unlinked = 0
+  /** Flags with a session or request. */
+  const linked = new Cases()
 
-  function flag({ seq, data }: FactEntry, inPeriod: boolean): void {
+  function flag({ seq, time, data }: FactEntry, inPeriod: boolean): void {
     if (inPeriod) flagged += 1
     const one: Flag = { seq, inPeriod, isFollowed: false }
     let isLinked = false
@@ -39,7 +42,9 @@ export const flagsMeter: CreateMeter = ({ seqsOf, question: { from } }) => {
       if (others) others.push(one)
       else waiting[name].set(id, [one])
     }
-    if (!isLinked && inPeriod) unlinked += 1
+    if (!inPeriod) return
+    if (isLinked) linked.add(time)
+    else unlinked += 1
   }
 
   function allow(entry: FactEntry): void {
@@ -78,6 +83,7 @@ export const flagsMeter: CreateMeter = ({ seqsOf, question: { from } }) => {
         outcome({
           check: 'GRD-2',
           population: flagged - unlinked,
+          cases: linked,
           value: { followed: followed.count, unlinked },
           failures: failing(followed),
         }),

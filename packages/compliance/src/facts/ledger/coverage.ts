@@ -107,9 +107,10 @@ export const coverageMeter: CreateMeter = ({ question, seqsOf }) => {
     end(state, { chain }) {
       const created = createdAt(state, firstKept)
       const begin = Math.max(from, created)
-      const found = between(begin)
       // After a pruning, the record starts at the cut, not at the first remaining entry.
       const recordFrom = Math.max(from, chain.keptFrom ?? firstKept?.time ?? to)
+      // Silence before the record is a matter of LED-5.
+      const found = between(chain.keptFrom === null ? begin : Math.max(begin, recordFrom))
       const covered = ratioOf(Math.max(0, to - recordFrom), Math.max(0, to - begin))
       const isWhole = recordFrom <= begin
       if (!isWhole && firstKept) late.add(firstKept.seq)

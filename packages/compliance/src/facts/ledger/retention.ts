@@ -27,7 +27,7 @@ export const retentionMeter: CreateMeter = ({ question, seqsOf }) => {
     since: -Infinity,
     entry(entry, _state, inPeriod) {
       kept += 1
-      if (entry.kind === DECIDED) decisions += 1
+      if (entry.kind === DECIDED && !entry.erased) decisions += 1
       if (entry.kind !== 'ledger.pruned' || !inPeriod) return
       const prunedAt = timeIn(entry.data, 'pruned_at') ?? entry.time
       const cutoff = timeIn(entry.data, 'cutoff')
@@ -44,7 +44,7 @@ export const retentionMeter: CreateMeter = ({ question, seqsOf }) => {
           {
             id: 'M07',
             value: {
-              kept_days: oldestDecision === null ? null : daysText(to - oldestDecision),
+              kept_days: oldestDecision === null ? null : Math.floor((to - oldestDecision) / DAY),
               setting_days: days,
               shortest_pruned_age_days: youngestPruned === null ? null : daysText(youngestPruned),
             },

@@ -3,6 +3,7 @@ import { isNamed, namesOf, voteIn, VOTING } from '../approvals/votes.ts'
 import { authorOf } from '../changes/administrative.ts'
 import type { FactEntry } from '../entry.ts'
 import { DECIDED } from '../lazy-entry.ts'
+import { Cases } from '../cases.ts'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { DAY, HOUR } from '../report-query.ts'
@@ -35,7 +36,7 @@ export const authorsMeter: CreateMeter = ({ question: { from, thresholds }, seqs
   const policies = new Map<string, readonly string[]>()
   let changes = 0
   let votes = 0
-  let named = 0
+  const named = new Cases()
 
   function change(entry: FactEntry, state: FactState): void {
     const rule = ruleOf(entry)
@@ -52,7 +53,7 @@ export const authorsMeter: CreateMeter = ({ question: { from, thresholds }, seqs
     const approval = approvalOf(entry)
     if (!given || !approval) return
     votes += 1
-    if (isNamed(given)) named += 1
+    if (isNamed(given)) named.add(entry.time)
     if (given.decision !== 'approve') return
     const names = [...namesOf(given, state)]
     const rules = [...approval.rules, ...(policies.get(approval.id) ?? [])]
@@ -96,7 +97,7 @@ export const authorsMeter: CreateMeter = ({ question: { from, thresholds }, seqs
           outcome({
             check: 'CHG-3',
             population: changes > 0 ? votes : 0,
-            basis: named,
+            cases: named,
             value: { count: against.count },
             relaxed: isRelaxed(thresholds, 'author_hours'),
             failures: failing(against),

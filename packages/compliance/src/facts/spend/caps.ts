@@ -1,5 +1,6 @@
 import type { DecisionFacts, RecordedWindow } from '../decision.ts'
 import type { FactEntry } from '../entry.ts'
+import { Cases } from '../cases.ts'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { ratioOf } from '../ratio.ts'
@@ -29,8 +30,8 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
   const days = new Set<string>()
   const months = new Set<string>()
   /** Allows with an amount, and those under a cap. */
-  let spending = 0
-  let held = 0
+  const spending = new Cases()
+  const held = new Cases()
   let isBegun = false
   /** The agent whose limit the previous entry set; the state has it by now. */
   let setFor: string | null = null
@@ -52,7 +53,7 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
   ): void {
     const micro = amountOf(decided)
     if (micro === 0 && !decided.hasInvalidAmount) return
-    spending += 1
+    spending.add(time)
     const limit = state.spendLimits.get(id)
     if (!hasCap(limit)) {
       // The decision itself names caps: the entry that set them was erased.
@@ -63,7 +64,7 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
     }
     if (!spenders.has(id)) spenders.set(id, true)
     capped.add(id)
-    held += 1
+    held.add(time)
     const isDayOver = isOver(limit.dailyMicro, decided.spend?.daily, micro)
     const isMonthOver = isOver(limit.monthlyMicro, decided.spend?.monthly, micro)
     if (!isDayOver && !isMonthOver) return
@@ -104,14 +105,14 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
             check: 'SPD-1',
             population: spenders.size,
             value: share,
-            basis: spending,
+            cases: spending,
             failures: failing(uncapped, { n: spenders.size - ok }, cappedSince(spenders, state)),
           }),
           outcome({
             check: 'SPD-2',
             population: capped.size,
             value,
-            basis: held,
+            cases: held,
             failures: failing(over, { n: windows }),
           }),
         ],

@@ -28,17 +28,25 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
   const broken = new Map<string, Broken>()
   /** Stops of the period without a denial yet: by agent, or by denial; milliseconds. */
   const awaiting = new Map<string, number>()
+  /** The names of stops in force at some time of the period, and of those that denied a request. */
+  const known = new Set<string>()
+  const tested = new Set<string>()
   const delays: number[] = []
   let stops = 0
   let isBegun = false
+
+  function stop(name: string): void {
+    stops += 1
+    known.add(name)
+  }
 
   /** Stops in force when the period began. */
   function begin(state: FactState): void {
     if (isBegun) return
     isBegun = true
-    stops += state.stops.size
-    for (const { isConditional, expiresAt } of state.denies.values())
-      if (!isConditional && (expiresAt === null || from < expiresAt)) stops += 1
+    for (const id of state.stops.keys()) stop(agentStop(id))
+    for (const [id, { isConditional, expiresAt }] of state.denies)
+      if (!isConditional && (expiresAt === null || from < expiresAt)) stop(denial(id))
   }
 
   function breach({ seq }: FactEntry, agentId: string, stopSeq: number): void {
@@ -75,9 +83,9 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
     const { time, agent_id: id, decided } = entry
     if (id === null) return
     if (broken.size > 0) mend(entry, id, state)
-    if (awaiting.size === 0) return
-    const ids = (decided?.matched ?? []).map((one) => `${one.kind} ${one.id}`)
-    for (const name of [`agent ${id}`, ...ids]) {
+    const denials = (decided?.matched ?? []).map((one) => `${one.kind} ${one.id}`)
+    for (const name of state.stops.has(id) ? [agentStop(id), ...denials] : denials) {
+      if (known.has(name)) tested.add(name)
       const since = awaiting.get(name)
       if (since === undefined) continue
       delays.push(time - since)
@@ -97,7 +105,7 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
       }
       const name = stopIn(entry, state)
       if (name === null) return
-      stops += 1
+      stop(name)
       awaiting.set(name, time)
     },
     end(state) {
@@ -131,6 +139,7 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
           outcome({
             check: 'DEC-3',
             population: stops,
+            basis: tested.size,
             value: { count: all.count },
             failures,
           }),
@@ -145,11 +154,14 @@ function stopIn({ kind, agent_id: id, data }: FactEntry, { stops }: FactState): 
   if (kind === 'permission.granted') {
     const deny = recordIn(data, 'permission') ?? {}
     const isDeny = textIn(deny, 'effect') === 'deny' && textIn(deny, 'condition') === null
-    return isDeny ? `permission ${textIn(deny, 'id') ?? ''}` : null
+    return isDeny ? denial(textIn(deny, 'id') ?? '') : null
   }
   const isStop =
     kind === 'agent.suspended' ||
     kind === 'agent.removed' ||
     textIn(recordIn(data, 'agent') ?? {}, 'status') === 'suspended'
-  return isStop && id !== null && !stops.has(id) ? `agent ${id}` : null
+  return isStop && id !== null && !stops.has(id) ? agentStop(id) : null
 }
+
+const agentStop = (id: string): string => `agent ${id}`
+const denial = (id: string): string => `permission ${id}`

@@ -1,4 +1,5 @@
 import type { FactEntry } from '../entry.ts'
+import { Cases } from '../cases.ts'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { numberIn, recordIn, textIn, textsIn } from '../recorded-json.ts'
@@ -28,7 +29,7 @@ export const exchangesMeter: CreateMeter = ({ question, seqsOf }) => {
   const strange = new Set<string | null>()
   /** The revocations of credentials from invalid exchanges. */
   const revoked = new Map<string, number>()
-  let exchanged = 0
+  const exchanged = new Cases()
   let untrusted = 0
   let unlimited = 0
 
@@ -41,7 +42,7 @@ export const exchangesMeter: CreateMeter = ({ question, seqsOf }) => {
   function exchange({ seq, time, data }: FactEntry, state: FactState): void {
     const idpId = textIn(data, 'idp_id') ?? UNKNOWN
     of(idpId).exchanged += 1
-    exchanged += 1
+    exchanged.add(time)
     const credential = textIn(data, 'credential_id')
     // The entry that trusted the issuer may have been erased.
     if (!isTrusted(idpId, state, time) && state.lost('issuer.trusted') === 0) {
@@ -85,13 +86,14 @@ export const exchangesMeter: CreateMeter = ({ question, seqsOf }) => {
               untrusted,
               unlimited,
             },
-            population: exchanged,
+            population: exchanged.count,
           },
         ],
         checks: [
           outcome({
             check: 'TRU-2',
-            population: exchanged,
+            population: exchanged.count,
+            cases: exchanged,
             value: { untrusted, unlimited },
             failures: failing(wrong, undefined, lastOf([...strange, ...open.keys()], revoked)),
           }),

@@ -40,7 +40,7 @@ const ofControl = (report: ReadyReport, control: ReportControl): object => ({
   uuid: controlObservationId(report, control.id),
   title: `${plain(control.id)}: ${plain(control.title)}`,
   description: [
-    ...(control.record_shows ?? []).map((sentence) => `The record contains: ${plain(sentence)}`),
+    ...(control.record_shows ?? []).map((sentence) => `The record shows: ${plain(sentence)}`),
     `The organization supplies: ${plain(control.organization_must_supply)}`,
   ].join(' '),
   props: [...statusProps(control), ...control.checks.map(checkProp)],

@@ -6,7 +6,7 @@ import type {
   ReportControl,
   ReportEvidence,
 } from '@remit/contract'
-import { DAYS_TEXTS, figureText, unitText } from '@remit/contract/report-texts'
+import { DAYS_TEXTS, evidenceTitle, figureText, unitText } from '@remit/contract/report-texts'
 import type { CsvCell } from './cell.ts'
 import type { CsvTable } from './table.ts'
 
@@ -102,6 +102,7 @@ const COLUMNS: Readonly<Record<CsvPart, readonly string[]>> = {
     ...PERIOD,
     'control_id',
     'evidence_kind',
+    'evidence_title',
     'operated',
     'reason',
     'evidence_count',
@@ -171,6 +172,7 @@ const PARTS: Readonly<Record<CsvPart, (hashed: HashedContent) => Row[]>> = {
         ...common(hashed),
         control_id: control.id,
         evidence_kind: evidence.kind,
+        evidence_title: evidenceTitle(evidence),
         operated: evidence.operated,
         reason: evidence.reason,
         ...evidenceCells(evidence),
