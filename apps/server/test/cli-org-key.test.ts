@@ -48,6 +48,20 @@ describe.each(someDialects())('organizations and keys on %s', (dialect) => {
     })
   })
 
+  test('an organization is suspended with a reason, and a blank one is none', async () => {
+    const { organization } = await createOrg(env, 'to suspend')
+    const recorded = async (reason: string) => {
+      await cliJson(['org', 'suspend', 'to suspend', '--reason', reason], env)
+      const { kind, payload } = await lastEntry(organization.id)
+      await cliJson(['org', 'resume', 'to suspend'], env)
+      return [kind, (JSON.parse(payload) as { data: { reason?: string } }).data.reason]
+    }
+
+    expect(await recorded('unpaid')).toEqual(['organization.updated', 'unpaid'])
+    for (const blank of ['', ' ', '\u200B'])
+      expect(await recorded(blank)).toEqual(['organization.updated', undefined])
+  })
+
   test('a person sees the secret of a new organization once, and a list never shows it', async () => {
     const { stdout, code } = await cli(['org', 'create', 'for people'], env)
     const secret = /rmk_[0-9A-Za-z]{65}/.exec(stdout)?.[0] ?? 'none'

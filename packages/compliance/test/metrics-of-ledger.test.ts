@@ -44,6 +44,21 @@ describe('the ledger', () => {
     })
   })
 
+  it('M05: silence before the record is not claimed: those entries were pruned', () => {
+    const beats = Array.from({ length: 45 }, (_, i) => at(day(45 + i), 'ledger.heartbeat'))
+    const kept = (keptFrom: number | null) =>
+      check(
+        factsOf([organization('organization.carried', '2025-12-01'), decision(day(45)), ...beats], {
+          chain: { ...VALID_CHAIN, keptFrom },
+          reports: [],
+        }),
+        'LED-3',
+      )
+
+    expect(kept(ms(day(45)))).toMatchObject({ ok: true, value: { longest_hours: '24.00' } })
+    expect(kept(null)).toMatchObject({ ok: false, value: { longest_hours: '1080.00' } })
+  })
+
   it('M06: an organization that is younger than the period is covered from its beginning', () => {
     const young = said.slice(1)
     const record = [organization('organization.created', '2026-02-01'), ...young.slice(4)]

@@ -26,8 +26,8 @@ describe('the least from which a check may pass', () => {
   test.each(CASES)('$id states it: a number of something, and days', ({ least, carries }) => {
     expect(least.population).toBeGreaterThanOrEqual(1)
     expect(least.of).toMatch(/^[a-z]/)
-    if (carries) expect(least.days).toBeGreaterThanOrEqual(least.population < 10 ? 3 : 7)
-    else expect(least.days).toBe(0)
+    const rare = least.population < 10 ? 3 : 7
+    expect(carries ? least.days >= rare : least.days === 0).toBe(true)
   })
 
   test.each(CARRYING)(
@@ -126,11 +126,12 @@ describe('a control', () => {
   ])('shows no check of too few cases beside evidence, also if %s', (_, id, about) => {
     const given = { outcomes: [{ ...passed(id), population: 1, basis: 1 }] }
 
-    for (const framework of CATALOGUES.keys())
-      for (const { status, checks } of controlsOf(framework, given))
-        if (status === 'satisfied')
-          for (const { severity, result } of checks)
-            expect(severity !== 'low' && result.startsWith('too')).toBe(false)
+    const shown = [...CATALOGUES.keys()]
+      .flatMap((framework) => controlsOf(framework, given))
+      .filter(({ status }) => status === 'satisfied')
+      .flatMap(({ checks }) => checks)
+      .filter(({ severity }) => severity !== 'low')
+    expect(shown.filter(({ result }) => result.startsWith('too'))).toEqual([])
     expect(control('eu_ai_act', about, given)?.status).toBe('satisfied')
   })
 

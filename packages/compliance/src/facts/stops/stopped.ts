@@ -35,7 +35,7 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
   let stops = 0
   let isBegun = false
 
-  function stop(name: string): void {
+  function noteStop(name: string): void {
     stops += 1
     known.add(name)
   }
@@ -44,9 +44,9 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
   function begin(state: FactState): void {
     if (isBegun) return
     isBegun = true
-    for (const id of state.stops.keys()) stop(agentStop(id))
+    for (const id of state.stops.keys()) noteStop(agentStop(id))
     for (const [id, { isConditional, expiresAt }] of state.denies)
-      if (!isConditional && (expiresAt === null || from < expiresAt)) stop(denial(id))
+      if (!isConditional && (expiresAt === null || from < expiresAt)) noteStop(denial(id))
   }
 
   function breach({ seq }: FactEntry, agentId: string, stopSeq: number): void {
@@ -105,7 +105,7 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
       }
       const name = stopIn(entry, state)
       if (name === null) return
-      stop(name)
+      noteStop(name)
       awaiting.set(name, time)
     },
     end(state) {
