@@ -105,7 +105,7 @@ describe.skipIf(!hasModules()).each(someDialects())(
       expect(check).toMatchObject({
         result: 'too_young',
         basis: 9,
-        least: { population: 30, days: 7, over: 'decisions' },
+        least: { population: 30, days: 7, over: 'cases' },
       })
       // Two if midnight passes between the calls.
       expect([1, 2]).toContain(check?.days)
