@@ -83,6 +83,7 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
     const { time, agent_id: id, decided } = entry
     if (id === null) return
     if (broken.size > 0) mend(entry, id, state)
+    if (tested.size === known.size && awaiting.size === 0) return
     const denials = (decided?.matched ?? []).map((one) => `${one.kind} ${one.id}`)
     for (const name of state.stops.has(id) ? [agentStop(id), ...denials] : denials) {
       if (known.has(name)) tested.add(name)
