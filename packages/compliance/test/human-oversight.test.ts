@@ -3,7 +3,7 @@ import { CATALOGUES } from '../src/catalogue/catalogue.ts'
 import { contentOf } from '../src/report/document.ts'
 import { basisOf } from '../src/report/status.ts'
 import type { EntryInput } from './support/by-hand.ts'
-import { approval, BO } from './support/entries.ts'
+import { approval, BO, change, day } from './support/entries.ts'
 import { check, factsOf } from './support/facts.ts'
 import { goodLedger } from './support/good-ledger.ts'
 
@@ -85,6 +85,27 @@ describe('a control about human oversight', () => {
     expect(satisfied(said)).toEqual([])
   })
 
+  test('is not carried by the key of a person who was disabled or removed, until enabled again', () => {
+    const member = { id: 'per_bo', email: 'bo@example.org' }
+    const event = (days: number, kind: string, status = 'active') =>
+      change(day(days), kind, { member: { ...member, status } })
+    const voted = [event(1, 'person.invited'), ...requests(20, {}, 7), refusals(1)].flat()
+
+    expect(satisfied(voted)).toEqual(OVERSIGHT)
+    for (const kind of ['person.disabled', 'person.removed']) {
+      const after = [...voted, event(2, kind)]
+      const renamed = event(3, 'person.updated', 'disabled')
+      expect(satisfied([...after, renamed])).toEqual(['Art. 14(4)(b)'])
+      expect(check(factsOf([...QUIET, ...after]), 'APR-3')).toMatchObject({
+        ok: false,
+        failures: [
+          { params: { n: 21, by: 'with the key of a person who was disabled or removed (21)' } },
+        ],
+      })
+      expect(satisfied([...after, event(3, 'person.updated')])).toEqual(OVERSIGHT)
+    }
+  })
+
   test('about approvals is not carried by those of one day, and refusals on seven others', () => {
     // These two are about votes of any kind.
     expect(satisfied([...requests(30, {}, 1), ...refusals(7)])).toEqual([
@@ -109,6 +130,17 @@ test.each<[string, boolean, readonly EntryInput[]]>([
 ])('%s is a human decision: %j', (_, operated, said) => {
   const { evidence } = factsOf([...QUIET, ...said])
   expect(evidence.find(({ kind }) => kind === 'approval_decisions')?.operated).toBe(operated)
+})
+
+test('requests from before the period are cases of APR-2, and add no day', () => {
+  const open = Array.from({ length: 12 }, (_, i) =>
+    approval(-2 + i / 100, `apr_open_${i}`, { vote: null, expiresAfterDays: 10 }),
+  ).flat()
+
+  expect(check(factsOf([...QUIET, ...open, ...requests(6, {})]), 'APR-2')).toMatchObject({
+    population: 18,
+    days: 6,
+  })
 })
 
 describe('a check of votes', () => {

@@ -99,7 +99,7 @@ const MEANT: Readonly<Record<string, number>> = {
     PERIOD.filter(({ kind }) => kind === 'authorization.decided').map(({ at }) => at.slice(0, 10)),
   ).size,
   // The removed agent requested nothing.
-  'stops that denied a request': count(ofKind('agent.suspended')),
+  'stops that met a request': count(ofKind('agent.suspended')),
   entries: PERIOD.length,
   'agent hosts': 1,
   'requests for approval': count(ofKind('approval.requested')),

@@ -40,6 +40,23 @@ describe('access', () => {
     expect(value([...said, active], 'M28')).toBe(0)
   })
 
+  it('M28, M34: younger agents and grants are not judged, nor any beside an erased decision', () => {
+    const owned = (at: string) => [
+      agent(at, 'idle'),
+      credential('2026-01-06', 'cred_idle', { agent_id: 'idle' }),
+      change(at, 'permission.granted', {
+        permission: { id: 'idle', effect: 'allow', agent_id: 'idle', actions: ['mail.send'] },
+      }),
+    ]
+    const erased = { ...decision('2026-01-02', { agent_id: 'idle' }), erased: true }
+    const verdicts = (...more: readonly EntryInput[]) =>
+      ['ACC-6', 'ACC-7'].map((id) => check(factsOf(more), id)?.ok)
+
+    expect(verdicts(...owned('2025-12-31'))).toEqual([false, false])
+    expect(verdicts(...owned('2026-01-01'))).toEqual([true, true])
+    expect(verdicts(...owned('2025-12-31'), erased)).toEqual([true, true])
+  })
+
   it('M29: alive, issued, revoked and expired credentials add up', () => {
     // Alive before: cred_0, cred_old; at the end: cred_old, cred_2, cred_4.
     expect(value(said, 'M29')).toEqual({ alive: 3, issued: 4, revoked: 2, expired: 1 })
@@ -112,7 +129,7 @@ describe('access', () => {
       ok: false,
       failures: [
         {
-          params: { n: 4, found: '1 cover every action and 2 not used in 90 days' },
+          params: { n: 4, found: '1 for every action and 2 not used in 90 days' },
           count: 3,
           seqs: [1, 2, 3],
         },

@@ -27,6 +27,11 @@ describe('entries of callers, and erased entries', () => {
     expect(shown(erased, ofRecord)).toEqual(shown([], ofRecord))
     const entries = value(good, 'M01') as { readonly count: number }
     expect(value(erased, 'M01')).toEqual({ ...entries, erased: entries.count })
+    const { evidence } = factsOf(erased)
+    expect(evidence.find(({ kind }) => kind === 'authorization_decisions')).toMatchObject({
+      count: 0,
+      operated: false,
+    })
   })
 
   it('over nothing, ratios are null and checks do not apply', () => {

@@ -41,6 +41,9 @@ test('the CSV of controls separates evidence in the record from evidence to supp
       String(control.checks.filter((one) => one.result === result).length)
     expect(table('controls')[i]).toMatchObject({
       control_id: control.id,
+      checks_passed: String(
+        control.checks.filter((one) => one.result === 'pass' && one.carries).length,
+      ),
       checks_too_small: results('too_small'),
       checks_too_young: results('too_young'),
       record_shows: control.record_shows?.join(' '),

@@ -201,16 +201,15 @@ describe('an organization that uses it', () => {
     expect(satisfied([...said, ...changes])).toEqual([])
   })
 
-  test('with a stop that denied no request, has no evidence that a stop holds', () => {
+  test('with stops that no request met, has no evidence that a stop holds', () => {
     const untested = goodLedger().filter(({ reason }) => reason !== 'agent_suspended')
-    const { controls } = contentFor('soc2', untested)
+    const controls = FRAMEWORKS.flatMap((framework) => contentFor(framework, untested).controls)
 
-    for (const id of ['CC7.3', 'CC7.4'])
-      expect(controls.find((one) => one.id === id)).toMatchObject({
-        status: 'not_evidenced',
-        reason: 'too_small',
-        checks: [{ id: 'DEC-3', result: 'too_small', population: 2, basis: 0 }, {}, {}],
-      })
+    for (const id of ['CC7.4', 'Art. 14(4)(e)', 'GOVERN 1.7']) {
+      const control = controls.find((one) => one.id === id)
+      expect(control).toMatchObject({ status: 'not_evidenced', reason: 'nothing_to_check' })
+      expect(control?.checks.find((one) => one.id === 'DEC-3')?.result).toBe('not_applicable')
+    }
   })
 
   test('and erased entries shows it at every control, and on no list of evidence', () => {
@@ -250,6 +249,66 @@ describe('an organization that uses it', () => {
   test('in every way, and well, has evidence of everything that is computed', () => {
     const counts = FRAMEWORKS.map((id) => contentFor(id, goodLedger()).summary.satisfied)
     expect(counts).toEqual([21, 31, 29])
+  })
+
+  test.each<[string, readonly EntryInput[]]>([
+    [
+      'an agent that was removed long ago',
+      [
+        agent('2025-06-05', 'retired'),
+        {
+          ...agent('2025-06-06', 'retired'),
+          kind: 'agent.removed',
+          data: { agent_id: 'retired', agent: { agent_id: 'retired' } },
+        },
+      ],
+    ],
+    [
+      'a denial that no request met',
+      [
+        change('2025-06-05', 'permission.granted', {
+          permission: { id: 'never', effect: 'deny', agent_id: 'payer', actions: ['data.wipe'] },
+        }),
+      ],
+    ],
+    [
+      'an agent and a grant of the last hours',
+      [
+        agent(day(89, 20), 'young'),
+        credential(day(89, 20), 'cred_young', { agent_id: 'young' }),
+        {
+          ...change(day(89, 20), 'permission.granted', {
+            permission: { id: 'young', effect: 'allow', agent_id: 'young', actions: ['mail.send'] },
+          }),
+          agent_id: 'young',
+        },
+      ],
+    ],
+    [
+      'a cap on an agent that spends nothing',
+      [
+        agent('2025-06-05', 'reader'),
+        {
+          ...change('2025-06-05', 'spend_limit.set', {
+            spend_limit: { agent_id: 'reader', daily_usd: 5 },
+          }),
+          agent_id: 'reader',
+        },
+      ],
+    ],
+    ['an erased decision', [{ ...decision(day(20, 4)), erased: true }]],
+  ])('and also has %s, loses no evidence', (_, more) => {
+    const counts = FRAMEWORKS.map(
+      (id) => contentFor(id, [...goodLedger(), ...more]).summary.satisfied,
+    )
+    expect(counts).toEqual([21, 31, 29])
+  })
+
+  test('and flags sessions that no decision names, has no evidence that flags have consequences', () => {
+    const said = goodLedger().filter(({ data }) => !Object.hasOwn(data ?? {}, 'context'))
+    const checks = contentFor('soc2', said).controls.flatMap((control) => control.checks)
+
+    expect(checks.find(({ id }) => id === 'GRD-2')?.result).toBe('not_applicable')
   })
 
   test('without the enterprise plan, has no evidence of its features, with that reason', () => {

@@ -110,7 +110,7 @@ describe('the hash of a catalogue', () => {
       ]),
     )
     expect(hash('sha256', JSON.stringify(hashes), 'hex')).toMatchInlineSnapshot(
-      `"410759ebe7a74fd2809e1b0a0f9f04f5efdceb812ae6b291647ed834aeef8f9c"`,
+      `"bdd37c8301db7b49896683aea014d4c8e80e7d781ac98d5a01ba5907301b369b"`,
     )
   })
 })

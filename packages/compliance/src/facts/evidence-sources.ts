@@ -72,7 +72,7 @@ export const EVIDENCE_SOURCES: Readonly<Record<EvidenceKind, EvidenceSource>> = 
   ledger_continuity: THE_LEDGER,
   // The age of the oldest decision is computed separately.
   log_retention: { reads: ['*'], works: never },
-  authorization_decisions: { reads: [DECIDED] },
+  authorization_decisions: { reads: [DECIDED], counts: ({ erased }) => !erased },
   approval_rules: {
     reads: ['approval_rule.set', 'approval_rule.removed'],
     standing: ({ approvalRules }) => approvalRules.values(),

@@ -96,6 +96,15 @@ describe('the least from which a check may pass', () => {
     )
   })
 
+  test.each(CARRYING.filter(({ least }) => least.over === 'cases'))(
+    '$id without a case does not apply',
+    ({ id }) => {
+      const outcome = { ...passed(id), basis: 0, days: 0 }
+      expect(resultOf(id, { outcomes: [outcome] })?.result).toBe('not_applicable')
+      expect(resultOf(id, { outcomes: [{ ...outcome, ok: false }] })?.result).toBe('fail')
+    },
+  )
+
   test('a failure over however few stays one', () => {
     const outcome = { ...passed('DEC-2'), population: 1, ok: false }
     expect(resultOf('DEC-2', { outcomes: [outcome] })?.result).toBe('fail')

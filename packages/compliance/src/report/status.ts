@@ -62,6 +62,7 @@ export function resultOf(
 ): Result {
   if (!isApplicable(outcome)) return 'not_applicable'
   if (!outcome.ok) return 'fail'
+  if (check.least.over === 'cases' && basisOf(outcome) === 0) return 'not_applicable'
   // First, because few days are the reason for few cases.
   const counted = daysOf(check, outcome, days)
   if (counted.days < counted.least.days) return 'too_young'

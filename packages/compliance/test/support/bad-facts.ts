@@ -148,7 +148,10 @@ export const BAD_FACTS: Readonly<Record<string, Change>> = {
       permission: { id: 'all', effect: 'allow', agent_id: 'payer', actions: ['*'] },
     }),
   ),
-  'ACC-7': plus(agent(day(61), 'idle'), credential(day(62), 'cred_idle', { agent_id: 'idle' })),
+  'ACC-7': plus(
+    agent('2025-07-01', 'idle'),
+    credential(day(62), 'cred_idle', { agent_id: 'idle' }),
+  ),
 
   'CHG-1': plus({ ...agent(day(20), 'payer'), kind: 'agent.updated', actor: SYSTEM }),
   'CHG-2': plus(policy(day(50), 'pol_sudden')),

@@ -16,6 +16,7 @@ import {
   policy,
   scorerRun,
   spendOf,
+  withSession,
 } from './entries.ts'
 
 const everyDay = (
@@ -112,6 +113,8 @@ function use(): EntryInput[] {
       data: { matched: [{ kind: 'agent', id: 'payer' }] },
     }),
     { ...agent(day(15, 1.5), 'payer'), kind: 'agent.resumed' },
+    // The guard flagged a text of the session before.
+    withSession(decision(day(14), { decision: 'deny', reason: 'default_deny' }), 'chat 11'),
     // The last inventory of a host counts.
     inventory(day(9), 'laptop', { governed: 1 }),
     inventory(day(12), 'laptop'),

@@ -58,7 +58,7 @@ describe('the population of a check', () => {
 
   test.each([
     [{}, 'decisions: 40 (minimum: 30); days with them: 90 (minimum: 7)'],
-    [{ result: 'not_applicable', population: 0, basis: 0 }, 'decisions: 0'],
+    [{ result: 'not_applicable', population: 0, basis: 0 }, 'no cases'],
     [{ carries: false }, 'decisions: 40'],
     [{ result: 'fail' }, 'decisions: 40'],
     [{ result: 'fail', basis: 0 }, 'examined: 40; decisions: 0'],

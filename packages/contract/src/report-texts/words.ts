@@ -23,7 +23,7 @@ export const STATUS_TEXTS: Readonly<Record<ControlStatus, string>> = {
 /** The meaning of each status. */
 export const STATUS_MEANINGS: Readonly<Record<ControlStatus, string>> = {
   satisfied:
-    'For governed agents, the listed checks passed over the stated populations in the period. The status covers that part only.',
+    'For governed agents, the listed checks that apply passed over the stated populations in the period, except checks of severity low. The status covers that part only.',
   attention: 'At least one check failed, or the ledger did not verify. See the findings.',
   not_evidenced: 'The record contains no evidence that can be assessed, for the stated reason.',
   manual:
@@ -84,7 +84,8 @@ export function populationText(check: ReportCheck): string {
   const cases = `${least.of}: ${basis}`
   // A failure can concern cases that are no evidence, such as votes that name nobody.
   if (result === 'fail') return basis === population ? cases : `examined: ${population}; ${cases}`
-  if (result === 'not_applicable' || carries === false) return cases
+  if (result === 'not_applicable') return 'no cases'
+  if (carries === false) return cases
   return `${cases} (minimum: ${least.population}); ${DAYS_TEXTS[least.over]}: ${days} (minimum: ${least.days})`
 }
 

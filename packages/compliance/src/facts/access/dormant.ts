@@ -5,23 +5,30 @@ import { isLive } from '../state/credentials.ts'
 import { isRelaxed } from '../thresholds.ts'
 import { presentAgents } from './agents.ts'
 
-/** M28: agents with a live credential and no recent decision. */
+/**
+ * M28: agents with a live credential and no recent decision. An agent that is younger is not judged, nor is
+ * any if a decision was erased, which may have been its own.
+ */
 export const dormantMeter: CreateMeter = ({ question, seqsOf }) => {
   const { to, thresholds } = question
   const dormant = seqsOf('ACC-7')
   const active = new Set<string>()
+  const since = to - thresholds.dormant_days * DAY
+  let erased = 0
   return {
     reads: ['authorization.decided'],
-    since: to - thresholds.dormant_days * DAY,
-    entry({ agent_id }) {
+    since,
+    entry({ agent_id, erased: isErased }) {
+      if (isErased) erased += 1
       if (agent_id !== null) active.add(agent_id)
     },
     end(state) {
       const armed = new Set<string>()
       for (const one of state.credentials.values()) if (isLive(one, to)) armed.add(one.agentId)
       const agents = presentAgents(state)
-      for (const { id, changedSeq } of agents)
-        if (armed.has(id) && !active.has(id)) dormant.add(changedSeq)
+      for (const { id, time, changedSeq } of agents)
+        if (erased === 0 && time < since && armed.has(id) && !active.has(id))
+          dormant.add(changedSeq)
       return {
         metrics: [{ id: 'M28', value: dormant.count, population: agents.length }],
         checks: [

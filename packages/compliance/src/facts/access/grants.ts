@@ -9,13 +9,18 @@ import type { CheckThresholds } from '../thresholds.ts'
 
 const isWild = ({ actions }: PermissionState): boolean => actions.some(matchesAll)
 
-/** M34: grants of every action, and grants without recent use, at the end of the period. */
+/**
+ * M34: grants of every action, and grants without recent use, at the end of the period. A grant that is
+ * younger than the time of use is not judged, nor is any if a decision was erased, which may have used it.
+ */
 export const grantsMeter: CreateMeter = ({ question, seqsOf }) => {
   const { to, thresholds } = question
   const percent = thresholds.unused_grants_percent
   const against = seqsOf('ACC-6')
   /** Every action that was decided for each agent. */
   const actions = new Map<string, Set<string>>()
+  const since = to - thresholds.unused_grant_days * DAY
+  let erased = 0
 
   const isUsed = ({ agentId, actions: patterns }: PermissionState): boolean => {
     for (const action of actions.get(agentId) ?? [])
@@ -25,8 +30,9 @@ export const grantsMeter: CreateMeter = ({ question, seqsOf }) => {
 
   return {
     reads: ['authorization.decided'],
-    since: to - thresholds.unused_grant_days * DAY,
-    entry({ agent_id, action }) {
+    since,
+    entry({ agent_id, action, erased: isErased }) {
+      if (isErased) erased += 1
       if (agent_id === null || action === null) return
       const known = actions.get(agent_id)
       if (known) known.add(action)
@@ -37,7 +43,9 @@ export const grantsMeter: CreateMeter = ({ question, seqsOf }) => {
         ({ effect, expiresAt }) => effect === 'allow' && (expiresAt === null || to < expiresAt),
       )
       const wild = grants.filter(isWild)
-      const unused = grants.filter((grant) => !isUsed(grant))
+      const unused = grants.filter(
+        (grant) => erased === 0 && grant.changedTime < since && !isUsed(grant),
+      )
       const isMostlyUsed = isAtMostPercent(unused.length, grants.length, percent)
       const counts = { wildcards: wild.length, unused: unused.length }
       if (wild.length > 0 || !isMostlyUsed)
@@ -67,6 +75,6 @@ const foundText = (
   { unused_grant_days: days }: CheckThresholds,
 ): string =>
   [
-    ...(wildcards > 0 ? [`${wildcards} cover every action`] : []),
+    ...(wildcards > 0 ? [`${wildcards} for every action`] : []),
     ...(unused > 0 ? [`${unused} not used in ${days} days`] : []),
   ].join(' and ')

@@ -36,7 +36,7 @@ export const gatesMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
   function begin(state: FactState): void {
     if (isBegun) return
     isBegun = true
-    for (const one of state.approvals.values()) if (isOpen(one, from)) requests.add(from)
+    for (const one of state.approvals.values()) if (isOpen(one, from)) requests.count += 1
   }
 
   function release({ seq, time }: FactEntry, isByPerson: boolean): void {

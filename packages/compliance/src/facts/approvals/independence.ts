@@ -6,12 +6,13 @@ import { isNamed, objectionTo, voteIn, VOTING } from './votes.ts'
 import type { Objection } from './votes.ts'
 
 /**
- * M22: votes by the requester, by an owner of the agent, or with a key without a named person.
+ * M22: votes by the requester, by an owner of the agent, with the key of a person who was disabled or
+ * removed, or with a key without a named person.
  * `asserted` counts the unnamed votes for which the request contained a name.
  */
 export const independenceMeter: CreateMeter = ({ seqsOf }) => {
   const against = seqsOf('APR-3')
-  const counts = { requester: 0, owner: 0, unnamed: 0 }
+  const counts = { requester: 0, owner: 0, former: 0, unnamed: 0 }
   let asserted = 0
   let votes = 0
   const named = new Cases()
@@ -50,11 +51,12 @@ export const independenceMeter: CreateMeter = ({ seqsOf }) => {
 const BY: Readonly<Record<Objection, string>> = {
   requester: 'by the requester',
   owner: 'by an owner of the agent',
+  former: 'with the key of a person who was disabled or removed',
   unnamed: 'with a key that names nobody',
 }
 
 const byText = (counts: Readonly<Record<Objection, number>>): string =>
-  (['requester', 'owner', 'unnamed'] as const)
+  (['requester', 'owner', 'former', 'unnamed'] as const)
     .filter((one) => counts[one] > 0)
     .map((one) => `${BY[one]} (${counts[one]})`)
     .join(', ')

@@ -3,7 +3,7 @@ import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { percentile } from '../percentile.ts'
 import { SECOND } from '../report-query.ts'
-import { isAtMostPercent, percentText, ratioOf } from '../ratio.ts'
+import { decimal, isAtMostPercent, percentText, ratioOf } from '../ratio.ts'
 import { approvalOf } from '../state/approvals.ts'
 import type { ApprovalState, VoteFacts } from '../state/approvals.ts'
 import { isRelaxed } from '../thresholds.ts'
@@ -87,7 +87,11 @@ export const rapidApprovalsMeter: CreateMeter = ({ question: { thresholds }, seq
         median !== null &&
         median < medianMs
       const isFine = isAtMostPercent(rapid, approvals, thresholds.rapid_percent) && !neverRefuses
-      const params = { share: percentText(rapidShare), refusals: percentText(refusalShare) }
+      const params = {
+        share: percentText(rapidShare),
+        refusals: percentText(refusalShare),
+        median: median === null ? 'none' : decimal(median, SECOND, 1),
+      }
       // A share of a few cases is not meaningful.
       const isJudged = approvals >= thresholds.min_approvals
       return {

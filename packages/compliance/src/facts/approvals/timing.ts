@@ -1,9 +1,8 @@
-import { hoursText } from '../days.ts'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { percentile } from '../percentile.ts'
 import { HOUR, SECOND } from '../report-query.ts'
-import { decimal } from '../ratio.ts'
+import { decimal, isAtMostPercent, percentText, ratioOf } from '../ratio.ts'
 import { approvalAt, approvalOf } from '../state/approvals.ts'
 import type { ApprovalState } from '../state/approvals.ts'
 import { isRelaxed } from '../thresholds.ts'
@@ -12,8 +11,8 @@ const seconds = (ms: number | null): string | null => (ms === null ? null : deci
 
 /**
  * M17, M19: decision times, pending requests and expired requests. A request expires at its own
- * end, not at the time of the entry that records it. If requests expired and none was ever
- * answered, there is no time to measure and no timely oversight.
+ * end, not at the time of the entry that records it. It counts as decided too late: without a
+ * decision, there is no timely oversight.
  */
 export const timingMeter: CreateMeter = ({ question, seqsOf }) => {
   const { from, to, thresholds } = question
@@ -58,11 +57,15 @@ export const timingMeter: CreateMeter = ({ question, seqsOf }) => {
       for (const { seq } of overdue) late.add(seq)
       const oldest = pending.reduce((age, { requestedAt }) => Math.max(age, to - requestedAt), 0)
       const population = durations.length + pending.length + expired.length
-      const isUnanswered = p95 === null && expired.length > 0
-      if (isUnanswered) for (const seq of expired) late.add(seq)
-      const isLate = isUnanswered || (p95 !== null && p95 > slowMs) || overdue.length > 0
+      const ended = durations.length + expired.length
+      const slow = durations.filter((ms) => ms > slowMs).length + expired.length
+      const isSlow = !isAtMostPercent(slow, ended, 5)
+      if (isSlow) for (const seq of expired) late.add(seq)
+      const isLate = isSlow || overdue.length > 0
       const decided =
-        p95 === null ? 'No request was decided' : `95% were decided within ${hoursText(p95)} hours`
+        ended === 0
+          ? 'No request was decided'
+          : `${percentText(ratioOf(ended - slow, ended))} of ${ended} were decided within ${thresholds.approval_p95_hours} hours`
       return {
         metrics: [
           {
@@ -89,14 +92,14 @@ export const timingMeter: CreateMeter = ({ question, seqsOf }) => {
           outcome({
             check: 'APR-4',
             population,
-            value: { p95_seconds: seconds(p95), overdue: overdue.length },
+            value: { p95_seconds: seconds(p95), overdue: overdue.length, expired: expired.length },
             threshold: `95% within ${thresholds.approval_p95_hours} hours and none pending longer than ${thresholds.approval_pending_hours} hours`,
             relaxed: isRelaxed(thresholds, 'approval_p95_hours', 'approval_pending_hours'),
             failures: isLate
               ? failing(
                   late,
                   { decided, n: overdue.length, expired: expired.length },
-                  isUnanswered || overdue.length > 0 ? null : lateSeq,
+                  expired.length > 0 || overdue.length > 0 ? null : lateSeq,
                 )
               : [],
           }),

@@ -29,7 +29,7 @@ export const namesOf = ({ keyId, id, email }: VoteFacts, { people }: FactState) 
   people.namesOf([keyId, id, email])
 
 /** The reason why a vote is not the vote of a named, independent person. */
-export type Objection = 'unnamed' | 'requester' | 'owner'
+export type Objection = 'unnamed' | 'requester' | 'owner' | 'former'
 
 /** Returns the reason why a vote does not count; null for a vote of a named, independent person. */
 export function objectionTo(
@@ -44,5 +44,7 @@ export function objectionTo(
   const owners = state.agents.get(agentId)?.owners ?? []
   if (owners.some(({ type, id, email }) => type === 'user' && is([id, email ?? null])))
     return 'owner'
-  return isNamed(vote) ? null : 'unnamed'
+  if (!isNamed(vote)) return 'unnamed'
+  // Their keys are not revoked with them.
+  return state.people.isFormer([vote.id, vote.email]) ? 'former' : null
 }

@@ -29,6 +29,8 @@ export const flagsMeter: CreateMeter = ({ seqsOf, question: { from } }) => {
   let unlinked = 0
   /** Flags with a session or request. */
   const linked = new Cases()
+  /** A decision named a session or request, so a flag could be followed. */
+  let isFollowable = false
 
   function flag({ seq, time, data }: FactEntry, inPeriod: boolean): void {
     if (inPeriod) flagged += 1
@@ -47,11 +49,14 @@ export const flagsMeter: CreateMeter = ({ seqsOf, question: { from } }) => {
     else unlinked += 1
   }
 
-  function allow(entry: FactEntry): void {
-    if (waiting.session_id.size === 0 && waiting.request_id.size === 0) return
+  function decide(entry: FactEntry): void {
+    const isWaiting = waiting.session_id.size > 0 || waiting.request_id.size > 0
+    if (!isWaiting && (isFollowable || flagged === 0)) return
     for (const name of names) {
       const id = entry.decided?.contextText(name) ?? null
       if (id === null) continue
+      isFollowable = true
+      if (entry.decision !== 'allow') continue
       for (const one of waiting[name].get(id) ?? []) {
         if (one.isFollowed) continue
         one.isFollowed = true
@@ -68,7 +73,7 @@ export const flagsMeter: CreateMeter = ({ seqsOf, question: { from } }) => {
     entry(entry, _state, inPeriod) {
       if (entry.erased) return
       if (entry.kind === 'authorization.decided') {
-        if (entry.decision === 'allow') allow(entry)
+        decide(entry)
       } else if (isTrueIn(entry.data, 'flagged')) flag(entry, inPeriod)
     },
     end: () => ({
@@ -82,7 +87,8 @@ export const flagsMeter: CreateMeter = ({ seqsOf, question: { from } }) => {
       checks: [
         outcome({
           check: 'GRD-2',
-          population: flagged - unlinked,
+          // Otherwise no flag could be followed.
+          population: isFollowable ? flagged - unlinked : 0,
           cases: linked,
           value: { followed: followed.count, unlinked },
           failures: failing(followed),

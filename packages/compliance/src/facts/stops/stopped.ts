@@ -28,9 +28,9 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
   const broken = new Map<string, Broken>()
   /** Stops of the period without a denial yet: by agent, or by denial; milliseconds. */
   const awaiting = new Map<string, number>()
-  /** The names of stops in force at some time of the period, and of those that denied a request. */
+  /** The names of stops in force at some time of the period, and of those that met a request. */
   const known = new Set<string>()
-  const tested = new Set<string>()
+  const met = new Set<string>()
   const delays: number[] = []
   let stops = 0
   let isBegun = false
@@ -49,10 +49,20 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
       if (!isConditional && (expiresAt === null || from < expiresAt)) noteStop(denial(id))
   }
 
-  function breach({ seq }: FactEntry, agentId: string, stopSeq: number): void {
+  function breach(
+    { seq }: FactEntry,
+    agentId: string,
+    stop: { readonly name: string; readonly seq: number },
+  ): void {
     all.add(seq)
-    const id = `${stopSeq} ${agentId}`
-    const one = broken.get(id) ?? { agentId, stopSeq, seqs: new LowestSeqs(), deniedSeq: null }
+    met.add(stop.name)
+    const id = `${stop.seq} ${agentId}`
+    const one = broken.get(id) ?? {
+      agentId,
+      stopSeq: stop.seq,
+      seqs: new LowestSeqs(),
+      deniedSeq: null,
+    }
     one.seqs.add(seq)
     one.deniedSeq = null
     broken.set(id, one)
@@ -64,12 +74,12 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
     const stop = state.stops.get(id)
     if (stop) {
       const isLifted = stop.cause === 'suspended' && state.lost('agent.resumed') > 0
-      if (!isLifted) breach(entry, id, stop.seq)
+      if (!isLifted) breach(entry, id, { name: agentStop(id), seq: stop.seq })
       return
     }
     const deny = denies.against(entry, state)
     if (deny && state.lost('permission.granted', 'permission.revoked') === 0)
-      breach(entry, id, deny.changedSeq)
+      breach(entry, id, { name: denial(deny.id), seq: deny.changedSeq })
   }
 
   /** A violated stop counts as corrected with the next denial by it. */
@@ -83,10 +93,10 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
     const { time, agent_id: id, decided } = entry
     if (id === null) return
     if (broken.size > 0) mend(entry, id, state)
-    if (tested.size === known.size && awaiting.size === 0) return
+    if (met.size === known.size && awaiting.size === 0) return
     const denials = (decided?.matched ?? []).map((one) => `${one.kind} ${one.id}`)
     for (const name of state.stops.has(id) ? [agentStop(id), ...denials] : denials) {
-      if (known.has(name)) tested.add(name)
+      if (known.has(name)) met.add(name)
       const since = awaiting.get(name)
       if (since === undefined) continue
       delays.push(time - since)
@@ -139,8 +149,8 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
         checks: [
           outcome({
             check: 'DEC-3',
-            population: stops,
-            basis: tested.size,
+            // Whether another one holds is unknown.
+            population: met.size,
             value: { count: all.count },
             failures,
           }),

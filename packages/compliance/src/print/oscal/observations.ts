@@ -10,6 +10,7 @@ import {
   evidenceTitle,
   figureText,
   populationText,
+  resultText,
   seqText,
 } from '@remit/contract/report-texts'
 import { uuidOf } from './uuid.ts'
@@ -41,7 +42,7 @@ const ofControl = (report: ReadyReport, control: ReportControl): object => ({
   title: `${plain(control.id)}: ${plain(control.title)}`,
   description: [
     ...(control.record_shows ?? []).map((sentence) => `The record shows: ${plain(sentence)}`),
-    `The organization supplies: ${plain(control.organization_must_supply)}`,
+    plain(control.organization_must_supply),
   ].join(' '),
   props: [...statusProps(control), ...control.checks.map(checkProp)],
   // Controls without recorded evidence by design were not examined.
@@ -55,12 +56,12 @@ const checkProp = (check: ReportCheck): Prop =>
   prop('check', check.result, {
     class: check.id,
     remarks: plain(
-      `${check.title}, ${check.severity}: ${figureText(check.value, check.id)}; passes when: ${check.threshold}${check.relaxed ? ' (relaxed)' : ''}; population: ${populationText(check)}`,
+      `${check.title}, ${check.severity}: ${resultText(check)}; ${figureText(check.value, check.id)}; passes when: ${check.threshold}${check.relaxed ? ' (relaxed)' : ''}; population: ${populationText(check)}`,
     ),
   })
 
 const evidenceOf = (evidence: ReportEvidence): object => ({
-  description: `${evidenceTitle(evidence)}: ${evidence.count} entries of the ledger`,
+  description: `${evidenceTitle(evidence)}: ${evidence.count} ${evidence.count === 1 ? 'entry' : 'entries'} of the ledger`,
   props: [
     prop('evidence-kind', evidence.kind),
     prop('operated', evidence.operated),

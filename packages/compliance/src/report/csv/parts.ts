@@ -214,7 +214,10 @@ function controlRow(hashed: HashedContent, control: ReportControl): Row {
     coverage: control.coverage,
     status: control.status,
     reason: control.reason,
-    checks_passed: count('pass'),
+    // A pass that supports no control is not one of it.
+    checks_passed: control.checks.filter(
+      ({ result, carries }) => result === 'pass' && carries !== false,
+    ).length,
     checks_failed: count('fail'),
     checks_too_small: count('too_small'),
     checks_too_young: count('too_young'),
