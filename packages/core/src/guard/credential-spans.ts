@@ -1,58 +1,78 @@
 import type { Detection } from './detection.ts'
-import { hasFewNames, hasFewWords } from './few-words.ts'
-import { SEPARATOR } from './named-secrets.ts'
+import { namesIn, wordsIn } from './hidden-words.ts'
+import { PASSWORD_OR_KEY, SEPARATOR } from './named-secrets.ts'
 
-/** A span without text that instructs: [start, end). */
+/** [start, end) of a text. */
 export type Span = readonly [start: number, end: number]
 
+/** A span beside or within a secret, and the words in it, which could be those of an instruction. */
+export interface CredentialSpan {
+  readonly span: Span
+  /** User and password of a URL, or what is beside a secret: a name, a host, a path, a tag. */
+  readonly part: 'user' | 'beside'
+  readonly words: readonly string[]
+}
+
 const URL_BEGINNING = /[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/?#@"'<>]{0,64}:$/i
-const HOST_AND_PATH = /[^\s"'<>`?#{}]*/y
+/** Longer ones have other text in them. */
+const HOST_AND_PATH = /[^\s"'<>`?#{}@]{0,128}(?![^\s"'<>`?#{}])/y
 /** Up to the value. */
 const NAME = new RegExp(
-  String.raw`[\p{L}\p{M}\p{N}_.-]{1,64}(?:${SEPARATOR}|>)(?:\\*["'\x60])?$`,
+  String.raw`(?<element><)?(?<name>[\p{L}\p{M}\p{N}_.-]{1,64})(?:${SEPARATOR}|>)(?:\\*["'\x60])?$`,
   'u',
 )
-const CLOSING_TAG = /<\/[\p{L}\p{N}_.:-]{1,64}>/uy
+const NAMES_OF_CREDENTIALS = new RegExp(PASSWORD_OR_KEY, 'gi')
 const MAX_BEGINNING = 100
-const MAX_WORDS = 4
-/** Long random values have something like a word now and then. */
-const CHARACTERS_PER_WORD = 12
 
-/** Returns the secret with its name or URL, unless words could hide in it. */
-export function credentialSpans(text: string, { detector, start, end }: Detection): Span[] {
+/** Returns the spans of a secret with its name or URL. */
+export function credentialSpans(
+  text: string,
+  { detector, start, end }: Detection,
+): CredentialSpan[] {
   return detector === 'secret.password_in_url'
     ? partsOfUrl(text, start, end)
     : namedValue(text, start, end)
 }
 
 /** User and password, and host and path, of the URL with this password. */
-function partsOfUrl(text: string, start: number, end: number): Span[] {
-  const beginning = beginningBefore(text, start, URL_BEGINNING)
+function partsOfUrl(text: string, start: number, end: number): CredentialSpan[] {
+  const beginning = URL_BEGINNING.exec(before(text, start))?.[0] ?? ''
   const from = start - beginning.length
   const host = end + 1
-  const last = endAt(text, host, HOST_AND_PATH)
-  const user = text.slice(from + beginning.indexOf('://'), end)
+  HOST_AND_PATH.lastIndex = host
+  const place = HOST_AND_PATH.exec(text)?.[0] ?? ''
   return [
-    ...(hasFewWords(user, MAX_WORDS) ? [[from, host] as const] : []),
-    ...(hasFewNames(text.slice(host, last)) ? [[host, last] as const] : []),
+    {
+      span: [from, host],
+      part: 'user',
+      words: wordsIn(text.slice(from + beginning.indexOf('://'), end)),
+    },
+    { span: [host, host + place.length], part: 'beside', words: namesIn(place) },
   ]
 }
 
-function namedValue(text: string, start: number, end: number): Span[] {
+/** The value, if it is random, its name and its closing tag. */
+function namedValue(text: string, start: number, end: number): CredentialSpan[] {
   const value = text.slice(start, end)
-  const mostWords = Math.min(MAX_WORDS, Math.max(2, value.length / CHARACTERS_PER_WORD))
-  if (/\s/.test(value) || !hasFewWords(value, mostWords)) return []
-  const name = beginningBefore(text, start, NAME)
-  return hasFewWords(name, MAX_WORDS)
-    ? [[start - name.length, endAt(text, end, CLOSING_TAG)]]
-    : [[start, end]]
+  if (/\s/.test(value) || !isRandom(value)) return []
+  const found = NAME.exec(before(text, start))
+  if (!found?.groups) return [{ span: [start, end], part: 'beside', words: [] }]
+  const { element, name = '' } = found.groups
+  const tag = `</${name}>`
+  const last = element !== undefined && text.startsWith(tag, end) ? end + tag.length : end
+  const words = namesIn(name.replace(NAMES_OF_CREDENTIALS, ' '))
+  return [
+    { span: [start, end], part: 'beside', words: [] },
+    { span: [start - found[0].length, start], part: 'beside', words },
+    { span: [end, last], part: 'beside', words },
+  ]
 }
 
-const beginningBefore = (text: string, start: number, pattern: RegExp): string =>
-  pattern.exec(text.slice(Math.max(0, start - MAX_BEGINNING), start))?.[0] ?? ''
-
-/** Returns the end of a match at a position; the position itself without one. The pattern is sticky. */
-function endAt(text: string, position: number, pattern: RegExp): number {
-  pattern.lastIndex = position
-  return pattern.test(text) ? pattern.lastIndex : position
+/** Returns whether hardly any of a value is words: long random values have something like one. */
+function isRandom(value: string): boolean {
+  const words = wordsIn(value)
+  return words.length <= 1 || words.join('').length * 3 <= value.length
 }
+
+const before = (text: string, end: number): string =>
+  text.slice(Math.max(0, end - MAX_BEGINNING), end)

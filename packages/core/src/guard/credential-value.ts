@@ -36,6 +36,8 @@ export function isPassword(value: string): boolean {
   const bare = value.replace(END_OF_STATEMENT, '')
   if (NAME.test(bare)) return isRandomName(bare) || isPassphrase(bare)
   if (NUMBER.test(value)) return true
+  // Prose without blanks, as in Chinese and Japanese.
+  if (/\p{Lo}/u.test(value)) return false
   return /\p{L}/u.test(value) && hasEntropy(value)
 }
 

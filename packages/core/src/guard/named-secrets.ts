@@ -38,7 +38,8 @@ export const NAMES_OF_SECRETS = new RegExp(
 const QUOTES = '"\'`'
 /** Without white space, up to the same quote; a quote after more backslashes is part of the value. */
 const QUOTED = String.raw`(?:(?!\k<quote>)\\*[^\s\\])`
-const PLAIN = String.raw`[^\s,;&<>\\${QUOTES}]`
+/** The punctuation of Chinese and Japanese ends a value. */
+const PLAIN = String.raw`[^\s,;&<>\\${QUOTES}，。、；：！？「」『』（）【】“”]`
 /** Part of an unquoted value, unless another name or the end of the statement follows. */
 const FOLLOWED = String.raw`(?=${PLAIN})(?![)\]}]|[\w. -]{1,40}[:=])`
 const AND = `&${FOLLOWED}`

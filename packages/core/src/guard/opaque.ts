@@ -15,16 +15,25 @@ const MARK_OR_LINE = new RegExp(
   'g',
 )
 
+/** Few enough to be no instruction. */
+const MAX_WORDS = 4
+
 /**
- * Returns spans that contain only a secret or a URL: the language model mistakes key blocks,
- * credentials, hosts and paths for instructions. Spans that could hide words are excluded: other lines
- * of a block than the random ones, and secrets and URLs with more than a few words.
+ * Returns spans that contain only a secret: the language model mistakes key blocks, credentials, hosts
+ * and paths for instructions. Spans that could hide words are excluded: other lines of a block than the
+ * random ones; and the users of all URLs, or all names, hosts and paths, if they have more than four words.
  */
 export function opaqueSpans(text: string, secrets: readonly Detection[]): Span[] {
-  const spans = [
-    ...Array.from(text.matchAll(BLOCK)).flatMap(({ 0: block, index }) => randomLines(block, index)),
-    ...secrets.flatMap((secret) => credentialSpans(text, secret)),
-  ]
+  const lines = Array.from(text.matchAll(BLOCK)).flatMap(({ 0: block, index }) =>
+    randomLines(block, index),
+  )
+  const found = secrets.flatMap((secret) => credentialSpans(text, secret))
+  const credentials = (['user', 'beside'] as const).flatMap((wanted) => {
+    const ofPart = found.filter(({ part }) => part === wanted)
+    const isFew = new Set(ofPart.flatMap(({ words }) => words)).size <= MAX_WORDS
+    return ofPart.filter(({ words }) => isFew || words.length === 0)
+  })
+  const spans = [...lines, ...credentials.map(({ span }) => span)]
   return [...spans, ...spansOfShortText(text, spans)]
 }
 

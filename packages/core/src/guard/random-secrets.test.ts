@@ -73,7 +73,6 @@ describe('of many random values', () => {
 describe('a short text without a secret is no injection', () => {
   it.each([
     'https://system.example/',
-    'https://admin.example/system',
     'mongodb://mongo/admin',
     'MONGO_URL=mongodb://mongo/admin',
     'password=changeme',
