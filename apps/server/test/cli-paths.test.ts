@@ -174,6 +174,34 @@ test.each(['/dev/fd/9', '/proc/self/fd/9'])('a pipe of the shell is read: %s', (
   expect(JSON.parse(stdout)).toMatchObject({ aggregate: { count: 1 } })
 })
 
+test.skipIf(!existsSync('/dev/full'))('output that cannot be written is an error', () => {
+  const { status, stderr } = spawnSync(
+    'sh',
+    ['-c', '"$0" "$@" >/dev/full', process.execPath, bundledProgram('cli'), 'score', '--list'],
+    { encoding: 'utf8', env: programEnv({}) },
+  )
+
+  expect({ status, stderr }).toEqual({
+    status: 2,
+    stderr: 'remit: standard output cannot be written: no space left on device\n',
+  })
+})
+
+test('a key that cannot be written whole leaves no file', () => {
+  const keygen = (limit: string) =>
+    spawnSync(
+      'sh',
+      ['-c', `ulimit -f ${limit}; "$0" "$@"`, process.execPath, bundledProgram('cli'), ...KEYGEN],
+      { encoding: 'utf8', env: programEnv({}) },
+    )
+  const KEYGEN = ['ledger', 'keygen', at('whole.pem')]
+
+  const { status, stderr } = keygen('0')
+  expect(status).toBe(2)
+  expect(shown(stderr)).toMatch(/^remit: ~\/whole\.pem cannot be written: .+\n$/)
+  expect(keygen('unlimited').status).toBe(0)
+})
+
 describe('an empty path', () => {
   const EMPTY = [
     ['<folder>', ['backup', '']],

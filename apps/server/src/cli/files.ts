@@ -1,6 +1,14 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { createReadStream, createWriteStream, statSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  createReadStream,
+  createWriteStream,
+  openSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -30,13 +38,24 @@ export function writeSecret(path: string, text: string): void {
   try {
     const file = userPath(path)
     makeFolder(dirname(file))
-    writeFileSync(file, text, { mode: 0o600, flag: 'wx' })
+    writeNew(file, text)
   } catch (error) {
-    throw new CliError(
-      (error as { code?: string }).code === 'EEXIST'
-        ? `${path} already exists and is not replaced`
-        : `${path} cannot be written: ${fileFault(error)}`,
-    )
+    if ((error as { code?: string }).code === 'EEXIST')
+      throw new CliError(`${path} already exists and is not replaced`)
+    throw new CliError(`${path} cannot be written: ${fileFault(error)}`)
+  }
+}
+
+function writeNew(path: string, text: string): void {
+  const file = openSync(path, 'wx', 0o600)
+  try {
+    writeFileSync(file, text)
+  } catch (error) {
+    // A part of it, on a full disk, would stand in the way of the next attempt.
+    rmSync(path)
+    throw error
+  } finally {
+    closeSync(file)
   }
 }
 

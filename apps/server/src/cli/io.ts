@@ -1,4 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
+import { fileFault } from '../settings/read-file.ts'
+import { EXIT } from './errors.ts'
 
 /** The streams of a command; tests use their own. */
 export interface Io {
@@ -16,8 +18,12 @@ export interface Io {
 
 /** Returns the streams of the process. */
 export function processIo(): Io {
-  // The reader of the output may close it early, as `head` does.
-  process.stdout.once('error', () => process.exit(2))
+  process.stdout.once('error', (error: NodeJS.ErrnoException) => {
+    // The reader of the output may close it early, as `head` does.
+    if (error.code !== 'EPIPE')
+      process.stderr.write(`remit: standard output cannot be written: ${fileFault(error)}\n`)
+    process.exit(EXIT.couldNotRun)
+  })
   return {
     env: process.env,
     // Lazy: opening it would keep a process alive that does not read.
@@ -37,3 +43,9 @@ export function processIo(): Io {
     },
   }
 }
+
+/** Resolves when the results are written. If that fails, the stream has an error. */
+export const written = ({ stdout }: Io): Promise<void> =>
+  new Promise((resolve) => {
+    stdout.write('', () => resolve())
+  })

@@ -8,6 +8,7 @@ import { distributeCommand } from './distribute.ts'
 import { doctorCommand } from './doctor.ts'
 import { judge } from './errors.ts'
 import { guardCommand } from './guard.ts'
+import { written } from './io.ts'
 import type { Io } from './io.ts'
 import { keyCommands } from './key.ts'
 import { ledgerCommands } from './ledger.ts'
@@ -62,6 +63,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const session = new CommandRun(io, args.includes('--json'))
   try {
     await createProgram(session).parseAsync(args, { from: 'user' })
+    await written(io)
     return session.exitCode
   } catch (error) {
     const { message, exitCode } = judge(error)
