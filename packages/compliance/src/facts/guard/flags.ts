@@ -30,7 +30,7 @@ export const flagsMeter: CreateMeter = ({ seqsOf, question: { from } }) => {
   /** Flags with a session or request. */
   const linked = new Cases()
   /** A decision named a session or request, so a flag could be followed. */
-  let isFollowable = false
+  let isTraceable = false
 
   function flag({ seq, time, data }: FactEntry, inPeriod: boolean): void {
     if (inPeriod) flagged += 1
@@ -51,11 +51,11 @@ export const flagsMeter: CreateMeter = ({ seqsOf, question: { from } }) => {
 
   function decide(entry: FactEntry): void {
     const isWaiting = waiting.session_id.size > 0 || waiting.request_id.size > 0
-    if (!isWaiting && (isFollowable || flagged === 0)) return
+    if (!isWaiting && (isTraceable || flagged === 0)) return
     for (const name of names) {
       const id = entry.decided?.contextText(name) ?? null
       if (id === null) continue
-      isFollowable = true
+      isTraceable = true
       if (entry.decision !== 'allow') continue
       for (const one of waiting[name].get(id) ?? []) {
         if (one.isFollowed) continue
@@ -88,7 +88,7 @@ export const flagsMeter: CreateMeter = ({ seqsOf, question: { from } }) => {
         outcome({
           check: 'GRD-2',
           // Otherwise no flag could be followed.
-          population: isFollowable ? flagged - unlinked : 0,
+          population: isTraceable ? flagged - unlinked : 0,
           cases: linked,
           value: { followed: followed.count, unlinked },
           failures: failing(followed),
