@@ -8,14 +8,15 @@ export type Span = readonly [start: number, end: number]
 /** A span beside or within a secret, and the words in it, which could be those of an instruction. */
 export interface CredentialSpan {
   readonly span: Span
-  /** User and password of a URL, or what is beside a secret: a name, a host, a path, a tag. */
-  readonly part: 'user' | 'beside'
+  /** User and password of a URL; its query; or what is beside a secret: a name, a tag, host and path. */
+  readonly part: 'user' | 'beside' | 'query'
   readonly words: readonly string[]
 }
 
 const URL_BEGINNING = /[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/?#@"'<>]{0,64}:$/i
 /** Longer ones have other text in them. */
-const HOST_AND_PATH = /[^\s"'<>`?#{}@]{0,128}(?![^\s"'<>`?#{}])/y
+const PLACE_AND_QUERY =
+  /(?<place>[^\s"'<>`?#{}@]{0,128})(?<query>[?#][^\s"'<>`{}@]{0,128})?(?![^\s"'<>`{}])/y
 /** Up to the value. */
 const NAME = new RegExp(
   String.raw`(?<element><)?(?<name>[\p{L}\p{M}\p{N}_.-]{1,64})(?:${SEPARATOR}|>)(?:\\*["'\x60])?$`,
@@ -34,20 +35,22 @@ export function credentialSpans(
     : namedValue(text, start, end)
 }
 
-/** User and password, and host and path, of the URL with this password. */
+/** User and password, host and path, and query, of the URL with this password. */
 function partsOfUrl(text: string, start: number, end: number): CredentialSpan[] {
   const beginning = URL_BEGINNING.exec(before(text, start))?.[0] ?? ''
   const from = start - beginning.length
   const host = end + 1
-  HOST_AND_PATH.lastIndex = host
-  const place = HOST_AND_PATH.exec(text)?.[0] ?? ''
+  PLACE_AND_QUERY.lastIndex = host
+  const { place = '', query = '' } = PLACE_AND_QUERY.exec(text)?.groups ?? {}
+  const queryAt = host + place.length
   return [
     {
       span: [from, host],
       part: 'user',
       words: wordsIn(text.slice(from + beginning.indexOf('://'), end)),
     },
-    { span: [host, host + place.length], part: 'beside', words: namesIn(place) },
+    { span: [host, queryAt], part: 'beside', words: namesIn(place) },
+    { span: [queryAt, queryAt + query.length], part: 'query', words: namesIn(query) },
   ]
 }
 

@@ -1,5 +1,5 @@
 import { credentialSpans } from './credential-spans.ts'
-import type { Span } from './credential-spans.ts'
+import type { CredentialSpan, Span } from './credential-spans.ts'
 import type { Detection } from './detection.ts'
 import { isRandom } from './random.ts'
 import { spansOfShortText } from './short-texts.ts'
@@ -17,24 +17,32 @@ const MARK_OR_LINE = new RegExp(
 
 /** Few enough to be no instruction. */
 const MAX_WORDS = 4
+const PARTS = ['user', 'beside', 'query'] as const
 
 /**
- * Returns spans that contain only a secret: the language model mistakes key blocks, credentials, hosts
- * and paths for instructions. Spans that could hide words are excluded: other lines of a block than the
- * random ones; and the users of all URLs, or all names, hosts and paths, if they have more than four words.
+ * Returns spans that contain only a secret: the language model mistakes key blocks, credentials and
+ * URLs for instructions. Spans that could hide words are excluded: other lines of a block than the
+ * random ones; and all users of URLs, all queries, or all that is beside secrets, if they have more than
+ * four words together.
  */
 export function opaqueSpans(text: string, secrets: readonly Detection[]): Span[] {
   const lines = Array.from(text.matchAll(BLOCK)).flatMap(({ 0: block, index }) =>
     randomLines(block, index),
   )
   const found = secrets.flatMap((secret) => credentialSpans(text, secret))
-  const credentials = (['user', 'beside'] as const).flatMap((wanted) => {
-    const ofPart = found.filter(({ part }) => part === wanted)
-    const isFew = new Set(ofPart.flatMap(({ words }) => words)).size <= MAX_WORDS
-    return ofPart.filter(({ words }) => isFew || words.length === 0)
-  })
+  const credentials = PARTS.flatMap((wanted) => withFewWords(found, wanted))
   const spans = [...lines, ...credentials.map(({ span }) => span)]
   return [...spans, ...spansOfShortText(text, spans)]
+}
+
+/** All spans of a kind if they have few words together, otherwise those without any. */
+function withFewWords(
+  found: readonly CredentialSpan[],
+  wanted: CredentialSpan['part'],
+): readonly CredentialSpan[] {
+  const spans = found.filter(({ part }) => part === wanted)
+  const isFew = new Set(spans.flatMap(({ words }) => words)).size <= MAX_WORDS
+  return isFew ? spans : spans.filter(({ words }) => words.length === 0)
 }
 
 const randomLines = (block: string, from: number): Span[] =>

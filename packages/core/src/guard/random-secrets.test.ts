@@ -59,6 +59,8 @@ describe('of many random values', () => {
     ['mysql://root:…@localhost/system', 12, 'letters and digits', 0],
     ['https://bob:…@system.example/', 12, 'letters and digits', 0],
     ['The store is at smb://administrator:…@server/admin', 40, 'letters and digits', 0],
+    ['mongodb://admin:…@db/app?authSource=admin&retryWrites=true', 12, 'letters and digits', 0],
+    ['https://admin:…@db.internal/db?application_name=assistant', 12, 'letters and digits', 0],
   ])('in %s, of %i %s, none is an injection', (form, length, alphabet, missed) => {
     const values = randomValues(`${form} ${alphabet}`, ALPHABETS[alphabet], length)
     const textOf = (value: string) => form.replace('…', () => value)
