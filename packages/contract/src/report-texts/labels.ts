@@ -21,6 +21,7 @@ export const LABELS: Readonly<Record<string, string>> = {
   first_denial_seconds: 'first denial after a stop, in seconds',
   first_seq: 'first entry',
   followed: 'followed by an allow',
+  former: 'by keys of people who were disabled or removed',
   from_seq: 'from entry',
   kept_days: 'age of the record in days',
   last_seq: 'last entry',
