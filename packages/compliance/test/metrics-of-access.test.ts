@@ -40,12 +40,12 @@ describe('access', () => {
     expect(value([...said, active], 'M28')).toBe(0)
   })
 
-  it('M28, M34: younger agents and grants are not judged, nor any beside an erased decision', () => {
-    const owned = (at: string) => [
-      agent(at, 'idle'),
-      credential('2026-01-06', 'cred_idle', { agent_id: 'idle' }),
+  it('M28, M34: younger agents and grants are not judged, and an erased decision explains one', () => {
+    const owned = (at: string, id = 'idle') => [
+      agent(at, id),
+      credential('2026-01-06', `cred_${id}`, { agent_id: id }),
       change(at, 'permission.granted', {
-        permission: { id: 'idle', effect: 'allow', agent_id: 'idle', actions: ['mail.send'] },
+        permission: { id, effect: 'allow', agent_id: id, actions: ['mail.send'] },
       }),
     ]
     const erased = { ...decision('2026-01-02', { agent_id: 'idle' }), erased: true }
@@ -55,6 +55,8 @@ describe('access', () => {
     expect(verdicts(...owned('2025-12-31'))).toEqual([false, false])
     expect(verdicts(...owned('2026-01-01'))).toEqual([true, true])
     expect(verdicts(...owned('2025-12-31'), erased)).toEqual([true, true])
+    const two = [...owned('2025-12-30'), ...owned('2025-12-31', 'other')]
+    expect(verdicts(...two, erased)).toEqual([false, false])
   })
 
   it('M29: alive, issued, revoked and expired credentials add up', () => {

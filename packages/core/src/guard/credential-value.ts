@@ -13,7 +13,7 @@ const NAME = /^[\p{L}_]+(?:[._-][\p{L}_]+)*$|^(.)\1+$/u
 const END_OF_STATEMENT = /[?.:)\]}]{1,8}$/
 const NUMBER = /^\d{8,}$/
 const PASSPHRASE = /^[A-Za-z][a-z]{2,11}(?:-[A-Za-z][a-z]{2,11}){3,}$/
-/** What the names of variables and the texts in the place of a password consist of. */
+/** Parts of variable names and of placeholders. */
 const OF_NAMES =
   /pass|ps?wo?r?d|secret|token|key|user|string|value|auth|cred|conf|cfg|http|smtp|ldap|sql/i
 const OF_PROSE =

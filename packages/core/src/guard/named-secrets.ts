@@ -40,7 +40,7 @@ const QUOTES = '"\'`'
 const QUOTED = String.raw`(?:(?!\k<quote>)\\*[^\s\\])`
 /** The punctuation of Chinese and Japanese ends a value. */
 const PLAIN = String.raw`[^\s,;&<>\\${QUOTES}，。、；：！？「」『』（）【】“”]`
-/** Part of an unquoted value, unless another name or the end of the statement follows. */
+/** The value goes on: neither another name nor the end of the statement follows. */
 const FOLLOWED = String.raw`(?=${PLAIN})(?![)\]}]|[\w. -]{1,40}[:=])`
 const AND = `&${FOLLOWED}`
 const SIGN = String.raw`[,;&${QUOTES}]${FOLLOWED}|\\(?![nrtu\\${QUOTES}])`

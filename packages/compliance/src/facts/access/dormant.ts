@@ -6,8 +6,8 @@ import { isRelaxed } from '../thresholds.ts'
 import { presentAgents } from './agents.ts'
 
 /**
- * M28: agents with a live credential and no recent decision. An agent that is younger is not judged, nor is
- * any if a decision was erased, which may have been its own.
+ * M28: agents with a live credential and no recent decision. An agent that is younger is not judged. Each
+ * erased decision may have been one of the others.
  */
 export const dormantMeter: CreateMeter = ({ question, seqsOf }) => {
   const { to, thresholds } = question
@@ -26,9 +26,8 @@ export const dormantMeter: CreateMeter = ({ question, seqsOf }) => {
       const armed = new Set<string>()
       for (const one of state.credentials.values()) if (isLive(one, to)) armed.add(one.agentId)
       const agents = presentAgents(state)
-      for (const { id, time, changedSeq } of agents)
-        if (erased === 0 && time < since && armed.has(id) && !active.has(id))
-          dormant.add(changedSeq)
+      const idle = agents.filter(({ id, time }) => time < since && armed.has(id) && !active.has(id))
+      if (idle.length > erased) for (const { changedSeq } of idle) dormant.add(changedSeq)
       return {
         metrics: [{ id: 'M28', value: dormant.count, population: agents.length }],
         checks: [

@@ -11,7 +11,7 @@ const isWild = ({ actions }: PermissionState): boolean => actions.some(matchesAl
 
 /**
  * M34: grants of every action, and grants without recent use, at the end of the period. A grant that is
- * younger than the time of use is not judged, nor is any if a decision was erased, which may have used it.
+ * younger than the time of use is not judged. Each erased decision may have used one of the others.
  */
 export const grantsMeter: CreateMeter = ({ question, seqsOf }) => {
   const { to, thresholds } = question
@@ -43,9 +43,8 @@ export const grantsMeter: CreateMeter = ({ question, seqsOf }) => {
         ({ effect, expiresAt }) => effect === 'allow' && (expiresAt === null || to < expiresAt),
       )
       const wild = grants.filter(isWild)
-      const unused = grants.filter(
-        (grant) => erased === 0 && grant.changedTime < since && !isUsed(grant),
-      )
+      const idle = grants.filter((grant) => grant.changedTime < since && !isUsed(grant))
+      const unused = idle.length <= erased ? [] : idle
       const isMostlyUsed = isAtMostPercent(unused.length, grants.length, percent)
       const counts = { wildcards: wild.length, unused: unused.length }
       if (wild.length > 0 || !isMostlyUsed)

@@ -32,7 +32,7 @@ export const gatesMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
   let unnamed = 0
   let isBegun = false
 
-  /** Requests that were open when the period began. */
+  /** Requests that were open when the period began: cases without a day in it. */
   function begin(state: FactState): void {
     if (isBegun) return
     isBegun = true

@@ -149,7 +149,7 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
         checks: [
           outcome({
             check: 'DEC-3',
-            // Whether another one holds is unknown.
+            // A stop that met no request is no case.
             population: met.size,
             value: { count: all.count },
             failures,
