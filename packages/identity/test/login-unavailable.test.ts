@@ -1,6 +1,7 @@
 import { createOutbound } from '@remit/core'
 import {
   LOGIN_CLIENT,
+  oidcSettings,
   apiOf,
   createMigratedDatabase,
   createTestRemit,
@@ -29,16 +30,7 @@ describe('a sign-in while the database is unavailable', () => {
     provider = await startLoginProvider([BASE])
     database = await createMigratedDatabase('postgres', modules)
     address = await startMovingAddress(database.url)
-    const oidc = {
-      issuer: provider.issuer,
-      ...LOGIN_CLIENT,
-      scopes: 'openid profile email',
-      roleClaim: 'groups',
-      roleMap: null,
-      organization: null,
-      allowLoopback: true,
-      allowPrivate: false,
-    }
+    const oidc = oidcSettings(provider)
     const outbound = createOutbound({ allowLoopback: true })
     remit = await createTestRemit({ url: address.url, modules, outbound, settings: { oidc } })
     api = apiOf(remit, await remit.organization('team'))

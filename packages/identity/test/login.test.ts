@@ -2,7 +2,7 @@ import { createSecretKey, randomBytes } from 'node:crypto'
 import { createOutbound, createSecretBox, on, SECRETS_KEY_BYTES } from '@remit/core'
 import type { OidcSettings } from '@remit/core'
 import {
-  LOGIN_CLIENT,
+  oidcSettings,
   apiOf,
   createClock,
   createTestRemit,
@@ -29,17 +29,7 @@ beforeEach(() => {
   provider.accounts.set('ada', ADA)
 })
 
-const settings = (more: Partial<OidcSettings> = {}): OidcSettings => ({
-  issuer: provider.issuer,
-  ...LOGIN_CLIENT,
-  scopes: 'openid profile email',
-  roleClaim: 'groups',
-  roleMap: null,
-  organization: null,
-  allowLoopback: true,
-  allowPrivate: false,
-  ...more,
-})
+const settings = (more: Partial<OidcSettings> = {}) => oidcSettings(provider, more)
 
 const newKey = () => createSecretKey(randomBytes(SECRETS_KEY_BYTES))
 const secretsKeys = [newKey()]

@@ -1,6 +1,5 @@
 import { createOutbound } from '@remit/core'
-import type { OidcSettings } from '@remit/core'
-import { LOGIN_CLIENT, startLoginProvider } from '@remit/core/testing'
+import { LOGIN_CLIENT, oidcSettings, startLoginProvider } from '@remit/core/testing'
 import { expect, it } from 'vitest'
 import { createApi } from './support/api.ts'
 
@@ -8,16 +7,7 @@ it('few login providers of an organization are looked at a time; beyond, 429', a
   const answer = Promise.withResolvers<string[]>()
   let looking = 0
   const provider = await startLoginProvider()
-  const oidc: OidcSettings = {
-    issuer: provider.issuer,
-    ...LOGIN_CLIENT,
-    scopes: 'openid profile email',
-    roleClaim: 'groups',
-    roleMap: null,
-    organization: null,
-    allowLoopback: true,
-    allowPrivate: false,
-  }
+  const oidc = oidcSettings(provider)
   const api = await createApi({
     settings: { oidc },
     outbound: createOutbound({

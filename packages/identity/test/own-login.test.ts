@@ -1,7 +1,7 @@
 import { createOutbound, on } from '@remit/core'
-import type { OidcSettings } from '@remit/core'
 import {
   LOGIN_CLIENT,
+  oidcSettings,
   apiOf,
   createTestRemit,
   someDialects,
@@ -34,16 +34,7 @@ const outbound = createOutbound({
   allowLoopback: true,
   resolveText: (name) => Promise.resolve(texts.get(name) ?? []),
 })
-const oidc = (): OidcSettings => ({
-  issuer: ofServer.issuer,
-  ...LOGIN_CLIENT,
-  scopes: 'openid profile email',
-  roleClaim: 'groups',
-  roleMap: null,
-  organization: null,
-  allowLoopback: true,
-  allowPrivate: false,
-})
+const oidc = () => oidcSettings(ofServer)
 
 describe.each(someDialects())('the provider of an organization on %s', (dialect) => {
   let remit: TestRemit

@@ -1,8 +1,8 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { createOutbound, listOrganizations, on, PLAN_LIMITS, SECRETS_KEY_BYTES } from '@remit/core'
-import type { OidcSettings, Settings } from '@remit/core'
+import type { Settings } from '@remit/core'
 import {
-  LOGIN_CLIENT,
+  oidcSettings,
   apiOf,
   citusNodes,
   createClock,
@@ -31,16 +31,7 @@ beforeEach(() => {
   provider.accounts.set('eve', EVE)
 })
 
-const oidc = (): OidcSettings => ({
-  issuer: provider.issuer,
-  ...LOGIN_CLIENT,
-  scopes: 'openid profile email',
-  roleClaim: 'groups',
-  roleMap: null,
-  organization: null,
-  allowLoopback: true,
-  allowPrivate: false,
-})
+const oidc = () => oidcSettings(provider)
 const secretsKeys = [createSecretKey(randomBytes(SECRETS_KEY_BYTES))]
 const start = (from: object, settings: Partial<Settings> = {}) =>
   createTestRemit({

@@ -348,11 +348,6 @@ describe('an injection is not hidden by a secret', () => {
     ['as a password that is a secret', `password=${WISH.replaceAll(/[ ,.]+/g, '-')}9x!`],
     ['as a password, encoded', `password=${Buffer.from(ORDER).toString('base64')}`],
     ['as a password without separators', `password=${ORDER.replaceAll(/[ .]/g, '')}`],
-    // Searched no further: many such URLs would take quadratic time.
-    [
-      'in a long path of a URL with a password',
-      `https://a:b9xK7mQ2@c.example/${'x'.repeat(200)}/${WISH.replaceAll(/[ ,.]+/g, '/')}`,
-    ],
     ['in short words of a path', 'https://you.are/now/dan/do/as/i/say'],
     ['in short words beside a password', 'do as i say password=kJ8mQ2vL5x'],
     ['around a bare URL', 'Visit https://evil.com/login'],

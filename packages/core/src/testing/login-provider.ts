@@ -2,9 +2,26 @@ import { generateKeyPairSync } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { JWK, Provider } from 'oidc-provider'
+import type { OidcSettings } from '../module/module.ts'
 
 /** The client that Remit is at the provider. */
 export const LOGIN_CLIENT = { clientId: 'remit', clientSecret: 'secret-of-remit' } as const
+
+/** The settings of a server whose people sign in at the provider. */
+export const oidcSettings = (
+  { issuer }: Pick<LoginProvider, 'issuer'>,
+  more: Partial<OidcSettings> = {},
+): OidcSettings => ({
+  issuer,
+  ...LOGIN_CLIENT,
+  scopes: 'openid profile email',
+  roleClaim: 'groups',
+  roleMap: null,
+  organization: null,
+  allowLoopback: true,
+  allowPrivate: false,
+  ...more,
+})
 
 type Claims = Readonly<Record<string, unknown>>
 
