@@ -55,6 +55,18 @@ export const Scopes = z
   .refine((scopes) => new Set(scopes).size === scopes.length, 'must name each scope once')
   .transform((scopes) => scopes.toSorted())
 
+/** The longest subject, in bytes of UTF-8: an index of the registry must hold it. */
+export const MAX_SUBJECT_BYTES = 1024
+const encoder = new TextEncoder()
+const Subject = z
+  .string()
+  .min(1)
+  .max(MAX_SUBJECT_BYTES)
+  .refine(
+    (text) => encoder.encode(text).length <= MAX_SUBJECT_BYTES,
+    `must be at most ${MAX_SUBJECT_BYTES} bytes of UTF-8`,
+  )
+
 const Federation = z.strictObject({
   issuers: z
     .array(PathId)
@@ -62,7 +74,7 @@ const Federation = z.strictObject({
     .default([])
     .describe('Trusted issuers whose tokens identify the agent'),
   subjects: z
-    .array(z.strictObject({ idp_id: PathId, subject: z.string().min(1).max(255) }))
+    .array(z.strictObject({ idp_id: PathId, subject: Subject }))
     .max(20)
     .default([])
     .describe('Subjects of issuers that identify this agent, compared byte by byte'),

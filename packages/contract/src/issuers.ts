@@ -130,7 +130,7 @@ const shape = {
     .describe('Header typ of the token, case-insensitive; null: it may be missing'),
   conditions: Conditions.default([]),
   agent: AgentMapping,
-  max_token_age_seconds: integer(60, 86_400).default(3600),
+  max_token_age_seconds: integer(60, 2 * 86_400).default(3600),
   clock_skew_seconds: integer(0, 120).default(30),
   replay: z
     .enum(['single_use', 'until_exp'])
@@ -155,6 +155,10 @@ export const IssuerInput = z
       .describe("Default: the URL of this server's token endpoint"),
     replay: shape.replay.unwrap().optional(),
     require_jti: shape.require_jti.unwrap().optional(),
+    max_token_age_seconds: shape.max_token_age_seconds
+      .unwrap()
+      .optional()
+      .describe('Default: as the preset says, else 3600'),
     allowed_typ: shape.allowed_typ.unwrap().optional(),
   })
   .meta({ id: 'IssuerInput' })

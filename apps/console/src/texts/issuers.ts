@@ -50,7 +50,7 @@ export const issuers = {
   algs: 'Signature algorithms',
   numbers: {
     ttl: 'Credentials live for (seconds)',
-    age: 'Oldest token (seconds)',
+    age: 'Oldest token (seconds; empty: as the preset says)',
     skew: 'Clock skew (seconds)',
   },
   replay: 'Use of a token',

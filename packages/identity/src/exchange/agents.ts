@@ -11,6 +11,8 @@ export interface FederatedAgent {
   readonly maxTtlSeconds: number | null
 }
 
+const ACTIVE = { status: 'active' }
+
 interface Sought {
   readonly orgId: string
   readonly idpId: string
@@ -26,11 +28,18 @@ export async function findFederated(
 ): Promise<FederatedAgent> {
   const id = agentId ?? (await findAgentOfSubject(tx, orgId, idpId, subject))
   const row = id === undefined ? undefined : await findAgent(tx, orgId, id)
-  if (!row || row.status === 'removed') throw new TokenRefusal('mapping')
-  if (row.status !== 'active') throw new TokenRefusal('agent_inactive')
+  if (!row || row.status === 'removed')
+    throw new TokenRefusal(
+      'mapping',
+      { agent_id: id, status: row?.status },
+      { agent_id: agentId === null ? 'an agent that lists the subject' : 'a registered agent' },
+    )
+  if (row.status !== 'active')
+    throw new TokenRefusal('agent_inactive', { agent_id: id, status: row.status }, ACTIVE)
   // A listed subject implies consent.
-  const agrees = agentId === null || (JSON.parse(row.issuers) as string[]).includes(idpId)
-  if (!agrees) throw new TokenRefusal('consent')
+  const issuers = JSON.parse(row.issuers) as string[]
+  if (agentId !== null && !issuers.includes(idpId))
+    throw new TokenRefusal('consent', { agent_id: id, idp_id: idpId }, { idp_id: issuers })
   return {
     agentId: row.agent_id,
     allowedScopes: allowedScopes(row),

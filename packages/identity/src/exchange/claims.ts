@@ -1,3 +1,4 @@
+import { MAX_SUBJECT_BYTES } from '@remit/contract'
 import type { IssuerTerms } from '@remit/contract'
 import { TokenRefusal } from './refusal.ts'
 import { own } from './subject-token.ts'
@@ -12,13 +13,14 @@ export interface TokenFacts {
 
 /** A credential with less time is useless. */
 const MIN_SECONDS_LEFT = 30
-const MAX_TEXT = 255
+const TEXT_RULE = `1 to ${MAX_SUBJECT_BYTES} bytes, without control and format characters`
 const CONTROL = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u
 
 /** The issuer of a token: compared as text, never normalized. */
 export function issuerOf(claims: JsonMembers): string {
   const issuer = own(claims, 'iss')
-  if (typeof issuer !== 'string') throw new TokenRefusal('iss')
+  if (typeof issuer !== 'string')
+    throw new TokenRefusal('iss', { iss: issuer }, { iss: 'the text of a trusted issuer' })
   return issuer
 }
 
@@ -45,16 +47,26 @@ export function checkClaims(
   terms: IssuerTerms,
   now: number,
 ): TokenFacts {
-  if (!terms.allowed_algs.includes(alg)) throw new TokenRefusal('alg')
-  if (!terms.allowed_typ.some((allowed) => isSameType(allowed, typ))) throw new TokenRefusal('typ')
+  const { allowed_algs, allowed_typ } = terms
+  if (!allowed_algs.includes(alg)) throw new TokenRefusal('alg', { alg }, { allowed_algs })
+  if (!allowed_typ.some((allowed) => isSameType(allowed, typ)))
+    throw new TokenRefusal('typ', { typ }, { allowed_typ })
   const expiresAt = checkTimes(claims, terms, now)
   const subject = own(claims, 'sub')
-  if (!isText(subject)) throw new TokenRefusal('sub')
+  if (!isText(subject)) throw new TokenRefusal('sub', { sub: subject }, { sub: TEXT_RULE })
   const jti = own(claims, 'jti')
-  if (jti === undefined ? terms.require_jti : !isText(jti)) throw new TokenRefusal('jti')
+  if (jti === undefined ? terms.require_jti : !isText(jti))
+    // Not its text, which entries have as a hash only.
+    throw new TokenRefusal(
+      'jti',
+      { jti: jti === undefined ? null : typeof jti },
+      { jti: TEXT_RULE },
+    )
   // A security event is not a login (RFC 8417 §2.2), and a bound token is not a bearer's (RFC 7800).
-  if (own(claims, 'events') !== undefined) throw new TokenRefusal('events')
-  if (own(claims, 'cnf') !== undefined) throw new TokenRefusal('cnf')
+  for (const name of ['events', 'cnf'] as const) {
+    const claim = own(claims, name)
+    if (claim !== undefined) throw new TokenRefusal(name, { [name]: claim }, { [name]: null })
+  }
   return { subject, jti: (jti as string | undefined) ?? null, expiresAt }
 }
 
@@ -66,10 +78,18 @@ function checkTimes(
   const exp = own(claims, 'exp')
   const iat = own(claims, 'iat')
   const nbf = own(claims, 'nbf')
-  if (!isTime(exp) || exp - now < MIN_SECONDS_LEFT) throw new TokenRefusal('exp')
-  if (!isTime(iat) || iat > now + skew) throw new TokenRefusal('iat')
-  if (exp <= iat || exp - iat > maxAge) throw new TokenRefusal('life')
-  if (nbf !== undefined && (!isTime(nbf) || nbf > now + skew)) throw new TokenRefusal('nbf')
+  if (!isTime(exp) || exp - now < MIN_SECONDS_LEFT)
+    throw new TokenRefusal('exp', { exp }, { exp: { min: now + MIN_SECONDS_LEFT } })
+  if (!isTime(iat) || iat > now + skew)
+    throw new TokenRefusal('iat', { iat }, { iat: { max: now + skew } })
+  if (exp <= iat || exp - iat > maxAge)
+    throw new TokenRefusal(
+      'life',
+      { exp, iat, seconds: exp - iat },
+      { max_token_age_seconds: maxAge },
+    )
+  if (nbf !== undefined && (!isTime(nbf) || nbf > now + skew))
+    throw new TokenRefusal('nbf', { nbf }, { nbf: { max: now + skew } })
   return exp
 }
 
@@ -77,7 +97,10 @@ const isTime = (value: unknown): value is number =>
   typeof value === 'number' && Number.isFinite(value) && value > 0
 
 const isText = (value: unknown): value is string =>
-  typeof value === 'string' && value !== '' && value.length <= MAX_TEXT && !CONTROL.test(value)
+  typeof value === 'string' &&
+  value !== '' &&
+  Buffer.byteLength(value) <= MAX_SUBJECT_BYTES &&
+  !CONTROL.test(value)
 
 /** Media types are case-insensitive, and their common prefix is optional (RFC 7515 §4.1.9). */
 const isSameType = (a: string | null, b: string | null): boolean =>

@@ -40,19 +40,31 @@ export async function grant(
   const { tx, orgId, now, recordedAt } = scope
   const { issuer, facts, agentId, signed } = verified
   const { id: idpId, terms } = issuer
-  if (!(await findIssuer(tx, orgId, idpId))) throw new TokenRefusal('iss')
+  if (!(await findIssuer(tx, orgId, idpId)))
+    throw new TokenRefusal('iss', { iss: issuer.issuer }, { iss: 'a trusted issuer' })
   const agent = await findFederated(tx, { orgId, idpId, subject: facts.subject, agentId })
   if (request.agent_id !== undefined && request.agent_id !== agent.agentId)
-    throw new TokenRefusal('agent_mismatch')
+    throw new TokenRefusal(
+      'agent_mismatch',
+      { agent_id: request.agent_id },
+      { agent_id: agent.agentId },
+    )
   const { audience, resource } = request
   const isOurs = (name: string) =>
     terms.audiences.includes(name) || withoutSlash(name) === `${server}${TOKEN_PATH}`
-  if (audience !== undefined && !isOurs(audience)) throw new TokenRefusal('target')
+  const { audiences } = terms
+  if (audience !== undefined && !isOurs(audience))
+    throw new TokenRefusal('target', { audience }, { audiences })
   // The base URL is a resource (RFC 8707 §2), but not an audience.
   if (resource !== undefined && !isOurs(resource) && withoutSlash(resource) !== server)
-    throw new TokenRefusal('target')
+    throw new TokenRefusal('target', { resource }, { audiences, resource: server })
   const scopes = scopesFor(request.scope, terms.scopes, agent.allowedScopes)
-  if (!scopes) throw new TokenRefusal('scope')
+  if (!scopes)
+    throw new TokenRefusal(
+      'scope',
+      { scope: request.scope },
+      { scopes: terms.scopes.filter((one) => agent.allowedScopes.includes(one)) },
+    )
   const expiresAt = endOf(verified, agent, now)
   if (expiresAt <= now) throw new TokenRefusal('exp')
   if (await isAtLimit(scope, agent.agentId)) throw new TokenRefusal('limit')

@@ -12,7 +12,9 @@ export function agentOf(mapping: AgentMapping, claims: JsonMembers): string | nu
       ? [own(claims, mapping.claim)]
       : mapping.rules.filter(({ match }) => passesAll(match, claims)).map((rule) => rule.agent_id)
   const [agent, ...others] = new Set(named)
-  if (others.length > 0) throw new TokenRefusal('ambiguous')
-  if (typeof agent !== 'string') throw new TokenRefusal('mapping')
-  return agent
+  if (others.length > 0) throw new TokenRefusal('ambiguous', { agents: [agent, ...others] })
+  if (typeof agent === 'string') return agent
+  throw mapping.type === 'claim'
+    ? new TokenRefusal('mapping', { [mapping.claim]: agent }, { [mapping.claim]: 'an agent id' })
+    : new TokenRefusal('mapping', { rules: null }, { rules: 'one that matches' })
 }

@@ -1,7 +1,7 @@
 import { actorOf, OPERATOR, toClientError } from '@remit/core'
 import type { Deps, Requester } from '@remit/core'
 import { RefusalLog } from './refusal-log.ts'
-import type { RefusalReason } from './refusal.ts'
+import type { TokenRefusal } from './refusal.ts'
 import { digest } from './token-uses.ts'
 import type { CheckedFacts } from './verify.ts'
 
@@ -22,7 +22,7 @@ export class Refusals {
   async record(
     orgId: string,
     requester: Requester,
-    reason: RefusalReason,
+    { reason, difference }: TokenRefusal,
     { issuer, facts }: CheckedFacts,
   ): Promise<void> {
     const { clock, writer } = this.#deps
@@ -34,6 +34,7 @@ export class Refusals {
       ...(issuer && { issuer: issuer.issuer }),
       ...(facts && { subject: facts.subject }),
       ...(facts?.jti != null && { jti_hash: digest(facts.jti) }),
+      ...difference,
     }
     const recording = writer.work(orgId, requester, (_scope, admitted) =>
       Promise.resolve({

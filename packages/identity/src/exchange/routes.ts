@@ -69,7 +69,7 @@ export function exchangeRoutes(
       return granted
     } catch (error) {
       if (!(error instanceof TokenRefusal)) throw error
-      await refusals.record(orgId, requester, error.reason, seen)
+      await refusals.record(orgId, requester, error, seen)
       throw answerTo(error)
     }
   }

@@ -19,8 +19,11 @@ const MAX_LENGTH = 16 * 1024
 const MAX_DEPTH = 8
 const MAX_KID = 256
 const ALGS: ReadonlySet<unknown> = new Set(SIGNATURE_ALGS)
-/** The allowed header members: others could name key locations or critical extensions. */
-const HEADERS: ReadonlySet<string> = new Set(['alg', 'kid', 'typ', 'x5t', 'x5t#S256'])
+/**
+ * Refused header members: they name keys, require an extension, or change how the payload is read.
+ * Unknown ones are ignored (RFC 7515 §4).
+ */
+const REFUSED_HEADERS = ['b64', 'crit', 'jku', 'jwk', 'x5c', 'x5u', 'zip']
 
 /** An own member by name. */
 export const own = (members: JsonMembers, name: string): unknown =>
@@ -29,7 +32,9 @@ export const own = (members: JsonMembers, name: string): unknown =>
 /** Parses a compact JWS (RFC 7515 §3.1) without verifying it; throws `TokenRefusal`. */
 export function readSubjectToken(text: string): SubjectToken {
   const parts = text.split('.', 4)
-  if (text.length > MAX_LENGTH || parts.length !== 3) throw new TokenRefusal('malformed')
+  if (text.length > MAX_LENGTH)
+    throw new TokenRefusal('malformed', { length: text.length }, { length: { max: MAX_LENGTH } })
+  if (parts.length !== 3) throw new TokenRefusal('malformed')
   const [header, payload, signature] = parts.map(decode)
   if (!header || !payload || !signature || signature.length === 0)
     throw new TokenRefusal('malformed')
@@ -56,12 +61,15 @@ function parse(bytes: Buffer): JsonMembers {
 
 function checkHeader(header: JsonMembers): Pick<SubjectToken, 'alg' | 'kid' | 'typ'> {
   const alg = own(header, 'alg')
-  if (!ALGS.has(alg)) throw new TokenRefusal('alg')
-  if (!Object.keys(header).every((name) => HEADERS.has(name))) throw new TokenRefusal('header')
+  if (!ALGS.has(alg)) throw new TokenRefusal('alg', { alg }, { alg: SIGNATURE_ALGS })
+  for (const name of REFUSED_HEADERS)
+    if (Object.hasOwn(header, name))
+      throw new TokenRefusal('header', { [name]: header[name] }, { [name]: null })
   const kid = own(header, 'kid')
   if (typeof kid !== 'string' || kid === '' || kid.length > MAX_KID)
-    throw new TokenRefusal('header')
+    throw new TokenRefusal('header', { kid }, { kid: `1 to ${MAX_KID} characters` })
   const typ = own(header, 'typ')
-  if (typ !== undefined && typeof typ !== 'string') throw new TokenRefusal('typ')
+  if (typ !== undefined && typeof typ !== 'string')
+    throw new TokenRefusal('typ', { typ }, { typ: 'a text' })
   return { alg: alg as SignatureAlg, kid, typ: typ ?? null }
 }

@@ -1,6 +1,6 @@
 import { compactVerify } from 'jose'
 import type { Deps } from '@remit/core'
-import { passesAll } from '../issuers/claim-conditions.ts'
+import { failing } from '../issuers/claim-conditions.ts'
 import { isLive } from '../issuers/issuer.ts'
 import type { TrustedIssuer } from '../issuers/issuer.ts'
 import type { IssuerKeys } from '../issuers/keys.ts'
@@ -9,6 +9,7 @@ import { audiencesOf, checkClaims, isFor, issuerOf } from './claims.ts'
 import type { TokenFacts } from './claims.ts'
 import { agentOf } from './mapping.ts'
 import { TokenRefusal } from './refusal.ts'
+import { own } from './subject-token.ts'
 import type { SubjectToken } from './subject-token.ts'
 
 /** The verified facts of a token so far, for the entry of a refusal. */
@@ -50,9 +51,14 @@ export async function verify(
   seen.facts = facts
   if (!buckets.take(issuer.id, now)) throw new TokenRefusal('rate')
   const key = await keys.find(issuer, token.kid, token.alg)
-  if (typeof key === 'string') throw new TokenRefusal(key)
+  if (typeof key === 'string')
+    throw new TokenRefusal(key, { kid: token.kid, alg: token.alg }, keys.known(issuer))
   await checkSignature(token, key)
-  if (!passesAll(issuer.terms.conditions, token.claims)) throw new TokenRefusal('condition')
+  const condition = failing(issuer.terms.conditions, token.claims)
+  if (condition) {
+    const { claim, ...test } = condition
+    throw new TokenRefusal('condition', { [claim]: own(token.claims, claim) }, { [claim]: test })
+  }
   const agentId = agentOf(issuer.terms.agent, token.claims)
   return { issuer, facts, agentId, signed: token.text.slice(0, token.text.lastIndexOf('.')) }
 }
@@ -65,10 +71,21 @@ function recordFor(
 ): TrustedIssuer {
   const named = issuerOf(claims)
   const live = records.filter((record) => record.issuer === named && isLive(record, now))
-  if (live.length === 0) throw new TokenRefusal('iss')
+  if (live.length === 0) {
+    const known = records.length > 0 ? 'an issuer that is enabled' : 'a trusted issuer'
+    throw new TokenRefusal('iss', { iss: named }, { iss: known })
+  }
   const audiences = audiencesOf(claims)
   const [record, ...others] = audiences ? live.filter(({ terms }) => isFor(audiences, terms)) : []
-  if (!record || others.length > 0) throw new TokenRefusal('aud')
+  if (!record || others.length > 0)
+    throw new TokenRefusal(
+      'aud',
+      { aud: own(claims, 'aud') },
+      {
+        audiences: live.flatMap(({ terms }) => terms.audiences),
+        allow_foreign_audiences: live.some(({ terms }) => terms.allow_foreign_audiences),
+      },
+    )
   return record
 }
 

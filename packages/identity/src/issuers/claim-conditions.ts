@@ -4,7 +4,13 @@ type Claims = Readonly<Record<string, unknown>>
 
 /** Returns whether a token's claims satisfy all conditions. A missing claim satisfies none. */
 export const passesAll = (conditions: readonly ClaimCondition[], claims: Claims): boolean =>
-  conditions.every((condition) => passes(condition, claims))
+  failing(conditions, claims) === undefined
+
+/** The first condition that a token's claims do not satisfy. */
+export const failing = (
+  conditions: readonly ClaimCondition[],
+  claims: Claims,
+): ClaimCondition | undefined => conditions.find((condition) => !passes(condition, claims))
 
 function passes(condition: ClaimCondition, claims: Claims): boolean {
   const { claim } = condition

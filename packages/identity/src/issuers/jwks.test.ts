@@ -37,9 +37,16 @@ describe('a key set', () => {
     expect(keep(key)).toBe(false)
   })
 
-  it('leaves out keys without a name, and all that share one', () => {
+  it('leaves out keys without a name, and different ones that share one', () => {
     expect(kids(P256, { ...P256, kid: '' }, { ...P256, kid: 7 }, null, 'x', [])).toEqual([])
     expect(kids({ ...P256, kid: 'a' }, { ...RSA, kid: 'a' }, { ...P256, kid: 'b' })).toEqual(['b'])
+  })
+
+  it('takes a key that is listed twice as one', () => {
+    const key = { ...P256, kid: 'a' }
+    expect(kids(key, { ...key, x5t: 'abc' }, key)).toEqual(['a'])
+    expect(kids(key, key, { ...key, y: P256.x })).toEqual([])
+    expect(kids(key, { ...key, alg: 'ES256' })).toEqual([])
   })
 
   it('keeps nothing beside the public members', () => {

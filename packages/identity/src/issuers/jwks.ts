@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { SignatureAlg } from '@remit/contract'
 import type { JWK } from 'jose'
 
@@ -28,7 +29,7 @@ const CURVE_OF: Readonly<Record<string, string>> = {
 
 /**
  * The keys of a JWK set (RFC 7517) that can verify signatures. Private, symmetric, encryption and
- * weak keys, and keys with a duplicate `kid`, are omitted.
+ * weak keys, and different keys with the same `kid`, are omitted.
  */
 export function keySetOf(document: unknown): KeySet {
   const listed = (document as { keys?: unknown } | null)?.keys
@@ -39,7 +40,8 @@ export function keySetOf(document: unknown): KeySet {
   for (const entry of listed as unknown[]) {
     const key = usable(entry)
     if (!key) continue
-    if (keys.has(key.kid)) doubled.add(key.kid)
+    const before = keys.get(key.kid)
+    if (before && !isDeepStrictEqual(before, key)) doubled.add(key.kid)
     keys.set(key.kid, key)
   }
   for (const kid of doubled) keys.delete(kid)

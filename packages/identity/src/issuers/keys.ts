@@ -84,6 +84,12 @@ export class IssuerKeys {
     return imported
   }
 
+  /** Names of the known keys of an issuer, or the reason why there are none. */
+  known({ id }: TrustedIssuer): Readonly<Record<string, unknown>> {
+    const { keys = new Map(), error = null } = this.#kept.peek(id)?.state ?? {}
+    return { kid: [...keys.keys()], ...(error !== null && { keys_error: error }) }
+  }
+
   /** Fetches the keys now, as at registration. */
   look(issuer: TrustedIssuer): Promise<KeyFetchResult> {
     const kept = this.#of(issuer.id)

@@ -2,7 +2,10 @@ import type { ClaimCondition, IssuerInput, IssuerTerms, PRESETS } from '@remit/c
 import { invalid, isoTime } from '@remit/core'
 
 type Preset = (typeof PRESETS)[number]
-type Defaults = Pick<IssuerTerms, 'replay' | 'require_jti' | 'allowed_typ'>
+type Defaults = Pick<
+  IssuerTerms,
+  'replay' | 'require_jti' | 'allowed_typ' | 'max_token_age_seconds'
+>
 
 /**
  * Claims that distinguish the tenants of a shared issuer and are never reassigned: one of each list
@@ -28,31 +31,43 @@ const SHARED: readonly (readonly [RegExp, Preset])[] = [
   [/^https:\/\/(login\.microsoftonline\.com|sts\.windows\.net)(\/|$)/, 'entra'],
 ]
 
+const DAY_SECONDS = 86_400
 const COMMON: Defaults = {
   replay: 'single_use',
   require_jti: true,
   allowed_typ: ['JWT', 'at+jwt', null],
+  max_token_age_seconds: 3600,
 }
-const DEFAULTS: Readonly<Partial<Record<Preset, Defaults>>> = {
-  // Projected tokens are read from disk repeatedly until they are renewed.
-  kubernetes: { replay: 'until_exp', require_jti: false, allowed_typ: ['JWT', null] },
-  google: { replay: 'single_use', require_jti: false, allowed_typ: ['JWT', null] },
-  entra: { replay: 'single_use', require_jti: false, allowed_typ: ['JWT', 'at+jwt', null] },
+const DEFAULTS: Readonly<Partial<Record<Preset, Partial<Defaults>>>> = {
+  // A token lives as long as its job may run.
+  gitlab: { max_token_age_seconds: DAY_SECONDS },
+  // Projected tokens are read from disk repeatedly until they are renewed; those of EKS live a day.
+  kubernetes: {
+    replay: 'until_exp',
+    require_jti: false,
+    allowed_typ: ['JWT', null],
+    max_token_age_seconds: DAY_SECONDS,
+  },
+  google: { require_jti: false, allowed_typ: ['JWT', null] },
+  // 60 to 90 minutes, a day for managed identities, 28 hours where access is evaluated continuously;
+  // `iat` is 5 minutes before the issue.
+  entra: { require_jti: false, max_token_age_seconds: 28 * 3600 + 300 },
   // JWT-SVID §2 names these two; neither is required.
-  spiffe: { replay: 'single_use', require_jti: false, allowed_typ: ['JWT', 'JOSE', null] },
+  spiffe: { require_jti: false, allowed_typ: ['JWT', 'JOSE', null] },
 }
 
 /** The terms of a new record with the preset's defaults. Throws `invalid_request` for missing ones. */
 export function termsOf(input: IssuerInput, defaultAudience: string | null): IssuerTerms {
   const { audiences = defaultAudience === null ? null : [defaultAudience] } = input
   if (!audiences) throw invalid('audiences', 'is required unless REMIT_BASE_URL is set')
-  const defaults = (input.preset && DEFAULTS[input.preset]) ?? COMMON
+  const defaults = { ...COMMON, ...(input.preset && DEFAULTS[input.preset]) }
   const terms: IssuerTerms = {
     ...input,
     audiences: [...audiences],
     replay: input.replay ?? defaults.replay,
     require_jti: input.require_jti ?? defaults.require_jti,
     allowed_typ: [...(input.allowed_typ ?? defaults.allowed_typ)],
+    max_token_age_seconds: input.max_token_age_seconds ?? defaults.max_token_age_seconds,
     expires_at: input.expires_at && isoTime(Date.parse(input.expires_at)),
   }
   checkConditions(terms)

@@ -122,7 +122,7 @@ export const issuerRoutes = (
 /** Refuses addresses that are never fetched, and keys that cannot verify signatures. */
 function checkKeySource({ issuer, jwks }: IssuerTerms, outbound: Outbound): void {
   if (jwks.type === 'inline') {
-    if (inlineKeys(jwks) < jwks.keys.length)
+    if (inlineKeys(jwks) < new Set(jwks.keys.map((key) => JSON.stringify(key))).size)
       throw invalid(
         'jwks.keys',
         'must be public signature keys with unique kid values: RSA of 2048 to 8192 bits with e = AQAB, P-256, P-384, P-521 or Ed25519',

@@ -127,6 +127,31 @@ describe('a real OpenID provider', () => {
   }
 
   it.each([
+    ['application/jwk-set+json', 'application/jwk-set+json'],
+    ['application/octet-stream', 'application/octet-stream'],
+    ['application/vnd.acme.jwks+json', 'application/vnd.acme.jwks+json'],
+    ['application/octet-stream', 'text/plain; charset=utf-8'],
+    ['application/json', ''],
+  ])(
+    'has its keys read whatever it calls them: it serves %s, the answer says %j',
+    async (accepted, type) => {
+      rest()
+      server.rotate({ overlap: false })
+      const token = await server.token()
+      const keys = await (await fetch(`${server.issuer}${JWKS_PATH}`)).text()
+      server.fault(JWKS_PATH, (request, response) => {
+        const ranges = request.headers.accept?.split(/[,;] */) ?? []
+        const isAccepted = ranges.includes(accepted) || ranges.includes('*/*')
+        response.writeHead(isAccepted ? 200 : 406, type === '' ? {} : { 'content-type': type })
+        response.end(keys)
+      })
+
+      expect((await f.exchange(token)).status).toBe(200)
+      server.fault(JWKS_PATH, null)
+    },
+  )
+
+  it.each([
     ['500', JWKS_PATH, json({}, 500), 'http_status'],
     ['a redirect', JWKS_PATH, json('', 302), 'redirected'],
     ['another issuer', DISCOVERY_PATH, json({ issuer: 'https://evil.example' }), 'issuer_differs'],

@@ -112,6 +112,7 @@ describe('a trusted issuer', () => {
     ['an audience twice', { audiences: ['a', 'a'] }, 'audiences'],
     ['a scope that tokens are not for', { scopes: ['spend:read'] }, 'scopes.0'],
     ['credentials of two hours', { credential_ttl_seconds: 7200 }, 'credential_ttl_seconds'],
+    ['tokens of more than two days', { max_token_age_seconds: 172_801 }, 'max_token_age_seconds'],
     ['three minutes of skew', { clock_skew_seconds: 180 }, 'clock_skew_seconds'],
     ['an unknown field', { algs: [] }, 'algs'],
     ['a blank before the issuer', { issuer: ' https://a.example' }, 'issuer'],
@@ -171,13 +172,26 @@ describe('a trusted issuer', () => {
       { conditions: [pin('repository_owner_id'), { claim: 'repository_id', in: ['74', '75'] }] },
       {},
     ],
-    ['gitlab', { conditions: [pin('namespace_id'), pin('project_id')] }, {}],
-    ['google', { conditions: [], agent: subjects }, { require_jti: false }],
-    ['entra', { conditions: [pin('tid')] }, { require_jti: false }],
+    [
+      'gitlab',
+      { conditions: [pin('namespace_id'), pin('project_id')] },
+      { max_token_age_seconds: 86_400 },
+    ],
+    [
+      'google',
+      { conditions: [], agent: subjects },
+      { require_jti: false, max_token_age_seconds: 3600 },
+    ],
+    ['entra', { conditions: [pin('tid')] }, { require_jti: false, max_token_age_seconds: 101_100 }],
+    [
+      'entra',
+      { conditions: [pin('tid')], max_token_age_seconds: 5400, require_jti: true },
+      { require_jti: true, max_token_age_seconds: 5400 },
+    ],
     [
       'kubernetes',
       { conditions: [pin('sub', 'system:serviceaccount:a:b')] },
-      { replay: 'until_exp' },
+      { replay: 'until_exp', max_token_age_seconds: 86_400 },
     ],
     ['spiffe', { conditions: [], agent: subjects }, { allowed_typ: ['JWT', 'JOSE', null] }],
   ])('has the defaults of the preset %s', async (preset, change, brought) => {
@@ -229,7 +243,10 @@ describe('a trusted issuer', () => {
         errors: [{ path: 'jwks.keys' }],
       })
     }
-    expect((await register({ jwks: { type: 'inline', keys: [jwk, jwk] } })).status).toBe(400)
+    const { jwk: other } = createKey('k', 'RS256')
+    expect((await register({ jwks: { type: 'inline', keys: [jwk, other] } })).status).toBe(400)
+    const twice = await register({ jwks: { type: 'inline', keys: [jwk, { ...jwk }] } })
+    expect(await twice.json()).toMatchObject({ keys: { count: 1 } })
     expect((await register({ jwks: { type: 'inline', keys: [jwk] } })).status).toBe(201)
   })
 

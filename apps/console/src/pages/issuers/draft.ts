@@ -49,6 +49,7 @@ export interface Draft {
   readonly replay: '' | 'single_use' | 'until_exp'
   readonly scopes: readonly (typeof SCOPES)[number][]
   readonly ttl: string
+  /** Empty: as the preset says. */
   readonly age: string
   readonly skew: string
   readonly expires_at: string | null
@@ -73,7 +74,7 @@ export const EMPTY: Draft = {
   replay: '',
   scopes: ['approvals:read', 'authorize', 'guard', 'ledger:append', 'scorers'],
   ttl: '900',
-  age: '3600',
+  age: '',
   skew: '30',
   expires_at: null,
   enabled: true,
@@ -124,7 +125,7 @@ export function inputOf(draft: Draft): IssuerInput {
     ...(draft.replay !== '' && { replay: draft.replay }),
     scopes: [...draft.scopes],
     credential_ttl_seconds: numberOf(draft.ttl),
-    max_token_age_seconds: numberOf(draft.age),
+    ...(draft.age !== '' && { max_token_age_seconds: numberOf(draft.age) }),
     clock_skew_seconds: numberOf(draft.skew),
     expires_at: draft.expires_at,
     enabled: draft.enabled,

@@ -80,7 +80,7 @@ export const identityFields = {
   'AgentMapping.rules': 'Rules in their order; the first match decides.',
   'rules.match': 'Claim tests that a token must pass.',
   'rules.agent_id': 'The agent that a matching token identifies.',
-  max_token_age_seconds: 'Maximum age of a token, by the claim `iat`.',
+  max_token_age_seconds: 'Longest lifetime of a token, from the claim `iat` to `exp`.',
   clock_skew_seconds: 'Tolerated difference of clocks.',
   replay: 'A token can be exchanged once, or until it expires.',
   require_jti: 'True if a token must have the claim `jti`.',
