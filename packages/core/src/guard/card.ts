@@ -1,21 +1,34 @@
-/**
- * Returns the length of the longest card number at the start that ends at a group boundary, as a
- * date may follow.
- */
-export function cardLength(text: string): number {
-  for (let end = text.length; end >= 13; end--) {
-    const atBorder = end === text.length || text[end] === ' ' || text[end] === '-'
-    if (atBorder && isCard(text.slice(0, end))) return end
-  }
-  return 0
-}
+import { BLANKS, HYPHENS } from './characters.ts'
+
+const BLANK = new RegExp(`[${BLANKS}]`, 'u')
+const HYPHEN = new RegExp(`[${HYPHENS}]`, 'u')
+
+const MIN_DIGITS = 13
 
 /**
- * Checks 13 to 19 digits in groups of one kind: the range of an issuer and the Luhn check digit.
+ * Returns the length of the longest card number at the start that ends at a group boundary, as a
+ * date may follow. Its groups are separated by blanks or by hyphens.
  */
-function isCard(text: string): boolean {
-  const digits = text.replace(/[ -]/g, '')
-  if (digits.length < 13 || (text.includes(' ') && text.includes('-'))) return false
+export function cardLength(text: string): number {
+  let digits = ''
+  const borders: { readonly end: number; readonly digits: string }[] = []
+  let separators = 0
+  for (let end = 0; end <= text.length; end++) {
+    const sign = text.charAt(end)
+    if (sign >= '0' && sign <= '9') {
+      digits += sign
+      continue
+    }
+    if (digits.length >= MIN_DIGITS) borders.push({ end, digits })
+    if (BLANK.test(sign)) separators |= 1
+    if (HYPHEN.test(sign)) separators |= 2
+    if (separators === 3) break
+  }
+  return borders.findLast((border) => isCard(border.digits))?.end ?? 0
+}
+
+/** Checks 13 to 19 digits: the range of an issuer and the Luhn check digit. */
+function isCard(digits: string): boolean {
   // Mastercard and American Express have fixed lengths; the others vary.
   if (/^(?:5[1-5]|2[2-7])/.test(digits) && digits.length !== 16) return false
   if (/^3[47]/.test(digits) && digits.length !== 15) return false

@@ -30,6 +30,16 @@ const LIKE_A_FREQUENT_WORD = 5
 export const isKey = (value: string): boolean =>
   (isRandom(value) || isLongWithoutWords(value)) && !isExpression(value)
 
+const USER_AND_PASSWORD = /^[^:\p{Cc}\ufffd]*:[^\p{Cc}\ufffd]+$/u
+
+/** Returns true for a user and a password in base64 (RFC 7617). */
+export const isBasic = (value: string): boolean =>
+  USER_AND_PASSWORD.test(Buffer.from(value, 'base64').toString('utf8'))
+
+/** Returns true for a password beside its user, which is no word for one and no variable. */
+export const isPasswordOfUser = (value: string): boolean =>
+  !/[<>{}*]/.test(value) && (isPassword(value) || !(isExpression(value) || NAME.test(value)))
+
 /** Returns true for a value that is a password, in contrast to names, placeholders and code. */
 export function isPassword(value: string): boolean {
   if (isExpression(value)) return false

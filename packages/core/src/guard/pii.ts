@@ -1,16 +1,30 @@
 import { cardLength } from './card.ts'
+import { BLANKS, HYPHENS, UNSEEN } from './characters.ts'
 import type { Detection } from './detection.ts'
 import { findEmails } from './email.ts'
 import { ibanLength } from './iban.ts'
 import { findUrlPasswords, withoutOverlaps } from './secrets.ts'
 
-// Both start at a boundary, so that a long run is scanned once.
-const CARD = /(?<![\p{L}\p{N}_.-])[2-6]\d{3}(?:[ -]?\d){9,15}(?![\p{L}_\d])/gu
-const IBAN = /(?<![\p{L}\p{N}_])[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}/gu
+const GAP = `${BLANKS}${HYPHENS}${UNSEEN}`
+// All start at a boundary, so that a long run is scanned once.
+const CARD = new RegExp(
+  String.raw`(?<![\p{L}\p{N}_.${HYPHENS}])[2-6]\d{3}(?:[${GAP}]?\d){9,15}(?![\p{L}_\d])`,
+  'gu',
+)
+const IBAN = new RegExp(
+  String.raw`(?<![\p{L}\p{N}_])[A-Za-z]{2}\d{2}(?:[${GAP}]?[A-Za-z0-9]){11,30}`,
+  'gu',
+)
 
 // E.164 with a country code: 8 to 15 digits, at most two signs between two of them.
-const INTERNATIONAL = /(?<![\p{L}\p{N}_+])\+[1-9](?:[ .()/-]{0,2}\d){7,14}(?!\d)/gu
-const NORTH_AMERICAN = /(?<![\p{L}\p{N}_]|\+1[ .-]?)\(\d{3}\)[ .-]?\d{3}[ .-]\d{4}(?![\p{N}])/gu
+const INTERNATIONAL = new RegExp(
+  String.raw`(?<![\p{L}\p{N}_+])\+[1-9](?:[.()/${GAP}]{0,2}\d){7,14}(?!\d)`,
+  'gu',
+)
+const NORTH_AMERICAN = new RegExp(
+  String.raw`(?<![\p{L}\p{N}_]|\+1[.${GAP}]?)\(\d{3}\)[.${GAP}]?\d{3}[.${GAP}]\d{4}(?![\p{N}])`,
+  'gu',
+)
 
 /**
  * Finds e-mail addresses, telephone numbers, payment cards and bank accounts with valid check

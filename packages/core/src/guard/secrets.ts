@@ -1,3 +1,4 @@
+import type { Span } from './credential-spans.ts'
 import type { Detection } from './detection.ts'
 import { GENERIC_SECRETS, NAMES_OF_SECRETS } from './named-secrets.ts'
 import { KEY_BEGINNINGS, KEY_FORMATS, NAMED_SECRETS } from './secret-kinds.ts'
@@ -7,6 +8,8 @@ interface SecretKind {
   readonly severity: Detection['severity']
   /** Global; starts at a boundary, so that a long run of letters is scanned once. */
   readonly pattern: RegExp
+  /** Members of the list that the group `secret` is. */
+  readonly within?: RegExp
   /** Returns the end of the secret; 0 for none. Default: the end of the match. */
   readonly endOf?: (text: string, start: number, end: number) => number
 }
@@ -41,11 +44,18 @@ const WITHOUT_FORM: readonly SecretKind[] = [
 ]
 
 const BY_GENERIC_NAME: readonly SecretKind[] = GENERIC_SECRETS.map(
-  ({ kind, pattern, accepts }) => ({
+  ({ kind, pattern, within, after, accepts }) => ({
     kind,
     severity: 'high',
     pattern,
-    endOf: (text, start, end) => (accepts(text.slice(start, end)) ? end : 0),
+    ...(within && { within }),
+    endOf: (text, start, matchEnd) => {
+      const end = endOfValue(text, start, matchEnd)
+      const isSecret =
+        accepts(text.slice(start, end)) &&
+        (!after || after.test(text.slice(Math.max(0, start - MAX_BEFORE), start)))
+      return isSecret ? end : 0
+    },
   }),
 )
 
@@ -53,6 +63,7 @@ const KINDS = [...BY_FORM, ...WITHOUT_FORM]
 const IN_ADDRESSES = BY_NAME.filter(({ kind }) => kind === 'password_in_url')
 // Parts that every kind above contains, so that most texts need no full scan.
 const LONG_RUN = 16
+const MAX_BEFORE = 300
 const BEGINNING = new RegExp(KEY_BEGINNINGS.join('|'))
 
 /**
@@ -63,7 +74,8 @@ export function findSecrets(text: string): Detection[] {
   const found = findKnown(text)
   if (!NAMES_OF_SECRETS.test(text)) return found
   // Secrets with their own format are reported as such, even after a name.
-  return [...found, ...withoutOverlaps(findAll(text, BY_GENERIC_NAME), found)]
+  for (const kind of BY_GENERIC_NAME) found.push(...withoutOverlaps(findAll(text, [kind]), found))
+  return found
 }
 
 /** Finds passwords in URLs alone. */
@@ -115,11 +127,10 @@ const isOfRun = (unit: number): boolean =>
   unit === 0x2d
 
 function findAll(text: string, kinds: readonly SecretKind[]): Detection[] {
-  return kinds.flatMap(({ kind, severity, pattern, endOf }) => {
+  return kinds.flatMap(({ kind, severity, pattern, within, endOf }) => {
     const found: Detection[] = []
     let last = 0
-    for (const { 0: match, index, indices } of text.matchAll(pattern)) {
-      const [start, matchEnd] = indices?.groups?.['secret'] ?? [index, index + match.length]
+    for (const [start, matchEnd] of spansOf(text, pattern, within)) {
       if (start < last) continue
       const end = endOf ? endOf(text, start, matchEnd) : matchEnd
       if (end === 0) continue
@@ -138,6 +149,39 @@ function findAll(text: string, kinds: readonly SecretKind[]): Detection[] {
     return found
   })
 }
+
+function* spansOf(text: string, pattern: RegExp, within?: RegExp): Generator<Span> {
+  for (const { 0: match, index, indices } of text.matchAll(pattern)) {
+    const [start, end] = indices?.groups?.['secret'] ?? [index, index + match.length]
+    if (!within) yield [start, end]
+    else
+      for (const [from, to] of spansOf(text.slice(start, end), within))
+        yield [start + from, start + to]
+  }
+}
+
+const OPENING: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{' }
+const MAX_CLOSING = 8
+
+/** Returns the end without the end of a sentence, and without brackets that are open before the value. */
+function endOfValue(text: string, start: number, end: number): number {
+  let last = end
+  for (let n = 0; n < MAX_CLOSING; n++) {
+    const sign = text.charAt(last - 1)
+    const opening = OPENING[sign]
+    const isEnd = opening
+      ? depth(text.slice(start, last), opening, sign) < 0 &&
+        depth(text.slice(Math.max(0, start - MAX_BEFORE), start), opening, sign) > 0
+      : sign === '.' && !/[\w]/.test(text.charAt(last))
+    if (!isEnd || last - 1 <= start) break
+    last--
+  }
+  return last
+}
+
+/** How many more opening than closing brackets a text has. */
+const depth = (text: string, opening: string, closing: string): number =>
+  text.split(opening).length - text.split(closing).length
 
 const MIN_KEY = 40
 const END_MARK = /-----END [A-Z0-9 ]{1,80}-----/y
