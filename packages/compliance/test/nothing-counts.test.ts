@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { EntryInput } from './support/by-hand.ts'
+import { decision } from './support/entries.ts'
 import { factsOf, metric, value } from './support/facts.ts'
 import { goodLedger } from './support/good-ledger.ts'
 
@@ -39,5 +40,17 @@ describe('entries of callers, and erased entries', () => {
     expect(metric(facts, 'M50')?.value).toBeNull()
     const applying = facts.checks.filter(({ population }) => population > 0)
     expect(applying.map((one) => one.check)).toEqual([])
+  })
+
+  it('a denial for a reason of a newer version counts as a denial only', () => {
+    const said = { decision: 'deny', reason: 'action_forbidden', data: { matched: [] } }
+    const newer = decision('2026-01-05', said)
+    const entries = [newer, decision('2026-01-06')]
+
+    expect(value(entries, 'M10')).toMatchObject({ allow: 1, deny: 1 })
+    expect(value(entries, 'M11')).toEqual({ action_forbidden: 1 })
+    expect(value(entries, 'M12')).toMatchObject({ numerator: 1, denominator: 2 })
+    expect(value(entries, 'M15')).toMatchObject({ deny: 0 })
+    expect(value(entries, 'M42')).toMatchObject({ denials: 0 })
   })
 })

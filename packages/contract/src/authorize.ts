@@ -2,35 +2,10 @@ import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
 import { Action, AgentId, FreeForm, Resource, Timestamp } from './primitives.ts'
+import { Reason } from './reasons.ts'
 
 export const Decision = z.enum(['allow', 'deny', 'needs_approval']).meta({ id: 'Decision' })
 export type Decision = z.infer<typeof Decision>
-
-export const Reason = z
-  .enum([
-    'default_allow',
-    'default_deny',
-    'policy_allow',
-    'policy_deny',
-    'policy_error',
-    'approved',
-    'permission_grant',
-    'agent_denied',
-    'agent_suspended',
-    'agent_removed',
-    'no_permission',
-    'spend_limit_daily',
-    'spend_limit_monthly',
-    'spend_unavailable',
-    'amount_invalid',
-    'approval_required',
-    'approval_rejected',
-    'approval_backlog',
-    'stage_unavailable',
-    'self_test',
-  ])
-  .meta({ id: 'Reason' })
-export type Reason = z.infer<typeof Reason>
 
 export const AuthorizeRequest = z
   .strictObject({

@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import { Match, Reason, SpendState } from './authorize.ts'
+import { Match, SpendState } from './authorize.ts'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
 import { Action, FreeForm, issuesOf, Name, Timestamp } from './primitives.ts'
+import { Reason } from './reasons.ts'
 
 /** Maximum evaluations per request. */
 export const MAX_EVALUATIONS = 1_000

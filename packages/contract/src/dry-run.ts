@@ -1,9 +1,10 @@
 import { z } from 'zod'
-import { AuthorizeRequest, Decision, Match, Reason } from './authorize.ts'
+import { AuthorizeRequest, Decision, Match } from './authorize.ts'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
 import { PolicyInput } from './policies.ts'
 import { Action, AgentId, FreeForm, integer, PathId, Resource, Timestamp } from './primitives.ts'
+import { Reason } from './reasons.ts'
 
 /** Maximum requests per dry-run. */
 export const MAX_DRY_RUNS = 1_000
@@ -176,6 +177,7 @@ export const Replay = z
       erased: Count.describe('the payload was erased'),
       policies_failed: Count.describe('denied because the evaluation of the policies timed out'),
       agent_unknown: Count.describe('a rule reads `agent`, which is no longer in the ledger'),
+      reason_unknown: Count.describe('decided by a newer version, for a reason not known here'),
       malformed: Count.describe('not in the format of the server: verify the ledger'),
     }),
     rules: z.array(

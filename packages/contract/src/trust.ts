@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Reason } from './authorize.ts'
+import type { Reason } from './reasons.ts'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
 import { Action, AgentId, FreeForm, page, Paging, PathId, Timestamp } from './primitives.ts'

@@ -1,5 +1,5 @@
-import { Reason } from '@remit/contract'
-import type { Decision, Match, Plan } from '@remit/contract'
+import { Decision, Reason, REASONS } from '@remit/contract'
+import type { Match, Plan } from '@remit/contract'
 import { DecisionMeter } from '@remit/core'
 import type { RecordedDecision, RuleTrial, TrialVerdict } from '@remit/core'
 import { describe, expect, it } from 'vitest'
@@ -10,7 +10,7 @@ const PASSED: TrialVerdict = { says: 'pass', reason: null, policy: null }
 
 const recordedAs = (
   decision: Decision,
-  reason: Reason,
+  reason: string,
   matched: readonly Match[] = [],
   plan: Plan = 'enterprise',
 ): RecordedDecision => ({
@@ -50,12 +50,6 @@ const OLD: Match[] = [{ kind: 'policy', id: 'old' }]
 /** A self-test is no decision. */
 type Judged = Exclude<Reason, 'self_test'>
 
-const decisionOf = (reason: Reason): Decision => {
-  if (['default_allow', 'policy_allow', 'approved', 'permission_grant'].includes(reason))
-    return 'allow'
-  return reason === 'approval_required' ? 'needs_approval' : 'deny'
-}
-
 describe('a reevaluated decision', () => {
   const byReason: Record<Judged, readonly [ifDenied: string, ifPassed: string]> = {
     default_allow: ['allow_to_deny by new: policy_deny', 'unchanged judged'],
@@ -81,11 +75,20 @@ describe('a reevaluated decision', () => {
 
   it.each(Reason.exclude(['self_test']).options)('for the reason %s', (reason) => {
     const matched = reason.startsWith('policy_') ? OLD : []
-    const recorded = recordedAs(decisionOf(reason), reason, matched)
+    const recorded = recordedAs(REASONS[reason].decision, reason, matched)
 
     expect([said(recorded, trialOf(DENIED)), said(recorded, trialOf(PASSED))]).toEqual(
       byReason[reason],
     )
+  })
+
+  it('is not reevaluated for a reason of a newer version, which may be of any stage', () => {
+    for (const decision of Decision.options)
+      for (const verdict of [DENIED, PASSED])
+        for (const reason of ['action_forbidden', '', 'toString'])
+          expect(said(recordedAs(decision, reason, OLD), trialOf(verdict))).toBe(
+            'not_replayable reason_unknown',
+          )
   })
 
   it('needs an approval where the current approval rules match', () => {

@@ -1,4 +1,5 @@
-import type { Flip, FlipKind, Reason } from '@remit/contract'
+import { isReason, REASONS } from '@remit/contract'
+import type { Flip, FlipKind } from '@remit/contract'
 import type { RecordedDecision, RuleTrial, TrialVerdict } from '@remit/core'
 
 type Side = Flip['was']
@@ -6,7 +7,10 @@ type Side = Flip['was']
 /** A recorded decision under other policy rules. */
 export type ReevaluatedDecision =
   | { readonly is: 'unchanged'; readonly why: 'judged' | 'denied_elsewhere' | 'not_in_plan' }
-  | { readonly is: 'not_replayable'; readonly why: 'policies_failed' | 'agent_unknown' }
+  | {
+      readonly is: 'not_replayable'
+      readonly why: 'policies_failed' | 'agent_unknown' | 'reason_unknown'
+    }
   | {
       readonly is: 'flip'
       readonly kind: FlipKind
@@ -15,23 +19,6 @@ export type ReevaluatedDecision =
       readonly was: Side
       readonly wouldBe: Side
     }
-
-/** Denials by other stages, which policies cannot change. */
-const ELSEWHERE: ReadonlySet<Reason> = new Set([
-  'agent_denied',
-  'agent_suspended',
-  'agent_removed',
-  'no_permission',
-  'spend_limit_daily',
-  'spend_limit_monthly',
-  'spend_unavailable',
-  'amount_invalid',
-  'approval_rejected',
-  'approval_backlog',
-  'stage_unavailable',
-])
-
-const BY_POLICY: ReadonlySet<Reason> = new Set(['policy_deny', 'policy_error', 'default_deny'])
 
 /**
  * Evaluates the policies of a decision again; the results of other stages remain. If the policies
@@ -44,13 +31,15 @@ export function reevaluate(
   agent: Readonly<Record<string, unknown>> | null,
 ): ReevaluatedDecision {
   if (ask.plan !== 'enterprise') return { is: 'unchanged', why: 'not_in_plan' }
-  if (ELSEWHERE.has(reason)) return { is: 'unchanged', why: 'denied_elsewhere' }
+  // Of a newer version, whose stages and policies this one does not know.
+  if (!isReason(reason)) return { is: 'not_replayable', why: 'reason_unknown' }
+  if (REASONS[reason].policies === 'elsewhere') return { is: 'unchanged', why: 'denied_elsewhere' }
   const policy = matched.find(({ kind }) => kind === 'policy')?.id ?? null
   if (reason === 'policy_error' && policy === null)
     return { is: 'not_replayable', why: 'policies_failed' }
   const verdict = trial.judge(ask, agent)
   if (verdict.says === 'unknown') return { is: 'not_replayable', why: 'agent_unknown' }
-  const wasDenied = BY_POLICY.has(reason)
+  const wasDenied = REASONS[reason].policies === 'denied'
   if (wasDenied === (verdict.says === 'deny')) return { is: 'unchanged', why: 'judged' }
   const was: Side = { decision, reason, policy }
   const wouldBe: Side = { ...outcomeOf(verdict, { ask, matched }, trial), policy: verdict.policy }

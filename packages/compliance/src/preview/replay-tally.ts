@@ -16,7 +16,13 @@ const total = (counts: FlipCounts): number => FLIPS.reduce((sum, kind) => sum + 
 export class ReplayTally {
   readonly #limit: number
   readonly #unchanged = { judged: 0, denied_elsewhere: 0, not_in_plan: 0 }
-  readonly #notReplayable = { erased: 0, policies_failed: 0, agent_unknown: 0, malformed: 0 }
+  readonly #notReplayable = {
+    erased: 0,
+    policies_failed: 0,
+    agent_unknown: 0,
+    reason_unknown: 0,
+    malformed: 0,
+  }
   readonly #flipped = none()
   readonly #byRule = new Map<string | null, FlipCounts>()
   readonly #flips: Flip[] = []

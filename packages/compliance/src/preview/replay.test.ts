@@ -151,6 +151,19 @@ describe.each(someDialects())('a replay on %s', (dialect) => {
     expect(answer?.counts.not_replayable.agent_unknown).toBe(0)
   })
 
+  it('counts a denial of a newer version, and replays none', async () => {
+    const { id } = await remit.organization()
+    const newer = { ...decision(1), decision: 'deny', reason: 'action_forbidden' } as const
+    await remit.writer.work(id, OPERATOR, () =>
+      Promise.resolve({ entries: [newer, decision(3)], reply: () => undefined }),
+    )
+
+    const found = await replay(on<Tables>(remit.db), id, TASK, () => undefined)
+
+    expect(found?.counts.not_replayable).toMatchObject({ reason_unknown: 1, malformed: 0 })
+    expect(found?.counts.flips.map(({ agent_id }) => agent_id)).toEqual(['agent-3'])
+  })
+
   it('ignores rows beyond the head', async () => {
     const { id } = await remit.organization()
     await remit.writer.work(id, OPERATOR, () =>

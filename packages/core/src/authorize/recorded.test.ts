@@ -103,11 +103,16 @@ describe('recordedDecision', () => {
     const texts = ['', '{', 'null', '[]', '"x"', '{}', '{"data":null}']
     for (const name of ['agent_id', 'action', 'resource', 'decision', 'reason', 'data'])
       texts.push(JSON.stringify({ ...entry, [name]: 7 }))
+    // The reason of an allow explains no denial.
+    for (const reason of ['default_allow', 'approved', 'approval_required'])
+      texts.push(JSON.stringify({ ...entry, reason }))
     for (const name of ['context', 'matched', 'plan', 'decision_id'])
       for (const value of [undefined, 7, null, [7]])
         texts.push(JSON.stringify({ ...entry, data: { ...entry.data, [name]: value } }))
 
     for (const text of texts) expect(recordedDecision('org', 0, text), text).toBeNull()
     expect(recordedDecision('org', 0, payload)).not.toBeNull()
+    const newer = JSON.stringify({ ...entry, reason: 'action_forbidden' })
+    expect(recordedDecision('org', 0, newer)).toMatchObject({ reason: 'action_forbidden' })
   })
 })

@@ -1,4 +1,4 @@
-import { Decision, Plan, Reason } from '@remit/contract'
+import { Decision, Plan, reasonFacts } from '@remit/contract'
 import type { Match } from '@remit/contract'
 import { DecisionMeter } from '../computing/meter.ts'
 import { recordedResource } from './resource.ts'
@@ -9,12 +9,12 @@ export interface RecordedDecision {
   /** The request to the stages, without its caller. */
   readonly ask: Ask
   readonly decision: Decision
-  readonly reason: Reason
+  /** May be one of a newer version. */
+  readonly reason: string
   readonly matched: readonly Match[]
 }
 
 const DECISIONS: ReadonlySet<unknown> = new Set(Decision.options)
-const REASONS: ReadonlySet<unknown> = new Set(Reason.options)
 const PLANS: ReadonlySet<unknown> = new Set(Plan.options)
 
 type Json = Readonly<Record<string, unknown>>
@@ -34,7 +34,9 @@ export function recordedDecision(
   const { agent_id, action, resource, decision, reason } = entry
   const { context, matched, plan, decision_id: decisionId, subject } = data
   if (typeof agent_id !== 'string' || typeof action !== 'string' || !isText(resource)) return null
-  if (!DECISIONS.has(decision) || !REASONS.has(reason) || !PLANS.has(plan)) return null
+  if (!DECISIONS.has(decision) || typeof reason !== 'string' || !PLANS.has(plan)) return null
+  // No server wrote a denial for a reason to allow.
+  if ((reasonFacts(reason)?.decision ?? decision) !== decision) return null
   if (!isObject(context) || !Array.isArray(matched) || !matched.every(isMatch)) return null
   if (typeof decisionId !== 'string') return null
   const { resource_type: type, resource_properties: properties, action_properties } = data
@@ -59,7 +61,7 @@ export function recordedDecision(
       meter: new DecisionMeter(),
     },
     decision: decision as Decision,
-    reason: reason as Reason,
+    reason,
     matched,
   }
 }

@@ -1,19 +1,10 @@
+import { reasonFacts } from '@remit/contract'
 import type { DecisionFacts } from '../decision.ts'
 import { Cases } from '../cases.ts'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { ratioOf } from '../ratio.ts'
 import { NameCounts } from '../name-counts.ts'
-
-/** Reasons of decisions that require no match. */
-const MATCHLESS: ReadonlySet<string> = new Set([
-  'default_allow',
-  'default_deny',
-  'no_permission',
-  'policy_error',
-  'spend_unavailable',
-  'stage_unavailable',
-])
 
 /**
  * Returns whether an entry explains its decision: the reason, the matches if the reason refers to
@@ -25,7 +16,7 @@ const isExplained = (reason: string | null, { matches, configVersion }: Decision
   reason !== '' &&
   configVersion !== null &&
   matches !== null &&
-  (matches > 0 || MATCHLESS.has(reason))
+  (matches > 0 || reasonFacts(reason)?.needsMatch === false)
 
 /** M10, M11, M12: decisions by outcome and reason, and their explanations. */
 export const outcomesMeter: CreateMeter = ({ seqsOf }) => {

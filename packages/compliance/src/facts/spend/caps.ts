@@ -1,3 +1,4 @@
+import { reasonFacts } from '@remit/contract'
 import type { DecisionFacts, RecordedWindow } from '../decision.ts'
 import type { FactEntry } from '../entry.ts'
 import { Cases } from '../cases.ts'
@@ -11,8 +12,6 @@ import { amountOf, hasCap } from './amount.ts'
 /** Returns whether an amount exceeds a cap, given the usage that the decision recorded. */
 const isOver = (cap: number | null, used: RecordedWindow | null | undefined, micro: number) =>
   cap !== null && used != null && used.spentMicro + micro > cap
-
-const SPENT_UP: ReadonlySet<string | null> = new Set(['spend_limit_daily', 'spend_limit_monthly'])
 
 /**
  * M40, M41, M42: agents that spend without a cap, allows beyond a cap, and denials by one. An
@@ -82,7 +81,7 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
       if (kind === 'spend_limit.set') setFor = id
       if (!decided || id === null) return
       if (decision === 'allow') spend(entry, id, decided, state)
-      else if (decision === 'deny' && SPENT_UP.has(reason)) denials.add(id)
+      else if (decision === 'deny' && reasonFacts(reason)?.spend === 'cap') denials.add(id)
     },
     end(state) {
       note(state)

@@ -1,3 +1,4 @@
+import { reasonFacts } from '@remit/contract'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { hasCap } from './amount.ts'
@@ -15,7 +16,7 @@ export const unavailableMeter: CreateMeter = ({ seqsOf }) => {
       if (!decided || id === null) return
       if (decision === 'allow') {
         if (spendLimits.size > 0 && !decided.spend && hasCap(spendLimits.get(id))) allowed.add(seq)
-      } else if (reason === 'spend_unavailable') denied += 1
+      } else if (reasonFacts(reason)?.spend === 'no_data') denied += 1
     },
     end() {
       const allow = allowed.count
