@@ -24,7 +24,7 @@ export async function recordWork(api: Client): Promise<void> {
     body: {
       description: 'Refunds above 500 USD need a second pair of eyes',
       actions: ['payments.refund'],
-      condition: 'context.amount_usd > 500.0',
+      condition: 'amount_usd > 500.0',
     },
   })
   for (let round = 0; round < ROUNDS; round++)

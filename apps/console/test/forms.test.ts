@@ -94,7 +94,7 @@ describe.skipIf(!canRun)('forms of the console', () => {
   test('a request proposes a policy draft and an exception; neither stores anything by itself', async () => {
     await server.api.setApprovalRule({
       params: { id: 'refunds' },
-      body: { actions: ['payments.refund'], condition: 'context.amount_usd > 5.0' },
+      body: { actions: ['payments.refund'], condition: 'amount_usd > 5.0' },
     })
     const ask = () =>
       server.api.authorize({

@@ -27,7 +27,7 @@ describe.each(someDialects())('POST /v1/policies on %s', (dialect) => {
       agents: ['payer'],
       actions: ['payments.*'],
       resources: ['account:*'],
-      condition: 'has(context.amount) && context.amount > 10000',
+      condition: 'amount_usd > 10000',
       not_before: '2026-11-20T08:00:00Z',
       expires_at: '2027-01-01T00:00:00.5Z',
     }
@@ -74,7 +74,7 @@ describe.each(someDialects())('POST /v1/policies on %s', (dialect) => {
         effect: 'allow',
         agents: ['nobody'],
         actions: ['payments.Transfer'],
-        condition: 'context.amount < 100',
+        condition: 'context.cost < 100 && context.amount > 1',
         expires_at: NOW,
       },
     })
@@ -82,9 +82,22 @@ describe.each(someDialects())('POST /v1/policies on %s', (dialect) => {
     expect(warnings).toEqual([
       'the pattern payments.Transfer has uppercase letters; patterns are case-sensitive',
       'the rule has already expired',
-      expect.stringContaining('context.amount is read without has(context.amount)'),
-      'context.amount has only an upper bound, which negative numbers satisfy',
+      'context.cost has only an upper bound, which negative numbers satisfy',
+      expect.stringContaining('read amount_usd'),
     ])
+  })
+
+  it('201 with a warning about a deny that a request without the member passes', async () => {
+    const warningsOf = async (effect: string, condition: string) =>
+      (await api.ok('createPolicy', { body: { effect, agents: ['nobody'], condition } })).warnings
+
+    expect(await warningsOf('deny', 'has(context.n) && context.n > 5')).toEqual([
+      expect.stringContaining('a request without context.n passes this rule'),
+    ])
+    for (const safe of ['context.n > 5', '!has(context.n) || context.n > 5'])
+      expect(await warningsOf('deny', safe)).toEqual([])
+    for (const any of ['has(context.n) && context.n > 5', 'context.n > 5'])
+      expect(await warningsOf('allow', any)).toEqual([])
   })
 
   it('201 once for one Idempotency-Key', async () => {

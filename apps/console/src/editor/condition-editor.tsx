@@ -56,7 +56,7 @@ export function ConditionEditor(props: ConditionEditorProps) {
           cel,
           syntaxHighlighting(celColors),
           theme,
-          placeholder('has(context.amount_usd) && context.amount_usd > 500.0'),
+          placeholder('amount_usd > 500.0'),
           // Tab moves the focus on: an editor must not trap the keyboard.
           keymap.of([...historyKeymap, ...defaultKeymap]),
           EditorState.readOnly.of(isReadOnly),

@@ -4,6 +4,7 @@ export const RULE_VARIABLES: readonly string[] = [
   'action_properties',
   'agent',
   'agent_id',
+  'amount_usd',
   'context',
   'now',
   'resource',

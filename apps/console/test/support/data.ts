@@ -23,7 +23,7 @@ export async function fillOrganization(api: Client): Promise<void> {
     body: {
       description: HOSTILE,
       actions: ['payments.refund'],
-      condition: 'context.amount_usd > 500.0',
+      condition: 'amount_usd > 500.0',
     },
   })
   await api.createKey({ body: { role: 'read', name: MARKUP } })

@@ -144,6 +144,22 @@ describe.skipIf(!hasModules()).each(someDialects())('a replay on %s', (dialect) 
     expect(answer.notes.join(' ')).toContain('current approval rules')
   })
 
+  it('computes the amount of decisions that were recorded before a rule read it', async () => {
+    const api = await anew()
+    const { allowed, byDefault } = await history(api)
+    const small = await ask(api, { ...PAY, action: 'pay', context: { amount: 5 } })
+    const large = await ask(api, { ...PAY, action: 'pay', context: { amount_usd: 60 } })
+    const overlay = {
+      add: [{ effect: 'deny', actions: ['pay', 'other'], condition: 'amount_usd > 50' }],
+    }
+
+    const flips = flipsOf(await replay(api, { overlay }))
+
+    for (const seq of [byDefault, large])
+      expect(flips).toContain(`${seq}: allow → deny by overlay.0`)
+    for (const seq of [allowed, small]) expect(flips.join()).not.toContain(`${seq}: `)
+  })
+
   it('tries another default effect', async () => {
     const api = await anew()
     const { byDefault, allowed } = await history(api)

@@ -40,7 +40,7 @@ const ALL = {
       description: 'No transfer above 10,000 USD',
       effect: 'deny',
       actions: ['payments.*'],
-      condition: 'has(context.amount_usd) && context.amount_usd > 10000',
+      condition: 'amount_usd > 10000',
     },
   },
   replacePolicy: {
@@ -48,7 +48,7 @@ const ALL = {
       description: 'No transfer above 5,000 USD',
       effect: 'deny',
       actions: ['payments.*'],
-      condition: 'has(context.amount_usd) && context.amount_usd > 5000',
+      condition: 'amount_usd > 5000',
       change_reason: 'The limit of the bank has changed',
     },
   },
@@ -57,7 +57,7 @@ const ALL = {
     body: {
       description: 'Refunds above 1,000 USD need a second pair of eyes',
       actions: ['payments.refund'],
-      condition: 'has(context.amount_usd) && context.amount_usd > 1000',
+      condition: 'amount_usd > 1000',
     },
   },
   getApprovalRule: { params: { id: 'large-refunds' } },

@@ -141,7 +141,9 @@ export interface RegisteredAgent {
 }
 
 /** The types of the variables of a condition. */
-export type ConditionVariables = Readonly<Record<string, 'string' | 'record' | 'timestamp'>>
+export type ConditionVariables = Readonly<
+  Record<string, 'string' | 'double' | 'record' | 'timestamp'>
+>
 
 /** CEL conditions, for requests other than `/v1/authorize`. */
 export interface Conditions {
@@ -159,8 +161,8 @@ export interface Conditions {
 }
 
 export interface CompiledCondition {
-  /** Warnings about probable mistakes. */
-  readonly warnings: readonly string[]
+  /** Warnings about probable mistakes, by the effect of the rule. */
+  readonly warnings: Readonly<Record<'allow' | 'deny', readonly string[]>>
   /**
    * Any result other than `true` and `false` is an error, and so is an evaluation beyond the limit
    * of `meter`.

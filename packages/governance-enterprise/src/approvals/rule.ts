@@ -89,7 +89,7 @@ export function checkRule({ condition, binding_context, approvers }: ApprovalRul
         `must include the fields that the condition reads: ${missing.join(', ')}`,
       )
   }
-  return [...warnings, ...more]
+  return [...warnings, ...more.deny]
 }
 
 function compiled(condition: string) {

@@ -46,7 +46,7 @@ export const delegationRoutes = (deps: Deps): Route[] => {
         const further =
           row.effect === 'allow' ? await ensureGrantedMode(scope, admitted, row.agent_id) : []
         const permission = wirePermission(row, chain, now, await readRoster(tx, orgId))
-        const warnings = ruleWarnings(toPermission(row), now)
+        const warnings = ruleWarnings(toPermission(row), row.effect, now)
         return {
           entries: [entryOf('permission.granted', permission, admitted), ...further],
           reply: ([recorded]) =>

@@ -58,7 +58,7 @@ export const policyRoutes = ({ db, clock, ids, writer }: Deps): Route[] =>
 
 function admit({ change_reason: reason, ...input }: PolicyChange): AdmittedPolicy {
   const condition = admitCondition(input.condition)
-  const warnings = (now: number) => ruleWarnings(ruleOf(input, '', condition), now)
+  const warnings = (now: number) => ruleWarnings(ruleOf(input, '', condition), input.effect, now)
   return { input, reason, warnings }
 }
 

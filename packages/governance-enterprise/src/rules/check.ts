@@ -3,12 +3,15 @@ import { patternOf } from './cel-functions.ts'
 import { ContextReads } from './context-reads.ts'
 import type { Expr, Syntax } from './syntax.ts'
 import {
+  AMOUNT,
+  AMOUNT_RECORD,
   either,
   GLOBAL_FUNCTIONS,
   isComparable,
   isNumber,
   mayBeBool,
   METHODS,
+  named,
   timeArithmetic,
   TYPE_NAMES,
 } from './types.ts'
@@ -149,9 +152,11 @@ class Check {
     if (kind !== undefined) return kind
     if (Object.hasOwn(this.#variables, name)) return this.#variables[name] ?? 'unknown'
     if (TYPE_NAMES.has(name)) return 'type'
+    const known = Object.keys(this.#variables).filter((one) => one !== AMOUNT_RECORD)
+    const unknown = name === AMOUNT_RECORD ? AMOUNT : name
     throw this.#error(
       expr,
-      `there is no variable ${name}; the variables are ${Object.keys(this.#variables).join(', ')}`,
+      `there is no variable ${unknown}; the variables are ${known.join(', ')}`,
     )
   }
 
@@ -291,8 +296,3 @@ function wholeNumber(operator: string, arg: Expr | undefined): string {
       : 'convert it with double(…)'
   return `${operator} cannot combine an integer with a number of the request: ${better}`
 }
-
-const named = (kind: ValueType): string =>
-  kind === 'record' || kind === 'json'
-    ? { record: 'a map', json: 'a value of the request' }[kind]
-    : `${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind}`

@@ -111,21 +111,77 @@ describe('the members that a condition reads', () => {
 
 describe('the warnings of a condition', () => {
   it.each([
-    ['has(context.amount) && context.amount > 1000', []],
-    ["'amount' in context && context.amount > 1000", []],
     ["action == 'a'", []],
-    ['context.vendor.name == action', ['context.vendor is read without has']],
-    ['has(context.amount) && context.amount <= 1000', ['has only an upper bound']],
-    ['has(context.amount) && 1000 >= context.amount', ['has only an upper bound']],
-    ['has(context.amount) && context.amount <= 1000 && context.amount > 0', []],
+    ['context.vendor.name == action', []],
+    ['context.age <= 10', []],
+    ['context.cost > 1000', []],
+    ['context.cost <= 1000', ['has only an upper bound']],
+    ['has(context.cost) && 1000 >= context.cost', ['has only an upper bound']],
+    ['has(context.cost) && context.cost <= 1000 && context.cost > 0', []],
     ['has(context.age) && context.age <= 10', []],
+    ['amount_usd <= 1000', []],
     ['1 > 2', ['is never true']],
     ['true', ['is always true']],
     ['1 / 0 == 1', ['is always an error']],
-  ])('%s: %j', (text, expected) => {
-    expect(compileCondition(text).warnings).toEqual(
+  ])('of an allow: %s: %j', (text, expected) => {
+    expect(compileCondition(text).warnings.allow).toEqual(
       expected.map((part) => expect.stringContaining(part) as unknown),
     )
+  })
+
+  it.each([
+    ['has(context.x) && context.x > 5', ['context.x']],
+    ['context.x > 5 && has(context.x)', ['context.x']],
+    ["'x' in context && context.x > 5", ['context.x']],
+    ["'x' in context && context['x'] > 5", ['context.x']],
+    ['has(context.x) == true && context.x > 5', ['context.x']],
+    ['has(context.x) ? context.x > 5 : false', ['context.x']],
+    ['(has(context.x) ? context.x : 0.0) > 5.0', ['context.x']],
+    ['!(!has(context.x) || context.x <= 5)', ['context.x']],
+    ['has(amount_usd) && amount_usd > 5', ['amount_usd']],
+    ["has(context.a.b) && context.a.b.endsWith('x')", ['context.a.b']],
+    ["has(context.a) && context.a.b.endsWith('x')", ['context.a']],
+    ["'b' in context.a && context.a.b.endsWith('x')", ['context.a.b']],
+    ['has(context.a) && has(context.b) && context.a > context.b', ['context.a', 'context.b']],
+    ["action == 'a' && (action == 'b' || (has(context.x) && context.x > 5))", ['context.x']],
+    ["resource.type == 'a' || (has(context.x) && context.x > 5)", ['context.x']],
+    ["has(agent.labels) && agent.labels.team == 'a'", ['agent.labels']],
+    ['context.items.exists(i, has(i.price) && i.price > 5)', ['i.price']],
+    ['size(context.items.filter(i, has(i.price) && i.price > 5)) > 0', ['i.price']],
+    ['has(context.items) && context.items.exists(i, i.price > 5)', ['context.items']],
+    ['context.x > 5', []],
+    ['amount_usd > 5', []],
+    ['!has(context.x) || context.x > 5', []],
+    ['!has(amount_usd) || amount_usd > 5', []],
+    ["!('x' in context) || context.x > 5", []],
+    ['has(context.x) ? context.x > 5 : true', []],
+    ['!(has(context.x) && context.x <= 5)', []],
+    ['!has(context.x) || (has(context.x) && context.x > 5)', []],
+    ['has(context.x) || context.x > 5', []],
+    ["has(context.override) && action == 'a'", []],
+    ["'admin' in context.roles && context.roles.size() > 1", []],
+    ['context.items.all(i, !has(i.price) || i.price > 5)', []],
+  ])('of a deny: %s is passed without %j', (text, paths) => {
+    const passes = paths.map((path) => `a request without ${path} passes this rule`)
+    expect(compileCondition(text).warnings.deny).toEqual(
+      passes.map((part) => expect.stringContaining(part) as unknown),
+    )
+    expect(compileCondition(text).warnings.allow).toEqual([])
+  })
+
+  it.each([
+    ['context.amount > 5', 1],
+    ['context.amount_usd > 5', 1],
+    ['!has(context.amount_usd) || context.amount_usd > 5', 1],
+    ["context['amount'] > 5", 1],
+    ['context.amount_usd > 5 || context.amount > 5', 0],
+    ['amount_usd > 5', 0],
+    ['context.args.amount > 5', 0],
+  ])('about a spelling of the amount: %s: %i', (text, count) => {
+    const named = [expect.stringContaining('read amount_usd') as unknown].slice(0, count)
+    const { allow, deny } = compileCondition(text).warnings
+
+    expect([allow, deny]).toEqual([named, named])
   })
 })
 

@@ -5,12 +5,13 @@ import { bounded } from './budget.ts'
 import { FUNCTIONS } from './cel-functions.ts'
 import { checkCondition } from './check.ts'
 import { ConditionError } from './condition-error.ts'
+import { warningsOf } from './condition-warnings.ts'
+import type { ConditionWarnings } from './condition-warnings.ts'
 import { compileDirectly } from './direct.ts'
 import { makeFacts } from './facts.ts'
 import type { BoundFacts } from './facts.ts'
 import { guardLoops } from './guard-loops.ts'
 import { sharedList, sharedSet } from './shared-values.ts'
-import type { ContextReads } from './context-reads.ts'
 import { parseCondition } from './syntax.ts'
 import type { Expr } from './syntax.ts'
 import { AUTHORIZE_VARIABLES } from './types.ts'
@@ -24,7 +25,7 @@ export interface Condition {
   /** Top-level members of `context` that it reads; `all` if unknown. */
   readonly reads: ReadonlySet<string> | 'all'
   /** Warnings about probable mistakes of the author. */
-  readonly warnings: readonly string[]
+  readonly warnings: ConditionWarnings
   /** Results other than `true` and `false`, and decisions beyond the time of `meter`, are errors. */
   evaluate(facts: BoundFacts, meter?: Meter): boolean | 'error'
 }
@@ -92,7 +93,13 @@ function compileOrError(text: string, variables: Variables): Condition {
     return compileCondition(text, variables)
   } catch (error) {
     if (!(error instanceof ConditionError)) throw error
-    return { text, reads: 'all', warnings: [error.message], evaluate: () => 'error' }
+    const warnings = [error.message]
+    return {
+      text,
+      reads: 'all',
+      warnings: { allow: warnings, deny: warnings },
+      evaluate: () => 'error',
+    }
   }
 }
 
@@ -109,7 +116,7 @@ class CelCondition implements Condition {
   readonly #run: Run
   readonly text: string
   readonly reads: Condition['reads']
-  readonly warnings: readonly string[]
+  readonly warnings: ConditionWarnings
 
   constructor(text: string, variables: Variables) {
     const syntax = parseCondition(text)
@@ -118,7 +125,8 @@ class CelCondition implements Condition {
     this.#run = compileDirectly(syntax.expr, variables) ?? compileWithLibrary(syntax.expr)
     this.reads = reading.members === 'all' ? 'all' : sharedSet(reading.members)
     const constant = reading.isConstant ? this.#foresee() : null
-    this.warnings = sharedList(warningsOf(reading, constant))
+    const { allow, deny } = warningsOf(syntax.expr, reading, variables, constant)
+    this.warnings = { allow: sharedList(allow), deny: sharedList(deny) }
   }
 
   evaluate(facts: BoundFacts, meter?: Meter): boolean | 'error' {
@@ -140,19 +148,4 @@ export function compileWithLibrary(expr: Expr): Run {
   guardLoops(expr)
   const run = plan(environment, expr) as (bindings: BoundFacts['bindings']) => unknown
   return { of: ({ bindings }, meter, steps) => bounded(() => run(bindings), meter, steps) }
-}
-
-function warningsOf(reading: ContextReads, constant: boolean | 'error' | null): string[] {
-  return [
-    ...reading.unguarded.map(
-      (name) =>
-        `context.${name} is read without has(context.${name}): a request without it causes an error, which denies, requires approval or grants nothing`,
-    ),
-    ...reading.openBelow.map(
-      (name) => `context.${name} has only an upper bound, which negative numbers satisfy`,
-    ),
-    ...(constant === false ? ['the condition is never true'] : []),
-    ...(constant === true ? ['the condition is always true'] : []),
-    ...(constant === 'error' ? ['the condition is always an error'] : []),
-  ]
 }

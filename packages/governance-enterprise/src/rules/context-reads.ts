@@ -1,11 +1,14 @@
 import type { Expr } from './syntax.ts'
+import { textOf } from './syntax.ts'
+import { AMOUNT, AMOUNT_RECORD } from './types.ts'
 
 type Comparison = { readonly name: string; readonly operator: string }
 
 /** Collects the members of `context` that a condition reads, while it is checked. */
 export class ContextReads {
   readonly #members = new Set<string>()
-  readonly #guarded = new Set<string>()
+  /** The members behind the variables that it reads. */
+  readonly #behind = new Set<string>()
   readonly #compared: Comparison[] = []
   /** The whole `context`: every member may matter. */
   #whole = false
@@ -18,7 +21,6 @@ export class ContextReads {
     const member = memberOf(expr)
     if (member) {
       this.#members.add(member.name)
-      if (member.tested) this.#guarded.add(member.name)
       this.#handled.add(member.context)
     }
     if (expr.exprKind.case === 'callExpr') this.#seeCall(expr.exprKind.value)
@@ -26,18 +28,21 @@ export class ContextReads {
       const { name } = expr.exprKind.value
       if (!isBound(name)) this.#names++
       if (name === 'context') this.#whole = true
+      if (name === AMOUNT || name === AMOUNT_RECORD)
+        for (const one of AMOUNT_MEMBERS) this.#behind.add(one)
     }
     if (member) this.#names++
   }
 
   /** The top-level members of `context` that the result depends on, or `all`. */
   get members(): ReadonlySet<string> | 'all' {
-    return this.#whole ? 'all' : this.#members
+    return this.#whole ? 'all' : new Set([...this.#members, ...this.#behind])
   }
 
-  /** Members read without `has(…)` or `in`: a request without them causes an error. */
-  get unguarded(): string[] {
-    return [...this.#members].filter((name) => !this.#guarded.has(name))
+  /** The one of the two spellings of an amount that it reads; null if it reads none, or both. */
+  get spelling(): string | null {
+    const [one, other] = SPELLINGS.filter((name) => this.#members.has(name))
+    return one !== undefined && other === undefined ? one : null
   }
 
   /** Amounts with an upper but no lower bound, which negative amounts satisfy. */
@@ -62,7 +67,6 @@ export class ContextReads {
     if (!left || !right) return
     if (name === '@in' && isContext(right) && textOf(left) !== null) {
       this.#members.add(textOf(left) ?? '')
-      this.#guarded.add(textOf(left) ?? '')
       this.#handled.add(right.id)
       this.#names++
     }
@@ -72,6 +76,10 @@ export class ContextReads {
       this.#compared.push({ name: member.name, operator })
   }
 }
+
+const SPELLINGS = [AMOUNT, 'amount']
+/** What the amount of a request depends on. */
+const AMOUNT_MEMBERS = [...SPELLINGS, 'currency']
 
 const MIRRORED: Readonly<Record<string, string>> = {
   '_<_': '_>_',
@@ -86,28 +94,21 @@ const isAmount = (name: string): boolean => /(?:^|_)(?:amount|cost|price|total)(
 const isContext = ({ exprKind }: Expr): boolean =>
   exprKind.case === 'identExpr' && exprKind.value.name === 'context'
 
-function textOf({ exprKind }: Expr): string | null {
-  const constant = exprKind.case === 'constExpr' ? exprKind.value.constantKind : undefined
-  return constant?.case === 'stringValue' ? constant.value : null
-}
-
 function isNumeric({ exprKind }: Expr): boolean {
   const constant = exprKind.case === 'constExpr' ? exprKind.value.constantKind.case : undefined
   return constant === 'int64Value' || constant === 'uint64Value' || constant === 'doubleValue'
 }
 
 /** `context.name`, `has(context.name)` or `context["name"]`. */
-function memberOf({
-  exprKind,
-}: Expr): { readonly name: string; readonly tested: boolean; readonly context: bigint } | null {
+function memberOf({ exprKind }: Expr): { readonly name: string; readonly context: bigint } | null {
   if (exprKind.case === 'selectExpr') {
-    const { operand, field, testOnly } = exprKind.value
-    if (operand && isContext(operand)) return { name: field, tested: testOnly, context: operand.id }
+    const { operand, field } = exprKind.value
+    if (operand && isContext(operand)) return { name: field, context: operand.id }
   }
   if (exprKind.case === 'callExpr' && exprKind.value.function === '_[_]') {
     const [of, key] = exprKind.value.args
     const name = key ? textOf(key) : null
-    if (of && name !== null && isContext(of)) return { name, tested: false, context: of.id }
+    if (of && name !== null && isContext(of)) return { name, context: of.id }
   }
   return null
 }

@@ -80,7 +80,7 @@ class Builder {
   #variable(name: string): EvaluationNode | null {
     const kind = Object.hasOwn(this.#variables, name) ? this.#variables[name] : undefined
     // A timestamp is not a JSON value, and a type name is not a variable.
-    if (kind !== 'string' && kind !== 'record') return null
+    if (kind === undefined || kind === 'timestamp') return null
     return paths.get(name, () => new Variable(name))
   }
 
@@ -130,9 +130,9 @@ class Builder {
 
   #isScalar(expr: Expr | undefined): boolean {
     if (!expr) return false
-    if (expr.exprKind.case === 'identExpr')
-      return this.#variables[expr.exprKind.value.name] === 'string'
-    return literalOf(expr) !== undefined
+    if (expr.exprKind.case !== 'identExpr') return literalOf(expr) !== undefined
+    const kind = this.#variables[expr.exprKind.value.name]
+    return kind === 'string' || kind === 'double'
   }
 
   /** Membership in a list of literals, or of a literal text in a value of the request. */

@@ -1,10 +1,12 @@
-import { celList, celMap } from '@bufbuild/cel'
+import { celError, celList, celMap } from '@bufbuild/cel'
 import type { CelInput } from '@bufbuild/cel'
 import { timestampFromMs, TimestampSchema } from '@bufbuild/protobuf/wkt'
 import { reflect } from '@bufbuild/protobuf/reflect'
 import type { Ask } from '@remit/core'
+import { fromMicroUsd } from '@remit/contract'
+import { amountOf } from '../spend/amount.ts'
 import { attributesOf } from './agent-attributes.ts'
-import { AUTHORIZE_VARIABLES } from './types.ts'
+import { AMOUNT, AMOUNT_RECORD, AUTHORIZE_VARIABLES } from './types.ts'
 
 /** The values that conditions read, by variable. */
 export interface BoundFacts {
@@ -49,15 +51,30 @@ class LazyFacts implements BoundFacts {
   get bindings(): BoundFacts['bindings'] {
     if (!this.#bindings) {
       const bindings = Object.create(null) as Record<string, CelInput>
-      for (const name of this.#names) bindings[name] = wrap(this.values[name])
+      for (const name of this.#names) {
+        const value = this.values[name]
+        bindings[name] = value === undefined || value === null ? UNREADABLE : wrap(value)
+      }
       this.#bindings = bindings
     }
     return this.#bindings
   }
 }
 
+/** The library takes a variable without a value for an empty one in `has`. */
+const UNREADABLE = celError('the request has no such value') as unknown as CelInput
 const NONE = {}
 const NAMES = Object.keys(AUTHORIZE_VARIABLES)
+
+interface AmountRecord {
+  readonly [AMOUNT]?: number
+}
+
+function amountRecordOf(context: Readonly<Record<string, unknown>>): AmountRecord | 'invalid' {
+  const amount = amountOf(context)
+  if (typeof amount === 'object') return { [AMOUNT]: fromMicroUsd(amount.micro) }
+  return amount === 'missing' ? NONE : amount
+}
 
 /** The values of a request; rarely used ones are computed on first read. */
 class AskValues {
@@ -67,6 +84,7 @@ class AskValues {
   readonly context: Readonly<Record<string, unknown>>
   readonly #ask: Ask
   #resource: Readonly<Record<string, unknown>> | undefined
+  #amount: AmountRecord | 'invalid' | undefined
 
   constructor(ask: Ask) {
     this.#ask = ask
@@ -93,6 +111,17 @@ class AskValues {
 
   get now(): Date {
     return new Date(this.#ask.now)
+  }
+
+  /** The amount that spend limits count; undefined if there is none, or if it is invalid. */
+  get [AMOUNT](): number | undefined {
+    return this[AMOUNT_RECORD]?.[AMOUNT]
+  }
+
+  /** Undefined if the amount is invalid. */
+  get [AMOUNT_RECORD](): AmountRecord | undefined {
+    this.#amount ??= amountRecordOf(this.context)
+    return this.#amount === 'invalid' ? undefined : this.#amount
   }
 }
 

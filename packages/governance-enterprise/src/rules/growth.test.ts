@@ -197,7 +197,7 @@ describe('a condition that makes much of little', () => {
       .fill('[0,1,2,3,4,5,6,7].all(x, "%.9f".format([1.5]) != "")')
       .join(' && ')
 
-    expect(compileCondition(heavy).warnings).toEqual([])
+    expect(compileCondition(heavy).warnings).toEqual({ allow: [], deny: [] })
     expect(compileCondition(heavy).evaluate(facts)).toBe(true)
   })
 })

@@ -1,7 +1,12 @@
+import type { ConditionWarnings } from './condition-warnings.ts'
 import type { Rule } from './rule.ts'
 
 /** Warnings about probable mistakes in a rule; the rule is accepted. */
-export function ruleWarnings(rule: Omit<Rule, 'id'>, now: number): string[] {
+export function ruleWarnings(
+  rule: Omit<Rule, 'id'>,
+  effect: keyof ConditionWarnings,
+  now: number,
+): string[] {
   const patterns = [...rule.agents, ...rule.actions, ...rule.resources]
   return [
     ...patterns
@@ -10,6 +15,6 @@ export function ruleWarnings(rule: Omit<Rule, 'id'>, now: number): string[] {
         (pattern) => `the pattern ${pattern} has uppercase letters; patterns are case-sensitive`,
       ),
     ...(rule.expiresAt !== null && rule.expiresAt <= now ? ['the rule has already expired'] : []),
-    ...(rule.condition?.warnings ?? []),
+    ...(rule.condition?.warnings[effect] ?? []),
   ]
 }

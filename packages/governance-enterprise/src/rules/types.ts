@@ -20,7 +20,12 @@ export type ValueType =
   | 'unknown'
 
 /** The variables of a condition and their types. */
-export type Variables = Readonly<Record<string, 'string' | 'record' | 'timestamp'>>
+export type Variables = Readonly<Record<string, 'string' | 'double' | 'record' | 'timestamp'>>
+
+/** The amount of a request in US dollars, however the request spells it. */
+export const AMOUNT = 'amount_usd'
+/** What `has(amount_usd)` reads: a record with the amount, an empty one, or nothing if it is invalid. */
+export const AMOUNT_RECORD = '@amount_usd'
 
 /** The variables of conditions about `/v1/authorize`. */
 export const AUTHORIZE_VARIABLES: Variables = {
@@ -32,6 +37,8 @@ export const AUTHORIZE_VARIABLES: Variables = {
   subject: 'record',
   action_properties: 'record',
   now: 'timestamp',
+  [AMOUNT]: 'double',
+  [AMOUNT_RECORD]: 'record',
 }
 
 const NUMBERS: ReadonlySet<ValueType> = new Set(['int', 'uint', 'double'])
@@ -49,6 +56,12 @@ export function isComparable(a: ValueType, b: ValueType): boolean {
 
 /** Returns whether a value of this type can be `true` or `false`. */
 export const mayBeBool = (kind: ValueType): boolean => kind === 'bool' || OPEN.has(kind)
+
+/** A type in messages. */
+export const named = (kind: ValueType): string =>
+  kind === 'record' || kind === 'json'
+    ? { record: 'a map', json: 'a value of the request' }[kind]
+    : `${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind}`
 
 /** The type of a choice between two branches. */
 export const either = (a: ValueType, b: ValueType): ValueType => (a === b ? a : 'unknown')

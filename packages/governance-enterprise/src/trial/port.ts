@@ -26,6 +26,6 @@ export const ruleTrials = ({ db, clock }: Pick<Deps, 'db' | 'clock'>): RuleTrial
     const broad = [...(await listIds(db, orgId, 'broad'))].filter((id) => !gone.has(id))
     const added = candidates.filter(({ rule }) => isBroad(rule))
     if (broad.length + added.length > MAX_BROAD_RULES) throw fail('too_many_broad_rules')
-    return candidates.map(({ rule }) => ruleWarnings(rule, clock.now()))
+    return candidates.map(({ rule }) => ruleWarnings(rule, rule.effect, clock.now()))
   },
 })

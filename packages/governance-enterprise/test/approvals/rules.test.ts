@@ -64,12 +64,12 @@ describe.each(someDialects())('/v1/approval-rules on %s', (dialect) => {
       await set({ description: 'first', required_approvals: 2, binding_context: ['amount'] })
       clock.advance(1000)
 
-      const response = await set({ condition: 'has(context.amount) && context.amount > 1000.0' })
+      const response = await set({ condition: 'amount_usd > 1000.0' })
 
       expect(response.status).toBe(200)
       expect(await answerOf('setApprovalRule', response)).toMatchObject({
         ...DEFAULTS,
-        condition: 'has(context.amount) && context.amount > 1000.0',
+        condition: 'amount_usd > 1000.0',
         created_at: NOW,
         updated_at: '2026-11-20T08:00:01.000Z',
       })
@@ -78,11 +78,14 @@ describe.each(someDialects())('/v1/approval-rules on %s', (dialect) => {
     it('warns of roles that no key has, and of what the condition leaves open', async () => {
       const { warnings = [] } = await answerOf(
         'setApprovalRule',
-        await set({ approvers: { roles: ['finance'] }, condition: 'context.amount > 1000.0' }),
+        await set({
+          approvers: { roles: ['finance'] },
+          condition: 'has(context.n) && context.n > 5',
+        }),
       )
 
       expect(warnings[0]).toContain('finance')
-      expect(warnings.join()).toContain('context.amount is read without has')
+      expect(warnings.join()).toContain('a request without context.n passes this rule')
     })
 
     it.each([
@@ -113,6 +116,11 @@ describe.each(someDialects())('/v1/approval-rules on %s', (dialect) => {
       [
         'a binding that lacks what the condition reads',
         { condition: 'context.amount > 1.0 && context.to == "x"', binding_context: ['amount'] },
+        'binding_context',
+      ],
+      [
+        'a binding that lacks a spelling of the amount that the condition reads',
+        { condition: 'amount_usd > 1.0', binding_context: ['amount_usd', 'amount'] },
         'binding_context',
       ],
       [

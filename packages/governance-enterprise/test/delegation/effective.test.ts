@@ -19,7 +19,7 @@ describe.each(someDialects())('GET /v1/delegation/effective on %s', (dialect) =>
     await grant('top', {
       agent_id: 'planner',
       actions: ['payments.*'],
-      condition: 'has(context.amount) && context.amount >= 0.0 && context.amount <= 100.0',
+      condition: 'amount_usd <= 100.0',
       can_delegate: true,
       max_depth: 1,
       expires_at: '2026-12-01T00:00:00Z',
@@ -56,7 +56,7 @@ describe.each(someDialects())('GET /v1/delegation/effective on %s', (dialect) =>
           id: 'cut',
           actions: ['payments.transfer'],
           resources: ['*'],
-          conditions: ['has(context.amount) && context.amount >= 0.0 && context.amount <= 100.0'],
+          conditions: ['amount_usd <= 100.0'],
           expires_at: '2026-11-25T00:00:00.000Z',
           partial: false,
           chain: [
@@ -66,7 +66,7 @@ describe.each(someDialects())('GET /v1/delegation/effective on %s', (dialect) =>
               granted_by: { type: 'key', id: key },
               actions: ['payments.*'],
               resources: ['*'],
-              condition: 'has(context.amount) && context.amount >= 0.0 && context.amount <= 100.0',
+              condition: 'amount_usd <= 100.0',
               not_before: null,
               expires_at: '2026-12-01T00:00:00.000Z',
             },

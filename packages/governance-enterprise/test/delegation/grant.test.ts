@@ -117,11 +117,17 @@ describe.each(someDialects())('POST /v1/delegation/permissions/{id} on %s', (dia
     const { warnings } = await grant('warned', {
       agent_id: 'buyer',
       actions: ['Mail.send'],
-      condition: 'context.amount > 5',
+      condition: 'context.amount_usd > 5',
       expires_at: NOW,
     })
 
     expect(warnings).toHaveLength(3)
+    const condition = 'has(context.n) && context.n > 5'
+    const open = await grant('open', { agent_id: 'buyer', effect: 'deny', condition })
+    expect(open.warnings).toEqual([
+      expect.stringContaining('a request without context.n passes this rule'),
+    ])
+    expect((await grant('fine', { agent_id: 'buyer', condition })).warnings).toEqual([])
   })
 
   describe('200', () => {
@@ -130,7 +136,7 @@ describe.each(someDialects())('POST /v1/delegation/permissions/{id} on %s', (dia
       const { ledger: _, ...before } = await grant('replaced', {
         agent_id: 'payer',
         ...within,
-        condition: 'has(context.amount) && context.amount <= 100.0',
+        condition: 'amount_usd <= 100.0',
         description: 'small invoices',
       })
       clock.advance(1000)

@@ -55,7 +55,7 @@ export const toPolicy = (row: TrustPolicyRow): TrustPolicy => ({
 })
 
 /** A condition without an evaluator: a deny matches, and an allow does not. */
-const UNREADABLE: CompiledCondition = { warnings: [], evaluate: () => 'error' }
+const UNREADABLE: CompiledCondition = { warnings: { allow: [], deny: [] }, evaluate: () => 'error' }
 
 export function toRule(row: TrustPolicyRow, conditions: Conditions | undefined): TrustRule {
   const { id, effect, source_agents, target_agents, actions, condition, expires_at } = toPolicy(row)

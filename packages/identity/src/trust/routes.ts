@@ -36,7 +36,7 @@ export function trustRoutes(deps: Deps): Route[] {
         ...(body.expires_at !== null && Date.parse(body.expires_at) <= now
           ? ['the policy has already expired']
           : []),
-        ...(condition?.warnings ?? []),
+        ...(condition?.warnings[body.effect] ?? []),
       ]
       if (query.validate === 'true')
         return new Reply({ valid: true, errors: [], warnings: warningsAt(clock.now()) } as never, {

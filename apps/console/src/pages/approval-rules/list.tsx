@@ -12,7 +12,7 @@ import { rulesQuery } from './queries.ts'
 const RULE = {
   method: 'POST',
   path: '/v1/approval-rules/large-refunds',
-  body: { actions: ['payments.refund'], condition: 'context.amount_usd > 500.0' },
+  body: { actions: ['payments.refund'], condition: 'amount_usd > 500.0' },
 }
 
 export function ApprovalRules() {

@@ -23,7 +23,7 @@ const RULE = {
   body: {
     description: 'Refunds above 500 USD need a second pair of eyes',
     actions: ['payments.refund'],
-    condition: 'context.amount_usd > 500.0',
+    condition: 'amount_usd > 500.0',
   },
 }
 
