@@ -73,6 +73,7 @@ export const LiteLlmAnswer = z
     action: z.enum(['NONE', 'BLOCKED', 'GUARDRAIL_INTERVENED']),
     blocked_reason: z.string().optional(),
     texts: z.array(z.string()).optional(),
+    warnings: z.array(z.string()).optional(),
   })
   .meta({ id: 'LiteLlmAnswer' })
 export type LiteLlmAnswer = z.infer<typeof LiteLlmAnswer>

@@ -38,6 +38,7 @@ export const REASONS = {
   approval_rejected: elsewhere,
   approval_backlog: elsewhere,
   stage_unavailable: { ...elsewhere, needsMatch: false },
+  unmappable: { ...elsewhere, needsMatch: false },
   self_test: { ...elsewhere, decision: null, needsMatch: false },
 } satisfies Record<string, ReasonFacts>
 

@@ -13,10 +13,12 @@ export type {
   UnverifiedFacts,
   Overlay,
   Pass,
+  Reading,
   Settled,
   Stage,
   StageVerdict,
 } from './authorize/stage.ts'
+export { readingsOf } from './authorize/readings.ts'
 export * from './base/clock.ts'
 export { computedMs } from './base/cpu-time.ts'
 export { makeFolder } from './base/make-folder.ts'

@@ -71,6 +71,7 @@ describe('a reevaluated decision', () => {
     approval_rejected: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
     approval_backlog: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
     stage_unavailable: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
+    unmappable: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
   }
 
   it.each(Reason.exclude(['self_test']).options)('for the reason %s', (reason) => {

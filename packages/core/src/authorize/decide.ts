@@ -1,6 +1,7 @@
 import type { AuthorizeAnswer, Decision, Match, Reason } from '@remit/contract'
 import { SLOTS, TEAM_SLOTS } from './slots.ts'
 import type { Slot } from './slots.ts'
+import { readingsOf } from './readings.ts'
 import type { Ask, Stage, StageVerdict, Notes, Settled } from './stage.ts'
 
 /** The verdict of a stage by its rules alone, or the error that it failed with; then it denies. */
@@ -28,12 +29,21 @@ export interface Ruled {
 const isInPlan = (ask: Ask, slot: Slot): boolean =>
   ask.plan === 'enterprise' || TEAM_SLOTS.has(slot)
 
-/** Returns the verdict of a stage. A stage that is unavailable or throws denies. */
+/**
+ * Returns the verdict of a stage. A stage that is unavailable or throws denies. A stage that decides
+ * by its rules alone must pass each reading of the request.
+ */
 function verdictOf(ask: Ask, stage: Stage, state: unknown, available: boolean): StageResult {
   const denied: StageVerdict = { verdict: 'deny', ...stage.unavailable }
   if (!available) return { verdict: denied }
   try {
-    return { verdict: stage.decide(ask, state) }
+    const verdict = stage.decide(ask, state)
+    if (stage.prepare || verdict.verdict !== 'pass') return { verdict }
+    for (const reading of readingsOf(ask)) {
+      const other = stage.decide(reading, state)
+      if (other.verdict !== 'pass') return { verdict: other }
+    }
+    return { verdict }
   } catch (error) {
     return { verdict: denied, error: error ?? new Error('the stage threw no value') }
   }
@@ -46,6 +56,7 @@ function verdictOf(ask: Ask, stage: Stage, state: unknown, available: boolean): 
 export function judge(ask: Ask, stages: ReadonlyMap<Slot, Ruled>): Judged {
   const said = new Map<Slot, StageResult>()
   let matched: Map<Slot, unknown> | null = null
+  if (ask.claims.unmappable !== undefined) return { ask, said, matched }
   for (const slot of SLOTS) {
     const ruled = stages.get(slot)
     if (!ruled || !isInPlan(ask, slot)) continue
@@ -102,10 +113,14 @@ export interface Decided {
 export function decide(ask: Ask, stages: ReadonlyMap<Slot, Prepared>, judged?: Judged): Decided {
   const trace: { slot: Slot; verdict: StageVerdict }[] = []
   const notes = new Collected()
-  let last: StageVerdict = { verdict: 'pass' }
+  const { unmappable } = ask.claims
+  let last: StageVerdict =
+    unmappable === undefined
+      ? { verdict: 'pass' }
+      : { verdict: 'deny', reason: 'unmappable', message: unmappable }
   let reason: Reason = 'default_allow'
   let broken: Decided['broken'] = null
-  for (const slot of SLOTS) {
+  for (const slot of unmappable === undefined ? SLOTS : []) {
     const prepared = stages.get(slot)
     if (!prepared) continue
     if (!isInPlan(ask, slot)) {

@@ -6,6 +6,7 @@ import type { CoreTables } from '../db/schema.ts'
 import type { Caller } from '../caller/caller.ts'
 import { actorOf, withAgent } from '../caller/caller.ts'
 import type { Ids } from '../base/ids.ts'
+import type { StoredAnswer } from '../idempotency/claim.ts'
 import type { EntryDraft } from '../ledger/format/draft.ts'
 import { DecisionMeter } from '../computing/meter.ts'
 import { RecentOrganizations } from '../computing/shares.ts'
@@ -156,6 +157,10 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     return now
   }
 
+  hasEnded({ body }: StoredAnswer, scope: WriteContext): Promise<boolean> {
+    return this.#slots.hasEnded(body, scope)
+  }
+
   async run(
     all: readonly Item<Job>[],
     scope: WriteContext,
@@ -252,6 +257,7 @@ function outcomeOf(
       decision_id: decisionId,
       matched,
       plan: ask.plan,
+      ...(claims.readings && { readings: claims.readings }),
       ...(properties && { resource_properties: properties }),
       ...(type !== undefined && { resource_type: type }),
       ...(claims.subject && { subject: claims.subject }),

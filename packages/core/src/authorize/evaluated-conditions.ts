@@ -26,7 +26,8 @@ const MAX_CHARACTERS = 64 * 1024
 const readsTime = (text: string): boolean => /\bnow\b/.test(text)
 
 // The separator cannot occur in an agent id.
-const keyOf = (ask: Ask, text: string): string => `${ask.request.agent_id}\n${text}`
+const keyOf = ({ request, reading = -1 }: Ask, text: string): string =>
+  `${request.agent_id}\n${reading}\n${text}`
 
 /**
  * Results of the conditions of one request that a thread evaluated before the transaction. A result

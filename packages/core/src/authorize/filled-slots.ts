@@ -22,6 +22,10 @@ export interface StageTransaction {
   readonly time: BatchTime
 }
 
+interface AnswerTransaction extends Pick<StageTransaction, 'orgId' | 'tx'> {
+  readonly now: number
+}
+
 /** Requests that are ready for a decision, with the states of the stages for them. */
 export interface Ready {
   /** The first of the requests; the rest is left for the next batch. */
@@ -163,6 +167,13 @@ export class FilledSlots {
       }
     }
     return { judged, prepared }
+  }
+
+  /** Returns whether a stored answer awaits something that has happened since. */
+  async hasEnded(answer: string, { orgId, tx, now }: AnswerTransaction): Promise<boolean> {
+    for (const stage of this.#stages.values())
+      if (await stage.hasEnded?.(answer, orgId, tx, now)) return true
+    return false
   }
 
   #ruled(

@@ -18,7 +18,7 @@ import type { Decided } from './decide.ts'
 import type { FilledSlots, Ready as Part } from './filled-slots.ts'
 import { resourceText } from './resource.ts'
 import type { Slot } from './slots.ts'
-import type { Ask, Overlay, StageVerdict } from './stage.ts'
+import type { Ask, Overlay, StageVerdict, UnverifiedFacts } from './stage.ts'
 
 export interface PreviewOptions {
   /** Time of the decision in milliseconds. Default: the current time, as for a live decision. */
@@ -26,6 +26,8 @@ export interface PreviewOptions {
   /** Rules to try; a stage without `overlay` keeps its own. */
   readonly overlay?: Overlay
   readonly caller?: Caller | null
+  /** Facts of the protocol of all requests. */
+  readonly claims?: UnverifiedFacts
   /** Stages that are left out, because their effects were applied before. */
   readonly without?: ReadonlySet<Slot>
 }
@@ -92,7 +94,7 @@ export async function preview(
   orgId: string,
   plan: Plan,
   requests: readonly AuthorizeRequest[],
-  { at, overlay, caller = null, without }: PreviewOptions,
+  { at, overlay, caller = null, claims = {}, without }: PreviewOptions,
 ): Promise<Preview[]> {
   const until = performance.now() + MAX_MS
   let previews: Preview[] = []
@@ -103,7 +105,8 @@ export async function preview(
   const isLast = () => ++attempts >= MAX_ATTEMPTS
   while (previews.length < requests.length) {
     const part = requests.slice(previews.length, previews.length + PART)
-    const asksAt = (now: number) => part.map((one) => askOf({ orgId, plan, caller, now }, one))
+    const asksAt = (now: number) =>
+      part.map((one) => askOf({ orgId, plan, caller, claims, now }, one))
     const time: number | undefined = at ?? begun?.now
     const ready = async (tx: Tx): Promise<Ready> => {
       const head = await (locked ? lockHead(tx, orgId) : findHead(tx, orgId))
@@ -191,14 +194,13 @@ async function undone<T>(
 }
 
 const askOf = (
-  asked: Pick<Ask, 'orgId' | 'plan' | 'caller' | 'now'>,
+  asked: Pick<Ask, 'orgId' | 'plan' | 'caller' | 'claims' | 'now'>,
   request: AuthorizeRequest,
 ): Ask => ({
   ...asked,
   meter: new DecisionMeter(),
   request,
   resource: resourceText(request.resource),
-  claims: {},
   decisionId: 'dec_preview',
 })
 

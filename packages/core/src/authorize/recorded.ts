@@ -2,7 +2,7 @@ import { Decision, Plan, reasonFacts } from '@remit/contract'
 import type { Match } from '@remit/contract'
 import { DecisionMeter } from '../computing/meter.ts'
 import { recordedResource } from './resource.ts'
-import type { Ask } from './stage.ts'
+import type { Ask, Reading } from './stage.ts'
 
 /** A decision, read back from its entry. */
 export interface RecordedDecision {
@@ -32,7 +32,7 @@ export function recordedDecision(
   const data = entry?.['data']
   if (!entry || !isObject(data)) return null
   const { agent_id, action, resource, decision, reason } = entry
-  const { context, matched, plan, decision_id: decisionId, subject } = data
+  const { context, matched, plan, decision_id: decisionId, subject, readings } = data
   if (typeof agent_id !== 'string' || typeof action !== 'string' || !isText(resource)) return null
   if (!DECISIONS.has(decision) || typeof reason !== 'string' || !PLANS.has(plan)) return null
   // No server wrote a denial for a reason to allow.
@@ -55,6 +55,7 @@ export function recordedDecision(
       claims: {
         ...(isObject(subject) && { subject }),
         ...(isObject(action_properties) && { actionProperties: action_properties }),
+        ...(Array.isArray(readings) && { readings: readings.filter(isReading) }),
       },
       resource,
       now,
@@ -80,6 +81,9 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 const isText = (value: unknown): value is string | null =>
   value === null || typeof value === 'string'
+
+const isReading = (value: unknown): value is Reading =>
+  isObject(value) && typeof value['resource'] === 'string' && isObject(value['context'])
 
 const isMatch = (value: unknown): value is Match =>
   isObject(value) && typeof value['kind'] === 'string' && typeof value['id'] === 'string'

@@ -13,8 +13,18 @@ import type { Caller } from '../caller/caller.ts'
 import type { EntryDraft } from '../ledger/format/draft.ts'
 import type { EvaluatedConditions } from './evaluated-conditions.ts'
 
+/** What a call is about if its name is read in another way: members of `context` are replaced. */
+export interface Reading {
+  readonly resource: string
+  readonly context: Readonly<Record<string, unknown>>
+}
+
 /** Facts of a request in another protocol beyond `/v1/authorize`. Unverified. */
 export interface UnverifiedFacts {
+  /** Other readings of a name; the strictest decision of all counts. */
+  readonly readings?: readonly Reading[]
+  /** Why no rule can judge the call, which is then denied. */
+  readonly unmappable?: string
   /** The principal that the agent acts for (AuthZEN `subject`). */
   readonly subject?: Readonly<Record<string, unknown>>
   /** AuthZEN `action.properties`. */
@@ -34,6 +44,8 @@ export interface Ask {
   readonly resource: string | null
   /** The time of the batch, milliseconds; the same for every request in it. */
   readonly now: number
+  /** The place among `claims.readings` that this asks about; absent for the request itself. */
+  readonly reading?: number
   /** Limits the computing time of the conditions of all stages. */
   readonly meter: Meter
   /** Results of conditions that were evaluated before the transaction. */
@@ -140,6 +152,8 @@ export interface Stage<Snapshot = unknown, Outside = unknown, State = unknown, M
    */
   leftOut?(snapshot: Snapshot): string | null
   decide(ask: Ask, state: State): StageVerdict
+  /** Returns whether a stored answer, as JSON, awaits something that has happened since. */
+  hasEnded?(answer: string, orgId: string, tx: Tx, now: number): Promise<boolean>
   /** Makes an effect visible to the later requests of the batch. */
   apply?(settled: Settled, state: State): void
   /**

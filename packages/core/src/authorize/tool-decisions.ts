@@ -1,4 +1,5 @@
 import type { Caller } from '../caller/caller.ts'
+import type { Reading } from './stage.ts'
 
 /** A call of a tool by an agent host. */
 export interface HostCall {
@@ -6,8 +7,14 @@ export interface HostCall {
   readonly action: string
   readonly resource?: string | { readonly type: string; readonly id: string }
   readonly context: Readonly<Record<string, unknown>>
+  /** Other readings of the name of the tool. */
+  readonly readings?: readonly Reading[]
+  /** Why no rule can judge the call. */
+  readonly unmappable?: string
   /** Identifies the question: a host that asks it again gets the decision that was made. */
   readonly id?: string
+  /** The client of the host chooses the id: what used an approval is decided anew. */
+  readonly hasClientId?: boolean
 }
 
 /** The decision on a call of a host, which cannot ask again. */
@@ -16,6 +23,7 @@ export interface HostDecision {
   readonly decisionId: string
   /** For the model. */
   readonly message: string
+  readonly warnings?: readonly string[]
 }
 
 /** Decides calls for hosts that only know allow and deny. */

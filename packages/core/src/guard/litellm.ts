@@ -30,11 +30,13 @@ export const litellmRoutes = (
         const agentId = agentOf(body, caller)
         // The community edition and the free plan have no decisions.
         const tools = caller.plan === 'free' ? undefined : decisions()
-        const denied = tools ? await deniedBy(tools, body, { agentId, caller, request }) : null
+        const from = { agentId, caller, request }
+        const { denied, warnings } = tools ? await decided(tools, body, from) : UNDECIDED
         if (denied !== null) return blocked(denied)
-        return checkTexts(body.texts ?? [], body.input_type, (text) =>
+        const answer = await checkTexts(body.texts ?? [], body.input_type, (text) =>
           check(caller, guardRequest(text, body.input_type, agentId), request),
         )
+        return warnings.length > 0 ? { ...answer, warnings } : answer
       },
     },
   )
@@ -45,31 +47,39 @@ interface From {
   readonly request: RequestInfo
 }
 
-/** The message of the first denial; null if everything may go on. */
-async function deniedBy(
+interface Decided {
+  /** The message of the first denial; null if everything may go on. */
+  readonly denied: string | null
+  readonly warnings: string[]
+}
+
+const UNDECIDED: Decided = { denied: null, warnings: [] }
+
+async function decided(
   tools: ToolDecisions,
   body: LiteLlmGuardrail,
   { agentId, caller, request }: From,
-): Promise<string | null> {
+): Promise<Decided> {
   const options = { maxMs: MAX_WAIT_MS, signal: request.signal() }
+  const warned = new Set<string>()
   for (const call of callsOf(body, agentId)) {
-    const { decision, message } = await tools.decide(caller, { agentId, ...call }, options)
-    if (decision === 'deny') return `Denied by Remit. ${message}`
+    const question = { agentId, ...call, hasClientId: true }
+    const { decision, message, warnings = [] } = await tools.decide(caller, question, options)
+    if (decision === 'deny') return { denied: `Denied by Remit. ${message}`, warnings: [] }
+    for (const warning of warnings) warned.add(warning)
   }
-  return null
+  return { denied: null, warnings: [...warned] }
 }
 
 /** Returns the calls to decide: those that a model asks for; before a model, the request itself. Pure. */
-function callsOf(body: LiteLlmGuardrail, agentId: string): Omit<HostCall, 'agentId'>[] {
+function callsOf(body: LiteLlmGuardrail, agentId: string): Call[] {
   const { input_type, tool_calls, request_data, litellm_call_id, texts } = body
   const facts = { host: 'litellm', ...(litellm_call_id && { session_id: litellm_call_id }) }
   // LiteLLM sends a request again when it retries it, and once for each mode of the guardrail.
   const idOf = (...question: unknown[]) =>
     litellm_call_id ? { id: hash([agentId, litellm_call_id, ...question]) } : {}
   const calls = (tool_calls ?? []).map(({ id, function: { name, arguments: args } }, index) => ({
-    action: 'tools/call',
-    resource: { type: 'tool', id: name ?? 'unknown' },
-    context: { args: parsed(args ?? ''), tool: name ?? 'unknown', ...facts },
+    ...callWith(args ?? '', callOfTool(name, facts)),
     // The id alone is not enough: a model chooses it, and may give it to several calls.
     ...idOf('tool', input_type, index, id, name, args),
   }))
@@ -80,9 +90,7 @@ function callsOf(body: LiteLlmGuardrail, agentId: string): Omit<HostCall, 'agent
   // A client can choose the id: other texts are another request.
   const own = { ...request, ...idOf('request', model, texts ?? []) }
   const mcpCalls = mcpToolsOf(body).map((tool) => ({
-    action: 'tools/call',
-    resource: { type: 'tool', id: tool },
-    context: { texts: texts ?? [], tool, ...facts },
+    ...callOfTool(tool, { texts: texts ?? [], ...facts }),
     ...idOf('mcp', tool, texts ?? []),
   }))
   return [own, ...mcpCalls, ...calls]
@@ -94,23 +102,43 @@ function callsOf(body: LiteLlmGuardrail, agentId: string): Omit<HostCall, 'agent
  */
 function mcpToolsOf({ tools, additional_provider_specific_params: own }: LiteLlmGuardrail) {
   if (own?.['mode'] !== 'pre_mcp_call') return []
-  return (tools ?? []).map((tool) => {
+  const named = (tools ?? []).map((tool) => {
     const definition = (tool as { function?: { name?: unknown } | null } | null)?.function
-    return typeof definition?.name === 'string' ? definition.name : 'unknown'
+    return typeof definition?.name === 'string' ? definition.name : null
   })
+  return named.length > 0 ? named : [null]
+}
+
+type Call = Omit<HostCall, 'agentId'>
+
+/** A call of a tool; no rule can judge one without a name. */
+function callOfTool(name: string | null | undefined, facts: HostCall['context']): Call {
+  const tool = name ?? 'unknown'
+  const call = {
+    action: 'tools/call',
+    resource: { type: 'tool', id: tool },
+    context: { tool, ...facts },
+  }
+  return name == null ? { ...call, unmappable: 'The call names no tool.' } : call
+}
+
+/** The call with its arguments. The program that runs it may read differently what is no strict JSON object. */
+function callWith(text: string, call: Call): Call {
+  const withArgs = (args: unknown) => ({ ...call, context: { ...call.context, args } })
+  // Of a tool without parameters.
+  if (text === '') return withArgs({})
+  try {
+    const args = parseStrictJson(Buffer.from(text), { refuseNul: true })
+    if (typeof args === 'object' && args !== null && !Array.isArray(args)) return withArgs(args)
+  } catch {
+    // Rules see the text.
+  }
+  const unmappable = 'The arguments of the call are no JSON object that every parser reads alike.'
+  return { unmappable, ...withArgs(text) }
 }
 
 const hash = (value: unknown): string =>
   createHash('sha256').update(JSON.stringify(value)).digest('base64url')
-
-/** Arguments of a model may be no JSON, or mean something else to another reader: a rule sees those as text. */
-function parsed(args: string): unknown {
-  try {
-    return parseStrictJson(Buffer.from(args), { refuseNul: true })
-  } catch {
-    return args
-  }
-}
 
 type Members = Readonly<Record<string, unknown>>
 

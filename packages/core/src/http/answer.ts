@@ -15,7 +15,7 @@ import { parseTraceparent } from '../telemetry/tracing.ts'
 import { addressOf, headerOf } from './header.ts'
 import type { RequestInfo, Route } from './implement.ts'
 import { fromKept, sealPlaceOf } from './kept-answer.ts'
-import { render } from './reply.ts'
+import { render, Reply } from './reply.ts'
 import type { Rendered } from './reply.ts'
 import type { RequestEnv, Validated } from './request-env.ts'
 
@@ -121,7 +121,8 @@ async function handle(
     const kept = own && (await findAnswer(db, orgId, own, clock.now()))
     if (kept) return repeated(kept)
     const reply = await route.handle(input, caller, request)
-    if (own) await keepAnswer(db, orgId, own, own.encode(reply), clock.now())
+    const isKept = !(reply instanceof Reply) || reply.isKept
+    if (own && isKept) await keepAnswer(db, orgId, own, own.encode(reply), clock.now())
     return render(endpoint, reply)
   } catch (error) {
     if (error instanceof AlreadyAnswered) return repeated(error.answer)

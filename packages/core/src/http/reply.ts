@@ -5,13 +5,16 @@ export class Reply<Body> {
   readonly body: Body | ReadableStream<Uint8Array>
   readonly status: number | undefined
   readonly headers: Readonly<Record<string, string>>
+  /** False for an answer that a repeat under the same `Idempotency-Key` must not get. */
+  readonly isKept: boolean
   constructor(
     body: Body | ReadableStream<Uint8Array>,
-    options: { status?: number; headers?: Record<string, string> } = {},
+    options: { status?: number; headers?: Record<string, string>; isKept?: boolean } = {},
   ) {
     this.body = body
     this.status = options.status
     this.headers = options.headers ?? {}
+    this.isKept = options.isKept ?? true
   }
 }
 

@@ -17,11 +17,12 @@ export function bindingOf(
   bound: readonly string[] | null,
 ): Binding {
   const { agent_id: id, action, resource, context = {} } = request
-  const { subject, actionProperties } = claims
+  const { subject, actionProperties, readings } = claims
   const text = canonicalJson({
     subject: { type: 'agent', id, ...(isOther(subject, id) && { acting_for: subject }) },
     action: { name: action, ...(actionProperties && { properties: actionProperties }) },
     ...(resource !== undefined && resource !== '' && { resource: plain(resource) }),
+    ...(readings && { readings }),
     context: Object.fromEntries(
       Object.entries(context).filter(
         ([name]) => name !== 'approval' && (bound === null || bound.includes(name)),

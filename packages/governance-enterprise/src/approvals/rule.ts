@@ -1,5 +1,5 @@
 import type { ApprovalRule, ApprovalRuleInput } from '@remit/contract'
-import { invalid } from '@remit/core'
+import { invalid, readingsOf } from '@remit/core'
 import type { Ask, Meter } from '@remit/core'
 import { compileCondition, conditionOf, ConditionError } from '../rules/condition.ts'
 import type { RuleIndex } from '../rules/rule-index.ts'
@@ -58,16 +58,18 @@ export const wireRule = (row: ApprovalRuleRow): ApprovalRule => ({
   updated_at: row.updated_at,
 })
 
-/** The matching rules in order of id, including those whose condition fails. */
-export const matching = (
+/** The rules that match a reading of the request, in order of id, also those whose condition fails. */
+export function matching(
   rules: RuleIndex<CompiledApprovalRule>,
   ask: Ask,
   meter?: Meter,
-): readonly CompiledApprovalRule[] =>
-  rules
+): readonly CompiledApprovalRule[] {
+  const asks = [ask, ...readingsOf(ask)]
+  return rules
     .candidates(ask.request.agent_id, ask.request.action)
-    .rules.filter((rule) => matchRule(rule, ask, meter) !== false)
+    .rules.filter((rule) => asks.some((one) => matchRule(rule, one, meter) !== false))
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+}
 
 /**
  * Refuses a rule that cannot be evaluated or that binds fewer members than it reads; returns

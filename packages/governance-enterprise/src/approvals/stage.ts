@@ -8,6 +8,7 @@ import { requesterOf, withRequester } from './requesters.ts'
 import { bindingOf, boundMembers } from './binding.ts'
 import { evaluateApproval } from './evaluate.ts'
 import type { EarlierRequest } from './evaluate.ts'
+import { statusAt } from './lifecycle.ts'
 import { newRow } from './new-request.ts'
 import type { RequiredApproval } from './new-request.ts'
 import { approvalEntry, boundOf, partiesOf, requirementsOf, votesOf } from './request.ts'
@@ -15,7 +16,14 @@ import { matching, toRule } from './rule.ts'
 import type { CompiledApprovalRule } from './rule.ts'
 import { listRules } from './rules-store.ts'
 import type { ApprovalRequestRow } from '../tables/approvals.ts'
-import { countPending, findEffective, changeRequest, moveRequest, newRequests } from './store.ts'
+import {
+  changeRequest,
+  countPending,
+  findEffective,
+  findRequest,
+  moveRequest,
+  newRequests,
+} from './store.ts'
 
 interface Snapshot {
   readonly rules: RuleIndex<CompiledApprovalRule>
@@ -84,6 +92,13 @@ export const approvalStage = ({
   leftOut: ({ rules }) => (rules.size > 0 ? 'approval_rules_not_in_plan' : null),
 
   decide: decideApproval,
+
+  async hasEnded(answer, orgId, tx, now) {
+    const id = awaitedApproval(answer)
+    if (id === null) return false
+    const row = await findRequest(tx, orgId, id)
+    return !row || statusAt(row, now) !== 'pending'
+  },
 
   apply({ effect }, { known, pending, fourEyes }) {
     const settled = effect as Effect
@@ -244,4 +259,13 @@ function referenceOf({ request }: Ask): string | null {
   const { approval } = request.context ?? {}
   const id = (approval as { id?: unknown } | null | undefined)?.id
   return typeof id === 'string' ? id : null
+}
+
+type Awaiting = Partial<Pick<AuthorizeAnswer, 'approval'>>
+
+/** The approval that a stored answer awaits, of this API or of AuthZEN; null for none. */
+function awaitedApproval(answer: string): string | null {
+  const body = JSON.parse(answer) as Awaiting & { readonly context?: Awaiting }
+  const { approval } = body.context ?? body
+  return approval?.status === 'pending' ? approval.id : null
 }

@@ -67,6 +67,24 @@ describe('defaults', () => {
     ])
   })
 
+  it.each([
+    ['no context', {}, { agent: 'bot', time: 1 }],
+    ['an empty one', { context: {} }, { agent: 'bot' }],
+    ['one without an agent', { context: { time: 2 } }, { agent: 'bot', time: 2 }],
+    ['one whose agent is null', { context: { agent: null } }, { agent: 'bot' }],
+    ['one with another agent', { context: { agent: 'own' } }, { agent: 'own' }],
+  ])('but for the agent of the context, where an evaluation has %s', async (_, own, context) => {
+    const { asked } = await run({
+      subject,
+      action,
+      ...resource('1'),
+      context: { agent: 'bot', time: 1 },
+      evaluations: [own],
+    })
+
+    expect(asked[0]?.context).toEqual(context)
+  })
+
   it('but for a required member that the entity leaves out', async () => {
     const { asked } = await run({
       subject,

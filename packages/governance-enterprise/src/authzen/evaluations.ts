@@ -82,15 +82,26 @@ const REQUIRED = { subject: ['type', 'id'], action: ['name'], resource: ['type',
 
 /**
  * Completes an evaluation from the defaults. An entity replaces its default as a whole, except for
- * required members that it omits.
+ * required members that it omits. So does a context, except for the agent: without it, the evaluation
+ * would be decided by the rules of the subject alone.
  */
 function completed(item: unknown, defaults: Parts): AccessEvaluation {
   const own = isParts(item) ? item : {}
-  const whole: Record<string, unknown> = { context: defaults['context'], ...own }
+  const whole: Record<string, unknown> = {
+    ...own,
+    context: contextOf(own['context'], defaults['context']),
+  }
   for (const [name, required] of Object.entries(REQUIRED)) {
     whole[name] = entity(own[name], defaults[name], required)
   }
   return checkShape(AccessEvaluation, isParts(item) ? whole : item)
+}
+
+function contextOf(own: unknown, standard: unknown): unknown {
+  if (own === undefined) return standard
+  if (!isParts(own) || !isParts(standard)) return own
+  const names = (context: Parts) => Object.hasOwn(context, 'agent') && context['agent'] !== null
+  return names(standard) && !names(own) ? { ...own, agent: standard['agent'] } : own
 }
 
 function entity(own: unknown, standard: unknown, required: readonly string[]): unknown {

@@ -1,6 +1,6 @@
 import { AccessEvaluation, authzen } from '@remit/contract'
 import type { AccessDecision, AuthorizeAnswer } from '@remit/contract'
-import { AlreadyAnswered, fail, Failure, implement, metadataUrl } from '@remit/core'
+import { AlreadyAnswered, fail, Failure, implement, metadataUrl, Reply } from '@remit/core'
 import type { Caller, IdempotencyClaim, Deps, RequestInfo, Route } from '@remit/core'
 import { evaluateAll } from './evaluations.ts'
 import { decisionOf, mapEvaluation } from './mapping.ts'
@@ -14,6 +14,8 @@ const partOf = (claim: IdempotencyClaim, i: number): IdempotencyClaim => ({
   ...claim,
   key: `${claim.key}\n${i}`,
 })
+
+const isPending = ({ context }: AccessDecision): boolean => context?.approval?.status === 'pending'
 
 /** The Authorization API 1.0 of OpenID AuthZEN, over the same decisions and the same ledger. */
 export const authzenRoutes = ({ db, clock, decider, settings, offered }: Deps): Route[] => {
@@ -61,22 +63,23 @@ export const authzenRoutes = ({ db, clock, decider, settings, offered }: Deps): 
       const { claim, wantsNote, trace, span } = request
       await request.charge((body.evaluations?.length ?? 1) - 1)
       // The whole response is stored after the decisions, and each decision is stored too: a decision
-      // of another or a dead process is not repeated.
+      // of another or a dead process is not repeated. The writer knows when a pending one ends.
       const requester = (i: number) => ({
         claim: claim && partOf(claim, i),
         wantsNote,
         trace,
         span,
       })
-      if (!body.evaluations?.length)
-        return evaluateOne(AccessEvaluation.parse(body), caller, requester(0))
-      return {
-        evaluations: await evaluateAll(body, (one, i) =>
-          evaluateOne(one, caller, requester(i)).catch((error: unknown) =>
-            record(error, caller, request),
-          ),
-        ),
+      if (!body.evaluations?.length) {
+        const decision = await evaluateOne(AccessEvaluation.parse(body), caller, requester(0))
+        return new Reply(decision, { isKept: !isPending(decision) })
       }
+      const evaluations = await evaluateAll(body, (one, i) =>
+        evaluateOne(one, caller, requester(i)).catch((error: unknown) =>
+          record(error, caller, request),
+        ),
+      )
+      return new Reply({ evaluations }, { isKept: !evaluations.some(isPending) })
     },
 
     authzenConfiguration: (_, __, request) => {

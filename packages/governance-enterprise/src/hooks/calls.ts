@@ -4,7 +4,7 @@ import type { Caller, Deps, ToolDecisions } from '@remit/core'
 import type { Append } from '../ledger/appender.ts'
 import { deniedByHook, permission, preToolUse } from './answers.ts'
 import type { Questions } from './once.ts'
-import { findCall, forgetCalls, putCall } from './store.ts'
+import { findCall, forgetCalls, promptKey, putCall, takePrompt } from './store.ts'
 import { callOf, keysOf, questionOf } from './tool-hook.ts'
 import type { Host, ToolHook } from './tool-hook.ts'
 
@@ -54,8 +54,9 @@ export class HostCalls {
     // Its hold is settled: a second execution would be held by nobody.
     if (known?.decision === 'ran' && known.input_key === keys.input)
       return deniedByHook(`The call ${hook.tool_use_id} has run already. Call again.`)
-    const call = { ...callOf(host, hook, agent), id: questionOf(keys) }
-    const { decision, decisionId, message } = await tools.decide(caller, call, options)
+    const call = callOf(host, hook, agent)
+    const question = { ...call, id: questionOf(keys.call, call) }
+    const { decision, decisionId, message } = await tools.decide(caller, question, options)
     await this.#sweep(clock.now())
     await putCall(db, {
       org_id: caller.orgId,
@@ -69,18 +70,28 @@ export class HostCalls {
     return preToolUse(decision, message, options.allows)
   }
 
-  /** Answers a prompt about a call that was decided before; the host does not name the call. */
+  /** Answers a prompt, which does not name its call: as the decision on it, or else by one of its own. */
   async permit(asked: Asked, options: AnswerOptions): Promise<ToolHookAnswer> {
-    const { db, tools } = this.#deps
+    const { db, tools, clock } = this.#deps
     const { caller, agent, host, hook } = asked
     const { input } = keysOf(host, hook, agent)
     const known = await findCall(db, caller.orgId, { input })
-    if (!known) return {}
-    if (known.decision === 'deny') return permission('deny', known.message)
-    // Rules may have changed since.
-    const id = questionOf({ call: known.call_key, input })
-    const again = await tools.decide(caller, { ...callOf(host, hook, agent), id }, options)
-    if (again.decision === 'deny') return permission('deny', again.message)
+    if (known?.decision === 'deny') return permission('deny', known.message)
+    const call = callOf(host, hook, agent)
+    // Rules may have changed since. Without a call, nothing tells a repeat from another prompt.
+    const question = known ? { ...call, id: questionOf(known.call_key, call) } : call
+    const { decision, decisionId, message } = await tools.decide(caller, question, options)
+    if (decision === 'deny') return permission('deny', message)
+    if (!known)
+      await putCall(db, {
+        org_id: caller.orgId,
+        call_key: promptKey(decisionId),
+        input_key: input,
+        decision_id: decisionId,
+        decision,
+        message,
+        created_at: isoTime(clock.now()),
+      })
     return options.allows ? permission('allow') : {}
   }
 
@@ -89,7 +100,9 @@ export class HostCalls {
     const { db, append, questions, clock } = this.#deps
     requireCallId(hook)
     const keys = keysOf(host, hook, agent)
-    const known = await findCall(db, caller.orgId, { call: keys.call })
+    const known =
+      (await findCall(db, caller.orgId, { call: keys.call })) ??
+      (await takePrompt(db, caller.orgId, keys))
     const isSame = known?.input_key === keys.input
     if (known?.decision === 'ran' && isSame) return
     const { action, resource } = callOf(host, hook, agent)
@@ -103,7 +116,7 @@ export class HostCalls {
     // Another input than the decided one ran without a decision.
     const ending = isSuccess && known?.decision === 'allow' ? { settle: 'held' as const } : {}
     const link = isSame ? { decision_id: known.decision_id, ...ending } : { decision_id: null }
-    const id = isSame ? known.decision_id : questionOf(keys)
+    const id = isSame ? known.decision_id : `${keys.call}.${keys.input}`
     await questions.once(caller, KIND, id, (requested) =>
       append(caller, { ...entry, ...link }, requested),
     )

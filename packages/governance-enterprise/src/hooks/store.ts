@@ -2,6 +2,13 @@ import { inPart, on } from '@remit/core'
 import type { AnyDatabase, Part } from '@remit/core'
 import type { HookCallRow } from '../tables/hooks.ts'
 import type { Tables } from '../tables/schema.ts'
+import type { CallKeys } from './tool-hook.ts'
+
+/** Hashes, which name the other calls, have no dot. */
+const PROMPT = 'prompt.'
+
+/** The name of an allow that was given to a permission prompt, until the outcome names its call. */
+export const promptKey = (decisionId: string): string => `${PROMPT}${decisionId}`
 
 /** A call by its id, or else the newest one with an input that has no outcome yet. */
 export const findCall = (
@@ -16,10 +23,34 @@ export const findCall = (
       : rows
           .where('input_key', '=', by.input)
           .where('decision', '!=', 'ran')
+          .where('call_key', 'not like', `${PROMPT}%`)
           .orderBy('created_at', 'desc')
           .limit(1)
   ).executeTakeFirst()
 }
+
+/** Gives the oldest allow of a permission prompt about this input to the call that has run: once. */
+export const takePrompt = (
+  db: AnyDatabase,
+  orgId: string,
+  { call, input }: CallKeys,
+): Promise<HookCallRow | undefined> =>
+  on<Tables>(db)
+    .updateTable('hook_call')
+    .set({ call_key: call })
+    .where('org_id', '=', orgId)
+    .where('call_key', '=', (one) =>
+      one
+        .selectFrom('hook_call')
+        .select('call_key')
+        .where('org_id', '=', orgId)
+        .where('input_key', '=', input)
+        .where('call_key', 'like', `${PROMPT}%`)
+        .orderBy('created_at')
+        .limit(1),
+    )
+    .returningAll()
+    .executeTakeFirst()
 
 /** Keeps a call; a later decision replaces an earlier one, but none the outcome of the same input. */
 export const putCall = async (db: AnyDatabase, row: HookCallRow): Promise<void> => {

@@ -3,12 +3,18 @@ import type { AuthorizeAnswer } from '@remit/contract'
 import { fitted } from '@remit/contract/fit'
 import type { JsonObject } from '@remit/contract/fit'
 import { checkShape, invalid } from '@remit/core'
-import type { Caller, Deps, HostCall, HostDecision, Slot, ToolDecisions } from '@remit/core'
+import type {
+  Caller,
+  Deps,
+  HostCall,
+  HostDecision,
+  Slot,
+  ToolDecisions,
+  UnverifiedFacts,
+} from '@remit/core'
 import type { DecisionWaiters } from '../approvals/decision-waiters.ts'
+import { amountOf } from '../spend/amount.ts'
 import type { Questions } from './once.ts'
-
-/** Their effects belong to the decision: its hold, and the approval that it used. */
-const APPLIED: ReadonlySet<Slot> = new Set(['spend_limit', 'approval_rule'])
 
 /** The name of a question among the stored answers of its caller. */
 const KIND = 'hook-decision'
@@ -22,44 +28,50 @@ export function toolDecisions(
   waits: DecisionWaiters,
   questions: Questions,
 ): ToolDecisions {
-  const isStillAllowed = async (caller: Caller, body: AuthorizeRequest): Promise<boolean> => {
-    const options = { caller, without: APPLIED }
+  /** Returns whether an allow may be given again; `applied` are the stages whose effects it has. */
+  const isStillAllowed = async (
+    caller: Caller,
+    { body, claims }: Question,
+    applied: ReadonlySet<Slot>,
+  ): Promise<boolean> => {
+    const options = { caller, claims, without: applied }
     const [preview] = await decider.preview(caller.orgId, caller.plan, [body], options)
     return preview?.decision === 'allow'
   }
 
-  const ask = async (
-    caller: Caller,
-    body: AuthorizeRequest,
-    id: string | undefined,
-  ): Promise<AuthorizeAnswer> => {
-    const decide = (asked: string | undefined) =>
-      questions.once(caller, KIND, asked, (requested) => decider.authorize(caller, body, requested))
-    const { answer, isRepeated } = await decide(id)
-    if (!isRepeated || answer.decision !== 'allow' || (await isStillAllowed(caller, body)))
-      return answer
-    // Rules have changed since: the denial needs an entry of its own.
-    return (await decide(`${id} after ${answer.decision_id}`)).answer
+  const ask = async (caller: Caller, question: Question): Promise<AuthorizeAnswer> => {
+    const { body, claims, hasClientId } = question
+    for (let { id } = question; ;) {
+      const { answer, isRepeated } = await questions.once(caller, KIND, id, (requested) =>
+        decider.authorize(caller, body, requested, claims),
+      )
+      if (!isRepeated || answer.decision !== 'allow') return answer
+      const isUsedUp = hasClientId && answer.approval !== undefined
+      if (!isUsedUp && (await isStillAllowed(caller, question, appliedBy(answer, body))))
+        return answer
+      // The next decision needs an entry of its own.
+      id = `${id} after ${answer.decision_id}`
+    }
   }
 
   return {
     async decide(caller, call, { maxMs, signal }) {
-      const body = await bodyOf(call)
+      const question = await questionOf(call)
       const until = clock.now() + maxMs
       const followed = new Set<string>()
-      for (let id = call.id; ;) {
-        const { decision, decision_id: decisionId, message, approval } = await ask(caller, body, id)
-        if (decision !== 'needs_approval') return { decision, decisionId, message }
+      for (;;) {
+        const answer = await ask(caller, question)
+        const { decision, decision_id: decisionId, message, approval, warnings } = answer
+        if (decision !== 'needs_approval')
+          return { decision, decisionId, message, ...(warnings && { warnings }) }
         const left = until - clock.now()
         if (approval === undefined || left <= 0 || signal.aborted || followed.has(approval.id))
           return waitingFor(approval?.id, decisionId, message)
         followed.add(approval.id)
         const isDecided = await waits.until(caller.orgId, approval.id, left, signal)
-        // Nobody may be left to run what the next answer allows. An answer before the vote would be kept.
+        // Nobody may be left to run what the next answer allows.
         if (!isDecided || signal.aborted || clock.now() >= until)
           return waitingFor(approval.id, decisionId, message)
-        // The question after an approval is another one.
-        id &&= `${call.id} ${approval.id}`
       }
     },
   }
@@ -75,13 +87,35 @@ const waitingFor = (
   message: `${message} Waiting for approval ${approvalId}. Call again with the same arguments after the approval.`,
 })
 
-async function bodyOf({ agentId, action, resource, context }: HostCall) {
+/** The stages whose effects belong to an allow: its hold, and the approval that it used. */
+function appliedBy({ approval }: AuthorizeAnswer, { context }: AuthorizeRequest): Set<Slot> {
+  const applied = new Set<Slot>()
+  if (typeof amountOf(context) === 'object') applied.add('spend_limit')
+  if (approval !== undefined) applied.add('approval_rule')
+  return applied
+}
+
+/** What is asked about a call. */
+interface Question extends Pick<HostCall, 'id' | 'hasClientId'> {
+  readonly body: AuthorizeRequest
+  readonly claims: UnverifiedFacts
+}
+
+async function questionOf(call: HostCall): Promise<Question> {
+  const { agentId, action, resource, context, id, hasClientId, readings, unmappable } = call
   const facts = await fitted(context as JsonObject)
   if (facts === null) throw invalid('context', 'has more members than a request can hold')
-  return checkShape(AuthorizeRequest, {
+  const body = checkShape(AuthorizeRequest, {
     action,
     ...(agentId !== undefined && { agent_id: agentId }),
     ...(resource !== undefined && { resource }),
     context: facts,
   })
+  const claims = { ...(readings && { readings }), ...(unmappable !== undefined && { unmappable }) }
+  return {
+    body,
+    claims,
+    ...(id !== undefined && { id }),
+    ...(hasClientId !== undefined && { hasClientId }),
+  }
 }

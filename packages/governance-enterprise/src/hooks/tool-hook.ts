@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isName } from '@remit/contract'
 import type { ToolHookInput } from '@remit/contract'
 import { canonicalJson } from '@remit/contract/json'
 import type { HostCall } from '@remit/core'
@@ -25,47 +26,73 @@ export interface ToolHook extends ToolHookInput {
  */
 export function callOf(host: Host, hook: ToolHook, agentId: string): HostCall {
   const { tool_name: tool, tool_input: args = {}, session_id } = hook
-  const mcp = mcpTool(hook)
+  const named = mcpTools(hook)
+  const [mcp, ...others] = typeof named === 'string' ? [] : named
   const facts = Object.fromEntries(
     ['cwd', 'permission_mode', 'agent_type'].flatMap((member) =>
       typeof hook[member] === 'string' ? [[member, hook[member]]] : [],
     ),
   )
-  const context = { args, tool: mcp?.name ?? tool, session_id, host: host.name, ...facts }
-  if (mcp === null) return { agentId, action: `${host.prefix}${tool}`, context }
-  const { name, ...server } = mcp
-  return {
-    agentId,
-    action: 'tools/call',
-    resource: { type: 'tool', id: name },
-    context: { ...context, ...server },
-  }
+  const context = { args, tool, session_id, host: host.name, ...facts, ...mcp }
+  const call = mcp
+    ? { agentId, action: 'tools/call', resource: { type: 'tool', id: mcp.tool }, context }
+    : { agentId, action: `${host.prefix}${tool}`, context }
+  if (typeof named === 'string') return { ...call, unmappable: named }
+  const readings = others.map((other) => ({
+    resource: `tool:${other.tool}`,
+    context: { ...other },
+  }))
+  return readings.length > 0 ? { ...call, readings } : call
 }
 
+/** The facts of a call of a tool of an MCP server. */
 interface McpCall {
-  readonly name: string
+  readonly tool: string
   readonly upstream: string
   /** The source of the definition of the server, as Claude Code names it. */
   readonly upstream_source?: string
 }
 
-const MCP_TOOL = /^mcp__(.+?)__(.+)$/
+const PREFIX = 'mcp__'
+const SEPARATOR = '__'
+const MAX_READINGS = 8
 
-/** The server and the tool of a call; null for a tool of the host itself. */
-function mcpTool({ tool_name: tool, mcp_server: server }: ToolHook): McpCall | null {
-  const [, upstream, name] = MCP_TOOL.exec(tool) ?? []
-  if (upstream === undefined || name === undefined) return null
-  const given = server?.name ?? ''
-  // The name of a server may contain the separator, and would hide the name of the tool.
-  const prefix = `mcp__${given.replaceAll(/[^\w-]/g, '_')}__`
-  if (given === '' || !tool.startsWith(prefix) || tool.length === prefix.length)
-    return { name, upstream }
-  const { source } = server ?? {}
-  return {
-    name: tool.slice(prefix.length),
-    upstream: given,
-    ...(source !== undefined && { upstream_source: source }),
+/**
+ * The readings of the name `mcp__<server>__<tool>`, of which both parts may contain the separator: one if
+ * the host names the server, none for a tool of the host itself. A text says why there are no readings
+ * that rules can judge.
+ */
+function mcpTools({ tool_name: name, mcp_server: server }: ToolHook): readonly McpCall[] | string {
+  if (server !== undefined && server.name !== '') {
+    const { name: upstream, source } = server
+    const prefix = prefixesOf(upstream).find((one) => name.startsWith(one) && name !== one)
+    if (prefix === undefined)
+      return `The name of the tool, ${name}, contradicts mcp_server, which names ${upstream}.`
+    const own = { tool: name.slice(prefix.length), upstream }
+    return [source === undefined ? own : { ...own, upstream_source: source }]
   }
+  if (!name.startsWith(PREFIX)) return []
+  const readings: McpCall[] = []
+  const joined = name.slice(PREFIX.length)
+  // Separators may overlap: `a___b` is `a` and `_b`, or `a_` and `b`.
+  for (let at = joined.indexOf(SEPARATOR, 1); at !== -1; at = joined.indexOf(SEPARATOR, at + 1)) {
+    const tool = joined.slice(at + SEPARATOR.length)
+    if (tool !== '') readings.push({ tool, upstream: joined.slice(0, at) })
+  }
+  if (readings.length > MAX_READINGS)
+    return `The name of the tool has ${readings.length} readings; at most ${MAX_READINGS} are judged. Rename the server.`
+  return readings.every(({ tool }) => isName(tool))
+    ? readings
+    : 'The name of the tool has a part that no rule can name.'
+}
+
+/** What the names of the tools of a server begin with in Claude Code, which shortens those of claude.ai. */
+function prefixesOf(server: string): readonly string[] {
+  const name = server.replaceAll(/[^\w-]/g, '_')
+  const short = name.replaceAll(/_+/g, '_').replaceAll(/^_|_$/g, '')
+  return [name, ...(server.startsWith('claude.ai ') ? [short] : [])].map(
+    (one) => `${PREFIX}${one}${SEPARATOR}`,
+  )
 }
 
 /** Keys under which the decision on a call is found again. */
@@ -87,8 +114,8 @@ export function keysOf(
   }
 }
 
-/** The question about a call with its input: another input is another question. Pure. */
-export const questionOf = ({ call, input }: CallKeys): string => `${call}.${input}`
+/** The question about a call: with another fact that rules can read, it is another question. Pure. */
+export const questionOf = (key: string, call: HostCall): string => `${key}.${hash(call)}`
 
 const hash = (value: unknown): string =>
   createHash('sha256').update(canonicalJson(value)).digest('base64url')

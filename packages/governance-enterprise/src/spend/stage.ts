@@ -31,6 +31,8 @@ interface State {
   readonly windows: Windows
   /** By limited agent of the batch; null if spend cannot be read. */
   readonly usage: ReadonlyMap<string, SpendUsage | null>
+  /** Spend comes from the ledger, not from another source. */
+  readonly fromLedger: boolean
 }
 
 /** The hold of an allow. */
@@ -69,7 +71,8 @@ export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measur
       const orgId = first?.orgId ?? ''
       const agents = new Set(asks.map((ask) => ask.request.agent_id))
       const limited = [...agents].filter((id) => limits.has(id))
-      if (limited.length === 0) return { limits, windows, usage: new Map() }
+      const fromLedger = measured === undefined
+      if (limited.length === 0) return { limits, windows, usage: new Map(), fromLedger }
       await releaseOverdue(
         tx,
         orgId,
@@ -78,7 +81,7 @@ export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measur
       )
       const totals = await readTotals(tx, orgId, limited, [windows.day, windows.month])
       const usage = new Map(limited.map((id) => [id, usageOf(id, totals, windows, measured)]))
-      return { limits, windows, usage }
+      return { limits, windows, usage, fromLedger }
     },
 
     decide: decideSpend,
@@ -116,21 +119,24 @@ export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measur
   }
 }
 
-function decideSpend(ask: Ask, { limits, usage, windows }: State): StageVerdict {
+function decideSpend(ask: Ask, { limits, usage, windows, fromLedger }: State): StageVerdict {
   const { agent_id, context } = ask.request
   const amount = amountOf(context)
   const limit = limits.get(agent_id)
   // Spend before a limit exists counts too, so amounts are held without one.
   if (!limit) return holding(amount, null, ask)
-  const verdict = evaluateSpend(limit, amount, usage.get(agent_id) ?? null, windows)
+  const used = usage.get(agent_id) ?? null
+  const verdict = evaluateSpend(limit, amount, used, windows)
   const matched = [{ kind: 'spend_limit', id: agent_id }]
   const { spend } = verdict
   if (verdict.denied === null) {
     const pass = holding(amount, limit, ask)
+    const countsNothing = fromLedger && amount === 'missing' && isUnused(used)
     return {
       ...pass,
       notes: {
         matched,
+        ...(countsNothing && { warnings: ['spend_limit_counts_nothing'] }),
         answer: { spend: verdict.spend },
         data: { ...pass.notes?.data, spend: recorded(verdict.spend) },
       },
@@ -150,6 +156,10 @@ function decideSpend(ask: Ask, { limits, usage, windows }: State): StageVerdict 
     },
   }
 }
+
+/** Nothing of this month was spent or is held: neither requests nor entries may name amounts. */
+const isUnused = (usage: SpendUsage | null): boolean =>
+  usage !== null && usage.month.spent + usage.month.held === 0
 
 /** The spend in an entry: the caps and the usage; the rest can be derived. */
 function recorded({ amount_usd, daily, monthly }: SpendState): Record<string, unknown> {

@@ -1,6 +1,6 @@
 /** Imported by threads of other packages: see `RuleTrials`. */
 import { hash } from 'node:crypto'
-import { canonicalJson } from '@remit/core'
+import { canonicalJson, readingsOf } from '@remit/core'
 import type { Ask, OpenTrial, Overlay, RuleTrial, TrialVerdict, StageVerdict } from '@remit/core'
 import { setAgentAttributes } from '../rules/agent-attributes.ts'
 import { matching, toRule } from '../approvals/rule.ts'
@@ -55,8 +55,7 @@ class Trial implements RuleTrial {
 
   judge(ask: Ask, agent: Readonly<Record<string, unknown>> | null): TrialVerdict {
     if (agent === null && this.#readsAgent(ask)) return { says: 'unknown' }
-    setAgentAttributes(ask, agent ?? {})
-    const verdict = this.#decide(ask)
+    const verdict = this.#verdictOf(ask, agent ?? {})
     const policy = verdict.notes?.matched?.[0]?.id ?? null
     return verdict.verdict === 'pass'
       ? { says: 'pass', reason: verdict.reason ?? null, policy }
@@ -65,6 +64,17 @@ class Trial implements RuleTrial {
 
   approvalRulesFor(ask: Ask): readonly string[] {
     return matching(this.#approvals, ask, ask.meter).map(({ id }) => id)
+  }
+
+  /** Of the request, or of the first of its readings that does not pass. */
+  #verdictOf(ask: Ask, agent: Readonly<Record<string, unknown>>): StageVerdict {
+    let verdict: StageVerdict = { verdict: 'pass' }
+    for (const one of [...readingsOf(ask), ask]) {
+      setAgentAttributes(one, agent)
+      verdict = this.#decide(one)
+      if (verdict.verdict !== 'pass') break
+    }
+    return verdict
   }
 
   #readsAgent({ request: { agent_id: id, action } }: Ask): boolean {

@@ -194,7 +194,87 @@ describe.each(someDialects())('the hook of Claude Code on %s', (dialect) => {
     expect((await ask(denied)).hookSpecificOutput).toMatchObject({
       decision: { behavior: 'deny' },
     })
-    expect(await ask(bash('unknown'))).toEqual({})
+  })
+
+  const prompt = (command: string, changes: object = {}) => ({
+    ...BASE,
+    tool_name: 'Bash',
+    tool_input: { command },
+    ...changes,
+  })
+
+  it.each([
+    ['no call was decided before', async () => prompt('rm /a')],
+    [
+      'the call had another input',
+      async () => {
+        await pre(bash('ls /b'))
+        return prompt('rm /b')
+      },
+    ],
+    [
+      'the call was one of another session',
+      async () => {
+        await pre(bash('rm /c'))
+        return prompt('rm /c', { session_id: 'other' })
+      },
+    ],
+    [
+      'the call has run',
+      async () => {
+        const call = bash('ls /d')
+        await pre(call)
+        await send('PostToolUse', { ...call, tool_response: {} })
+        await api.ok('createPolicy', {
+          body: {
+            effect: 'deny',
+            actions: ['claude.Bash'],
+            condition: 'context.args.command == "ls /d"',
+          },
+        })
+        return prompt('ls /d')
+      },
+    ],
+  ])('decides a permission prompt and records it if %s', async (_, prepare) => {
+    const answer = await send('PermissionRequest', await prepare())
+
+    expect(answer.hookSpecificOutput).toMatchObject({ decision: { behavior: 'deny' } })
+    expect(await newest()).toMatchObject({
+      kind: 'authorization.decided',
+      action: 'claude.Bash',
+      decision: 'deny',
+    })
+  })
+
+  it('takes the allow of a prompt for the call that ran after it, and for no other one', async () => {
+    expect(await send('PermissionRequest', prompt('ls /e'))).toEqual({})
+    const { data: decided } = await newest()
+    await send('PostToolUse', { ...bash('ls /e'), tool_response: {} })
+
+    expect(await newest()).toMatchObject({
+      kind: 'entry.appended',
+      data: { decision_id: decided!['decision_id'], outcome: 'success', settle: 'held' },
+    })
+    await send('PostToolUse', { ...bash('ls /e'), tool_response: {} })
+    expect((await newest()).kind).toBe('enforcement.gap')
+  })
+
+  it('uses an approval for one prompt', async () => {
+    await api.ok('setApprovalRule', {
+      params: { id: 'tag' },
+      body: { actions: ['claude.Bash'], condition: 'context.args.command == "git tag"' },
+    })
+    const ask = () => send('PermissionRequest', prompt('git tag'), { timeout: '3', allow: 'true' })
+    const denied = { decision: { behavior: 'deny' } }
+    expect((await ask()).hookSpecificOutput).toMatchObject(denied)
+    const [approval] = (await api.ok('listApprovals', { query: { status: 'pending' } })).data
+    await api.ok('decideApproval', {
+      params: { requestID: approval!.id },
+      body: { decision: 'approve', approver: 'carol' },
+    })
+
+    expect((await ask()).hookSpecificOutput).toMatchObject({ decision: { behavior: 'allow' } })
+    expect((await ask()).hookSpecificOutput).toMatchObject(denied)
   })
 
   it.each(HOOK_EVENTS)('takes the input of the event %s as the SDK types it', async (event) => {

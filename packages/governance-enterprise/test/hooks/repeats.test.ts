@@ -108,14 +108,14 @@ describe.each(someDialects())('a question that a host repeats, on %s', (dialect)
     })
   })
 
-  it('keeps the allow that its own hold has used up the limit for', async () => {
+  it('of LiteLLM is blocked once the limit is used up, which it holds nothing of', async () => {
     const agent_id = 'spender'
     await api.ok('setSpendLimit', { params: { id: agent_id }, body: { daily_usd: 5 } })
     const call = litellm({ request_data: { user_api_key_alias: agent_id } })
 
-    expect(await guardrail(call)).toEqual({ action: 'NONE' })
+    expect((await guardrail(call)).action).toBe('NONE')
     await api.ok('appendEntry', { body: { agent_id, action: 'x.y', cost_usd: 5 } })
-    expect(await guardrail(call)).toEqual({ action: 'NONE' })
+    expect((await guardrail(call)).action).toBe('BLOCKED')
   })
 
   it('follows its approval, and uses it once', async () => {
@@ -149,6 +149,66 @@ describe.each(someDialects())('a question that a host repeats, on %s', (dialect)
       permissionDecision: 'deny',
       permissionDecisionReason: expect.stringContaining('has run already'),
     })
+  })
+
+  it.each([
+    ['permission_mode', 'default', 'bypassPermissions'],
+    ['cwd', '/work', '/prod/x'],
+    ['agent_type', 'main', 'worker'],
+  ])('is another question with another %s, which rules read', async (member, before, after) => {
+    const agent_id = `facts-${member}`
+    await api.ok('setApprovalRule', {
+      params: { id: member },
+      body: { agents: [agent_id], condition: `context.${member} == '${after}'` },
+    })
+    const call = { ...bash(), [member]: before }
+    const query = { agent_id, timeout: '3' }
+    expect(await pre(call, api, query)).toEqual({})
+
+    const changed = await pre({ ...call, [member]: after }, there, query)
+
+    expect(changed.hookSpecificOutput).toMatchObject({ permissionDecision: 'deny' })
+    const { tool_use_id: _, ...prompt } = { ...call, [member]: after }
+    expect((await hook('PermissionRequest', prompt, api, query)).hookSpecificOutput).toMatchObject({
+      decision: { behavior: 'deny' },
+    })
+    expect((await decidedFor(agent_id)).length).toBeGreaterThan(1)
+  })
+
+  it('is another question with another server', async () => {
+    const agent_id = 'facts-server'
+    await api.ok('setApprovalRule', {
+      params: { id: 'server' },
+      body: { agents: [agent_id], condition: "context.upstream == 'a__b'" },
+    })
+    const query = { agent_id, timeout: '3' }
+    const call = { ...bash(), tool_name: 'mcp__a__b__c', mcp_server: { name: 'a' } }
+    expect(await pre(call, api, query)).toEqual({})
+
+    const other = await pre({ ...call, mcp_server: { name: 'a__b' } }, there, query)
+    expect(other.hookSpecificOutput).toMatchObject({ permissionDecision: 'deny' })
+  })
+
+  it('needs an approval once a rule asks for one', async () => {
+    const agent_id = 'asked-later'
+    const call = bash()
+    expect(await pre(call, api, { agent_id })).toEqual({})
+    await api.ok('setApprovalRule', { params: { id: agent_id }, body: { agents: [agent_id] } })
+
+    expect(await pre(call, there, { agent_id, timeout: '3' })).toMatchObject({
+      hookSpecificOutput: { permissionDecision: 'deny' },
+    })
+  })
+
+  it('is settled by its outcome though the folder and the mode have changed since', async () => {
+    const agent_id = 'moved'
+    const call = { ...bash('cd /tmp'), cwd: '/src', permission_mode: 'plan' }
+    await pre(call, api, { agent_id })
+    const after = { ...call, cwd: '/tmp', permission_mode: 'default', tool_response: {} }
+    await hook('PostToolUse', after, there, { agent_id })
+
+    const { data } = await api.ok('listEntries', { query: { agent_id } })
+    expect(data.map(({ kind }) => kind)).toEqual(['entry.appended', 'authorization.decided'])
   })
 
   it('is one gap if its call ran without a decision', async () => {
@@ -193,6 +253,47 @@ describe.each(someDialects())('a question that a host repeats, on %s', (dialect)
     await guardrail({ ...response, tool_calls: [{ ...TOOL_CALL, id: 'c2' }] })
 
     expect(await decidedFor('changing')).toHaveLength(5)
+  })
+
+  it('of LiteLLM uses an approval once, though the client repeats the id that it chose', async () => {
+    const agent_id = 'approved-once'
+    await api.ok('setApprovalRule', { params: { id: agent_id }, body: { agents: [agent_id] } })
+    const approve = async () => {
+      const { data } = await api.ok('listApprovals', { query: { status: 'pending', agent_id } })
+      await api.ok('decideApproval', {
+        params: { requestID: data[0]!.id },
+        body: { decision: 'approve', approver: 'carol' },
+      })
+    }
+    const request = litellm({ request_data: { user_api_key_alias: agent_id } })
+    const ask = async (by = api) => (await guardrail(request, by)).action
+    expect(await ask()).toBe('BLOCKED')
+    await approve()
+
+    expect(await ask()).toBe('NONE')
+    expect([await ask(), await ask(there)]).toEqual(['BLOCKED', 'BLOCKED'])
+    await approve()
+    expect([await ask(there), await ask()]).toEqual(['NONE', 'BLOCKED'])
+    const { data } = await api.ok('listEntries', { query: { kind: 'approval.consumed', agent_id } })
+    expect(data).toHaveLength(2)
+  })
+
+  it('of LiteLLM at once uses an approval once', async () => {
+    const agent_id = 'approved-at-once'
+    await api.ok('setApprovalRule', { params: { id: agent_id }, body: { agents: [agent_id] } })
+    const request = litellm({ request_data: { user_api_key_alias: agent_id } })
+    await guardrail(request)
+    const { data } = await api.ok('listApprovals', { query: { status: 'pending', agent_id } })
+    await api.ok('decideApproval', {
+      params: { requestID: data[0]!.id },
+      body: { decision: 'approve', approver: 'carol' },
+    })
+
+    const answers = await Promise.all(
+      [1, 2, 3, 4].map((i) => guardrail(request, i % 2 ? api : there)),
+    )
+
+    expect(answers.filter(({ action }) => action === 'NONE')).toHaveLength(1)
   })
 
   it('of LiteLLM without a call id is decided each time', async () => {

@@ -168,7 +168,7 @@ class Run {
     const { isSuspended } = allowance
     const callers = this.batch.flatMap(({ requester }) => requester.caller ?? [])
     const live = await this.#deps.recheck(tx, callers, configVersion, now)
-    for (const [i, { requester }] of this.batch.entries()) {
+    for (const [i, { requester, lane }] of this.batch.entries()) {
       const caller = requester.caller && live.get(callerId(requester.caller.principal))
       this.#callers[i] = caller ?? null
       if (requester.caller && !isSameRight(requester.caller, caller)) {
@@ -177,7 +177,9 @@ class Run {
         this.outcomes[i] = fail('organization_suspended')
       } else if (requester.claim) {
         const kept = await findAnswer(tx, orgId, requester.claim, now).catch(asFailure)
-        if (kept) this.outcomes[i] = kept instanceof Failure ? kept : new AlreadyAnswered(kept)
+        if (kept instanceof Failure) this.outcomes[i] = kept
+        else if (kept && !(await lane?.hasEnded?.(kept, this.scope)))
+          this.outcomes[i] = new AlreadyAnswered(kept)
       }
     }
   }

@@ -7,7 +7,7 @@ import { unavailable } from '../../db/failure.ts'
 import { Failure } from '../../base/errors.ts'
 import type { BulkInsert } from '../../db/write-rows.ts'
 import { AlreadyAnswered } from '../../idempotency/claim.ts'
-import type { IdempotencyClaim } from '../../idempotency/claim.ts'
+import type { IdempotencyClaim, StoredAnswer } from '../../idempotency/claim.ts'
 import type { Span, TraceParent } from '../../telemetry/tracing.ts'
 import type { Allowance } from '../../limits/allowances.ts'
 import type { EntryDraft } from '../format/draft.ts'
@@ -101,6 +101,8 @@ export interface Lane<Job, Answer> {
    * Returns the time for which the results are valid, which the transaction takes as its own.
    */
   ahead?(orgId: string, items: readonly Item<Job>[], memo: Map<string, unknown>): Promise<number>
+  /** Returns whether a stored answer counts no longer: its request is then carried out again. */
+  hasEnded?(answer: StoredAnswer, scope: WriteContext): Promise<boolean>
   run(
     items: readonly Item<Job>[],
     scope: WriteContext,
