@@ -8,19 +8,17 @@ import {
   isCelList,
   isCelMap,
   listType,
-  objectType,
 } from '@bufbuild/cel'
 import type { CelFunc, CelInput, CelList, CelValue } from '@bufbuild/cel'
 import { strings } from '@bufbuild/cel/ext'
-import { timestampFromMs, TimestampSchema } from '@bufbuild/protobuf/wkt'
 import { compilePattern } from '@remit/core'
 import type { Pattern } from '@remit/core'
 import { LRUCache } from 'lru-cache'
 import { spend } from './budget.ts'
 import { counted, MAX_LIST, MAX_TEXT } from './cel-costs.ts'
+import { TIMES } from './cel-times.ts'
 
 const { BOOL, DOUBLE, DYN, INT, STRING, UINT } = CelScalar
-const TIMESTAMP = objectType(TimestampSchema)
 const LIST = listType(DYN)
 
 /** Internal calls that a compiled condition contains instead of the written ones. */
@@ -155,7 +153,6 @@ const OWN: readonly CelFunc[] = [
   celFunc('uint', [STRING], UINT, (text) =>
     celUint(inRange(BigInt(numberOf(text, INTEGER)), 0n, MAX_UINT)),
   ),
-  celFunc('timestamp', [INT], TIMESTAMP, (seconds) => timestampFromMs(Number(seconds) * 1000)),
   celMethod('matches', STRING, [STRING], BOOL, function (source) {
     return matches(this, source)
   }),
@@ -180,4 +177,6 @@ const OWN: readonly CelFunc[] = [
 ]
 
 /** All functions of conditions: the standard's, those of the `strings` extension, and our own. */
-export const FUNCTIONS: CelFunc[] = [...celEnv({ funcs: [...strings, ...OWN] }).funcs].map(counted)
+export const FUNCTIONS: CelFunc[] = [
+  ...celEnv({ funcs: [...strings, ...OWN, ...TIMES] }).funcs,
+].map(counted)
