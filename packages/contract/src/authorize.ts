@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
+import { at, MAX_POINTER, MAX_REPLACED } from './fit/index.ts'
+import type { Json } from './fit/index.ts'
 import { Receipt } from './ledger.ts'
 import { Action, AgentId, FreeForm, Resource, Timestamp } from './primitives.ts'
 import { Reason } from './reasons.ts'
@@ -7,22 +9,57 @@ import { Reason } from './reasons.ts'
 export const Decision = z.enum(['allow', 'deny', 'needs_approval']).meta({ id: 'Decision' })
 export type Decision = z.infer<typeof Decision>
 
+const POINTER_RULE = 'must be a JSON Pointer (RFC 6901) to a place in context'
+/** The places of a context that its sender replaced. */
+export const Replaced = z
+  .array(z.string().max(MAX_POINTER, `must have at most ${MAX_POINTER} characters`))
+  .max(MAX_REPLACED, `must be at most ${MAX_REPLACED} places`)
+  .describe(
+    'JSON Pointers (RFC 6901) to the places in `context` whose values are not sent, because they are too deep or too large. A condition that reads one is an error. An empty pointer is the whole context, and denies with `context_unseen`',
+  )
+
+interface WithReplaced {
+  readonly context?: Readonly<Record<string, unknown>> | undefined
+  readonly replaced?: readonly string[] | undefined
+}
+
+/** A pointer to nothing would name a place of another context. */
+export const replacedResolve: z.core.CheckFn<WithReplaced> = ({ value, issues }) => {
+  const { context = {}, replaced = [] } = value
+  for (const [i, pointer] of replaced.entries())
+    if ((pointer !== '' && !pointer.startsWith('/')) || at(context as Json, pointer) === undefined)
+      issues.push({
+        code: 'custom',
+        path: ['replaced', i],
+        message: POINTER_RULE,
+        input: pointer,
+      })
+}
+
+const request = {
+  action: Action,
+  agent_id: AgentId,
+  context: FreeForm.optional(),
+  replaced: Replaced.optional(),
+  resource: Resource.optional(),
+}
+
 export const AuthorizeRequest = z
-  .strictObject({
-    action: Action,
-    agent_id: AgentId,
-    context: FreeForm.optional(),
-    resource: Resource.optional(),
-  })
+  .strictObject(request)
+  .check(replacedResolve)
   .meta({ id: 'AuthorizeRequest' })
 export type AuthorizeRequest = z.infer<typeof AuthorizeRequest>
 
 /** The request body: a credential may omit its own agent. */
-export const AuthorizeBody = AuthorizeRequest.extend({
-  agent_id: AgentId.optional().describe(
-    'The agent that acts; required with an ingest key, optional with a credential',
-  ),
-}).meta({ id: 'AuthorizeBody' })
+export const AuthorizeBody = z
+  .strictObject({
+    ...request,
+    agent_id: AgentId.optional().describe(
+      'The agent that acts; required with an ingest key, optional with a credential',
+    ),
+  })
+  .check(replacedResolve)
+  .meta({ id: 'AuthorizeBody' })
 export type AuthorizeBody = z.infer<typeof AuthorizeBody>
 
 /** A rule, permission or limit that took part in the decision. */

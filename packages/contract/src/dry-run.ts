@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { AuthorizeRequest, Decision, Match } from './authorize.ts'
+import { AuthorizeRequest, Decision, Match, Replaced, replacedResolve } from './authorize.ts'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
 import { PolicyInput } from './policies.ts'
@@ -31,6 +31,7 @@ export const DryRunRequest = z
     action: Action.optional(),
     agent_id: AgentId.optional(),
     context: FreeForm.optional(),
+    replaced: Replaced.optional(),
     resource: Resource.optional(),
     requests: z
       .array(AuthorizeRequest)
@@ -44,7 +45,7 @@ export const DryRunRequest = z
     overlay: PolicyOverlay.optional(),
   })
   .superRefine(({ requests, ...one }, check) => {
-    for (const name of ['action', 'agent_id', 'context', 'resource'] as const) {
+    for (const name of ['action', 'agent_id', 'context', 'replaced', 'resource'] as const) {
       if (requests !== undefined && one[name] !== undefined)
         check.addIssue({
           code: 'custom',
@@ -56,6 +57,7 @@ export const DryRunRequest = z
         check.addIssue({ code: 'custom', path: [name], message: 'is required' })
     }
   })
+  .check(replacedResolve)
   .meta({ id: 'DryRunRequest', ...ONE_OR_MANY })
 export type DryRunRequest = z.infer<typeof DryRunRequest>
 

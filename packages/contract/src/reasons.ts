@@ -34,6 +34,7 @@ export const REASONS = {
   spend_limit_monthly: { ...elsewhere, spend: 'cap' },
   spend_unavailable: { ...elsewhere, needsMatch: false, spend: 'no_data' },
   amount_invalid: elsewhere,
+  context_unseen: { ...elsewhere, needsMatch: false },
   approval_required: { ...passed, decision: 'needs_approval' },
   approval_rejected: elsewhere,
   approval_backlog: elsewhere,

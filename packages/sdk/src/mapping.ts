@@ -1,7 +1,7 @@
-import { fitted, isObject } from '@remit/contract/fit'
+import { at, fitted, isObject } from '@remit/contract/fit'
 import type { Json, JsonObject } from '@remit/contract/fit'
 import { Unmappable } from './errors.ts'
-import { at, without } from './json.ts'
+import { without } from './json.ts'
 import { toName } from './names.ts'
 import { toPlain } from './plain.ts'
 
@@ -35,6 +35,8 @@ export type ToolMap =
 export interface AuthorizeRequest extends JsonObject {
   readonly action: string
   readonly context: JsonObject
+  /** The places of the context that the rules cannot see, because it did not fit. */
+  readonly replaced?: string[]
 }
 
 /** Actions that the server answers before all rules. */
@@ -66,12 +68,12 @@ export async function requestFor(
   const action = await toName(mapped.action)
   if (action.startsWith(SELF_TEST_ACTIONS) && !(map && selfTests.has(map)))
     throw new Unmappable('action', 'is reserved for self-tests')
-  const context = await fitted(mapped.context)
-  if (context === null) throw new Unmappable('', 'has more members than a context can hold')
+  const { context, replaced } = await fitted(mapped.context)
   return {
     action,
     ...(agentId !== undefined && { agent_id: agentId }),
     context,
+    ...(replaced.length > 0 && { replaced: [...replaced] }),
     ...(mapped.resource !== undefined && { resource: await resourceOf(mapped.resource) }),
   }
 }

@@ -1,4 +1,4 @@
-import { hex, sendable, sha256, shortening } from '@remit/contract/fit'
+import { hex, isStub, sendable, sha256, shortening } from '@remit/contract/fit'
 import type { Json } from '@remit/contract/fit'
 import { Unmappable } from './errors.ts'
 
@@ -53,6 +53,8 @@ function plainValue(value: unknown, walk: Walk): Json {
 }
 
 function plainObject(value: object, walk: Walk): Json {
+  // Made by `applyMapping`, within a mapping of one's own.
+  if (isStub(value)) return value
   const { objects } = walk
   if (objects.length === MAX_DEPTH || objects.includes(value))
     throw unmappable(walk, 'is nested too deeply or contains a cycle')
@@ -122,9 +124,9 @@ function digestLater(view: Uint8Array, { jobs }: Walk): Json {
 }
 
 function shortenedLater(text: string, { jobs }: Walk): Json {
-  const { made, finish } = shortening(text)
+  const { stub, finish } = shortening(text)
   jobs.push(finish)
-  return made
+  return stub
 }
 
 const cleanName = async (name: string): Promise<string> =>

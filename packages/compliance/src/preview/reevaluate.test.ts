@@ -68,6 +68,7 @@ describe('a reevaluated decision', () => {
     spend_limit_monthly: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
     spend_unavailable: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
     amount_invalid: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
+    context_unseen: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
     approval_rejected: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
     approval_backlog: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
     stage_unavailable: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],

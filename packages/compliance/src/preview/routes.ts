@@ -120,10 +120,17 @@ function momentOf(at: string | undefined, now: number): number {
 }
 
 /** The contract guarantees agent and action. */
-const soleRequest = ({ action, agent_id, context, resource }: DryRunRequest): AuthorizeRequest => ({
+const soleRequest = ({
+  action,
+  agent_id,
+  context,
+  replaced,
+  resource,
+}: DryRunRequest): AuthorizeRequest => ({
   action: action ?? '',
   agent_id: agent_id ?? '',
   ...(context && { context }),
+  ...(replaced && { replaced }),
   ...(resource !== undefined && { resource }),
 })
 

@@ -56,7 +56,7 @@ function verdictOf(ask: Ask, stage: Stage, state: unknown, available: boolean): 
 export function judge(ask: Ask, stages: ReadonlyMap<Slot, Ruled>): Judged {
   const said = new Map<Slot, StageResult>()
   let matched: Map<Slot, unknown> | null = null
-  if (ask.claims.unmappable !== undefined) return { ask, said, matched }
+  if (deniedAtOnce(ask)) return { ask, said, matched }
   for (const slot of SLOTS) {
     const ruled = stages.get(slot)
     if (!ruled || !isInPlan(ask, slot)) continue
@@ -105,6 +105,19 @@ export interface Decided {
   readonly broken: { readonly slot: Slot; readonly error: unknown } | null
 }
 
+/** The denial of a request that no rule was written for: it cannot be told, or all of its context was replaced. */
+function deniedAtOnce({ claims, request }: Ask): StageVerdict | null {
+  if (claims.unmappable !== undefined)
+    return { verdict: 'deny', reason: 'unmappable', message: claims.unmappable }
+  if (!request.replaced?.includes('')) return null
+  const message = 'The context is too large for a request, and no rule can see it.'
+  return { verdict: 'deny', reason: 'context_unseen', message }
+}
+
+/** Warnings that name the places which rules could not see. */
+export const unseenPlaces = ({ replaced = [] }: Ask['request']): string[] =>
+  replaced.map((place) => `context_replaced: ${place}`)
+
 /**
  * Runs one request through the stages. The first stage that does not pass decides. Pure: real
  * decisions and dry-runs use the same function. A stage that throws denies, like an unavailable
@@ -113,14 +126,10 @@ export interface Decided {
 export function decide(ask: Ask, stages: ReadonlyMap<Slot, Prepared>, judged?: Judged): Decided {
   const trace: { slot: Slot; verdict: StageVerdict }[] = []
   const notes = new Collected()
-  const { unmappable } = ask.claims
-  let last: StageVerdict =
-    unmappable === undefined
-      ? { verdict: 'pass' }
-      : { verdict: 'deny', reason: 'unmappable', message: unmappable }
+  let last: StageVerdict = deniedAtOnce(ask) ?? { verdict: 'pass' }
   let reason: Reason = 'default_allow'
   let broken: Decided['broken'] = null
-  for (const slot of unmappable === undefined ? SLOTS : []) {
+  for (const slot of last.verdict === 'pass' ? SLOTS : []) {
     const prepared = stages.get(slot)
     if (!prepared) continue
     if (!isInPlan(ask, slot)) {

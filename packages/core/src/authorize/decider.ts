@@ -26,7 +26,7 @@ import type { ObserveDecision } from '../telemetry/request-metrics.ts'
 import type { TraceParent } from '../telemetry/tracing.ts'
 import type { Share } from '../threads/share.ts'
 import { BatchMemory } from './snapshots.ts'
-import { decide } from './decide.ts'
+import { decide, unseenPlaces } from './decide.ts'
 import type { ConditionThreads } from './evaluate-ahead.ts'
 import type { Decided } from './decide.ts'
 import { FilledSlots } from './filled-slots.ts'
@@ -241,6 +241,7 @@ function outcomeOf(
   const { request, resource, decisionId, claims } = ask
   const properties = typeof request.resource === 'object' ? request.resource.properties : undefined
   const type = unclearType(request.resource)
+  const told = [...warnings, ...unseenPlaces(request)]
   const entry: EntryDraft = {
     kind: 'authorization.decided',
     actor: actorOf(caller),
@@ -258,6 +259,7 @@ function outcomeOf(
       matched,
       plan: ask.plan,
       ...(claims.readings && { readings: claims.readings }),
+      ...(request.replaced && { replaced: request.replaced }),
       ...(properties && { resource_properties: properties }),
       ...(type !== undefined && { resource_type: type }),
       ...(claims.subject && { subject: claims.subject }),
@@ -276,7 +278,7 @@ function outcomeOf(
       action: request.action,
       matched: [...matched],
       ...decided.answer,
-      ...(warnings.length > 0 && { warnings: [...warnings] }),
+      ...(told.length > 0 && { warnings: told }),
       ledger: firstOf(recorded).receipt,
       decided_at: scope.recordedAt,
     }),

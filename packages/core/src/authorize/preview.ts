@@ -13,7 +13,7 @@ import { findHead, lockHead } from '../ledger/store/store.ts'
 import { TryAgain } from '../ledger/write/work.ts'
 import type { Share } from '../threads/share.ts'
 import { BatchMemory } from './snapshots.ts'
-import { decide } from './decide.ts'
+import { decide, unseenPlaces } from './decide.ts'
 import type { Decided } from './decide.ts'
 import type { FilledSlots, Ready as Part } from './filled-slots.ts'
 import { resourceText } from './resource.ts'
@@ -204,13 +204,13 @@ const askOf = (
   decisionId: 'dec_preview',
 })
 
-const shown = ({ decision, reason, message, matched, trace, warnings }: Decided): Preview => ({
+const shown = ({ ask, decision, reason, message, matched, trace, warnings }: Decided): Preview => ({
   decision,
   reason,
   message,
   matched,
   trace: trace.map(({ slot, verdict }) => step(slot, verdict)),
-  warnings,
+  warnings: [...warnings, ...unseenPlaces(ask.request)],
 })
 
 const step = (stage: Slot, said: StageVerdict): PreviewStep => ({

@@ -1,4 +1,4 @@
-import { Decision, Plan, reasonFacts } from '@remit/contract'
+import { Decision, Plan, reasonFacts, Replaced } from '@remit/contract'
 import type { Match } from '@remit/contract'
 import { DecisionMeter } from '../computing/meter.ts'
 import { recordedResource } from './resource.ts'
@@ -32,13 +32,14 @@ export function recordedDecision(
   const data = entry?.['data']
   if (!entry || !isObject(data)) return null
   const { agent_id, action, resource, decision, reason } = entry
-  const { context, matched, plan, decision_id: decisionId, subject, readings } = data
+  const { context, matched, plan, decision_id: decisionId, readings, replaced, subject } = data
   if (typeof agent_id !== 'string' || typeof action !== 'string' || !isText(resource)) return null
   if (!DECISIONS.has(decision) || typeof reason !== 'string' || !PLANS.has(plan)) return null
   // No server wrote a denial for a reason to allow.
   if ((reasonFacts(reason)?.decision ?? decision) !== decision) return null
   if (!isObject(context) || !Array.isArray(matched) || !matched.every(isMatch)) return null
   if (typeof decisionId !== 'string') return null
+  if (!Replaced.optional().safeParse(replaced).success) return null
   const { resource_type: type, resource_properties: properties, action_properties } = data
   const target = recordedResource(
     resource,
@@ -51,7 +52,13 @@ export function recordedDecision(
       plan: plan as Plan,
       decisionId,
       caller: null,
-      request: { agent_id, action, context, ...(target !== undefined && { resource: target }) },
+      request: {
+        agent_id,
+        action,
+        context,
+        ...(replaced !== undefined && { replaced: replaced as string[] }),
+        ...(target !== undefined && { resource: target }),
+      },
       claims: {
         ...(isObject(subject) && { subject }),
         ...(isObject(action_properties) && { actionProperties: action_properties }),

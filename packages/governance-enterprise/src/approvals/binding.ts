@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { stepsOf } from '@remit/contract/fit'
 import { canonicalJson } from '@remit/core'
 import type { Ask } from '@remit/core'
 
@@ -9,25 +10,25 @@ export interface Binding {
 }
 
 /**
- * Binds agent, action, resource and context, or only the given context members. `approval` in the
- * context is a reference and is not bound.
+ * Binds agent, action, resource and context with its replaced places, or only the given context members.
+ * `approval` in the context is a reference and is not bound.
  */
 export function bindingOf(
   { request, claims }: Pick<Ask, 'request' | 'claims'>,
   bound: readonly string[] | null,
 ): Binding {
-  const { agent_id: id, action, resource, context = {} } = request
+  const { agent_id: id, action, resource, context = {}, replaced = [] } = request
+  const isBound = (name: string | undefined) =>
+    name !== 'approval' && (bound === null || name === undefined || bound.includes(name))
+  const unseen = replaced.filter((place) => isBound(stepsOf(place)[0]))
   const { subject, actionProperties, readings } = claims
   const text = canonicalJson({
     subject: { type: 'agent', id, ...(isOther(subject, id) && { acting_for: subject }) },
     action: { name: action, ...(actionProperties && { properties: actionProperties }) },
     ...(resource !== undefined && resource !== '' && { resource: plain(resource) }),
     ...(readings && { readings }),
-    context: Object.fromEntries(
-      Object.entries(context).filter(
-        ([name]) => name !== 'approval' && (bound === null || bound.includes(name)),
-      ),
-    ),
+    context: Object.fromEntries(Object.entries(context).filter(([name]) => isBound(name))),
+    ...(unseen.length > 0 && { replaced: unseen }),
   })
   return { text, hash: hash('sha256', text, 'base64url') }
 }

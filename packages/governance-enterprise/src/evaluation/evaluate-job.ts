@@ -6,6 +6,8 @@ import { makeFacts } from '../rules/facts.ts'
 /** The conditions of one request, and the values that they read, by variable. */
 export interface RequestConditions {
   readonly values: Readonly<Record<string, unknown>>
+  /** The places in `context` that were replaced. */
+  readonly replaced: readonly string[] | undefined
   readonly texts: readonly string[]
 }
 
@@ -27,9 +29,9 @@ export const evaluateJob: Job<readonly RequestConditions[], ConditionResults> = 
 }
 
 /** After a true condition others may not be needed, so only those before it exceed the time. */
-function evaluate({ values, texts }: RequestConditions): ConditionResults {
+function evaluate({ values, replaced, texts }: RequestConditions): ConditionResults {
   const began = computedMs()
-  const facts = makeFacts(values)
+  const facts = makeFacts(values, replaced)
   const meter = new DecisionMeter(REQUEST_MS)
   const results: ConditionResult[] = []
   for (const text of texts) {

@@ -15,7 +15,11 @@ export function conditionThreads(): ConditionThreads & { close(): Promise<void> 
   const pool = new ComputePool(size, MAX_HEAP_MB, siblingModule(import.meta.url, 'worker'))
   return {
     async evaluate(orgId, wanted) {
-      const input = wanted.map(({ ask, texts }) => ({ values: factValuesOf(ask), texts }))
+      const input = wanted.map(({ ask, texts }) => ({
+        values: factValuesOf(ask),
+        replaced: ask.request.replaced,
+        texts,
+      }))
       return (await pool.run(orgId, evaluateJob, input, LIMIT_MS)).parts
     },
     close: () => pool.close(),

@@ -2,7 +2,7 @@ import { AuthorizeRequest } from '@remit/contract'
 import type { AuthorizeAnswer } from '@remit/contract'
 import { fitted } from '@remit/contract/fit'
 import type { JsonObject } from '@remit/contract/fit'
-import { checkShape, invalid } from '@remit/core'
+import { checkShape } from '@remit/core'
 import type {
   Caller,
   Deps,
@@ -104,12 +104,12 @@ interface Question extends Pick<HostCall, 'id' | 'hasClientId'> {
 async function questionOf(call: HostCall): Promise<Question> {
   const { agentId, action, resource, context, id, hasClientId, readings, unmappable } = call
   const facts = await fitted(context as JsonObject)
-  if (facts === null) throw invalid('context', 'has more members than a request can hold')
   const body = checkShape(AuthorizeRequest, {
     action,
     ...(agentId !== undefined && { agent_id: agentId }),
     ...(resource !== undefined && { resource }),
-    context: facts,
+    context: facts.context,
+    ...(facts.replaced.length > 0 && { replaced: facts.replaced }),
   })
   const claims = { ...(readings && { readings }), ...(unmappable !== undefined && { unmappable }) }
   return {

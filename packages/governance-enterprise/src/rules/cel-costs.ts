@@ -1,5 +1,5 @@
 import { celFunc, celMethod, isCelError, isCelList, isCelMap } from '@bufbuild/cel'
-import type { CelFunc, CelInput } from '@bufbuild/cel'
+import type { CelFunc, CelInput, CelList } from '@bufbuild/cel'
 import { spend } from './budget.ts'
 
 export const MAX_TEXT = 256 * 1024
@@ -31,9 +31,11 @@ const weights = new WeakMap<object, number>()
 
 /**
  * The steps of reading a value with all its elements. Nested loops can share a list many times, so
- * that a small value takes days to read; each list and map is weighed once.
+ * that a small value takes days to read; each list and map is weighed once. Throws where a value is
+ * unknown, so that every function that reads all of its arguments does.
  */
 function weigh(value: unknown): number {
+  if (isCelError(value)) throw value
   if (typeof value === 'string' || value instanceof Uint8Array) return 1 + value.length / READ
   if (!isCelList(value) && !isCelMap(value)) return 1
   let weight = weights.get(value)
@@ -54,11 +56,22 @@ const once: Cost = () => 1
 /** Costs as much as its result is large. */
 const made: Cost = () => 1
 
-/** A comparison ends with the shorter value. */
-const compared: Cost = (a, b) =>
-  typeof a === 'string' && typeof b === 'string'
-    ? 1 + Math.min(a.length, b.length) / COMPARED
-    : 1 + Math.min(weigh(a), weigh(b))
+const isContainer = (value: unknown): boolean => isCelList(value) || isCelMap(value)
+
+/** A comparison ends with the shorter value, and does not look into one if the other is a scalar. */
+const compared: Cost = (a, b) => {
+  if (typeof a === 'string' && typeof b === 'string')
+    return 1 + Math.min(a.length, b.length) / COMPARED
+  return isContainer(a) === isContainer(b) ? 1 + Math.min(weigh(a), weigh(b)) : 2
+}
+
+/** The steps of comparing a value with the elements of a list, without those inside of the elements. */
+function weighElements(list: CelList): number {
+  let weight = 1
+  for (const element of list)
+    weight += isContainer(element) || isCelError(element) ? 1 : weigh(element)
+  return weight
+}
 
 const lengthOf = (value: unknown): number =>
   typeof value === 'string' || value instanceof Uint8Array ? value.length : 0
@@ -90,6 +103,7 @@ const rewritten: Cost = (text) => 1 + lengthOf(text)
 const COSTS: Readonly<Record<string, Cost>> = {
   '@tick': () => TURN,
   '@elements': (range) => 1 + sizeOf(range),
+  '@map': once,
   '_==_': compared,
   '_!=_': compared,
   '_<_': compared,
@@ -97,7 +111,9 @@ const COSTS: Readonly<Record<string, Cost>> = {
   '_>_': compared,
   '_>=_': compared,
   '@in': (value, of) =>
-    isCelList(of) ? 1 + Math.min(weigh(of), of.size * weigh(value)) : 1 + sizeOf(of),
+    isCelList(of)
+      ? 1 + Math.min(isContainer(value) ? weigh(of) : weighElements(of), of.size * weigh(value))
+      : 1 + sizeOf(of),
   '_+_': made,
   size: (value) => 1 + (typeof value === 'string' ? value.length / READ : 0),
   type: once,

@@ -5,11 +5,12 @@ import {
   celMethod,
   CelScalar,
   celUint,
+  isCelError,
   isCelList,
   isCelMap,
   listType,
 } from '@bufbuild/cel'
-import type { CelFunc, CelInput, CelList, CelValue } from '@bufbuild/cel'
+import type { CelError, CelFunc, CelInput, CelList, CelValue } from '@bufbuild/cel'
 import { strings } from '@bufbuild/cel/ext'
 import { compilePattern } from '@remit/core'
 import type { Pattern } from '@remit/core'
@@ -24,6 +25,7 @@ const LIST = listType(DYN)
 /** Internal calls that a compiled condition contains instead of the written ones. */
 export const TICK = '@tick'
 export const ELEMENTS = '@elements'
+export const MAP = '@map'
 
 const MAX_ELEMENTS = 1_000
 /** Instructions × characters of one `matches`: about 10 ms. */
@@ -63,6 +65,27 @@ function elements(range: unknown): unknown {
     if (range.size > MAX_ELEMENTS) throw new Error(`more than ${MAX_ELEMENTS} elements`)
   }
   return range
+}
+
+/** What `has` looks into. */
+function map(value: unknown): unknown {
+  if (!isCelMap(value)) throw new Error('only a map can have members')
+  return value
+}
+
+const library = [...celEnv({}).funcs]
+const EQUALS = library.find(({ name }) => name === '_==_')
+const equals = (a: CelValue, b: CelValue): boolean => EQUALS?.call(0, undefined, [a, b]) === true
+
+/** An element whose value is unknown may be the one that is looked for. */
+function isIn(value: CelValue, list: CelList): boolean {
+  let unknown: CelError | null = null
+  for (const element of list as Iterable<CelValue | CelError>) {
+    if (isCelError(element)) unknown = element
+    else if (equals(element, value)) return true
+  }
+  if (unknown) throw unknown
+  return false
 }
 
 /** Linear in the text; the library's is quadratic. */
@@ -145,6 +168,8 @@ function matches(text: string, source: string): boolean {
 const OWN: readonly CelFunc[] = [
   celFunc(TICK, [], BOOL, () => true),
   celFunc(ELEMENTS, [DYN], DYN, (range) => elements(range) as CelInput),
+  celFunc(MAP, [DYN], DYN, (value) => map(value) as CelInput),
+  celFunc('@in', [DYN, LIST], BOOL, isIn),
   celFunc('_+_', [LIST, LIST], LIST, concatenated),
   celFunc('double', [STRING], DOUBLE, (text) => finite(Number(numberOf(text, DECIMAL)))),
   celFunc('int', [STRING], INT, (text) =>

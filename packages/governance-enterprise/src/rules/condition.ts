@@ -10,7 +10,7 @@ import type { ConditionWarnings } from './condition-warnings.ts'
 import { compileDirectly } from './direct.ts'
 import { makeFacts } from './facts.ts'
 import type { BoundFacts } from './facts.ts'
-import { guardLoops } from './guard-loops.ts'
+import { guardCalls } from './guard-calls.ts'
 import { sharedList, sharedSet } from './shared-values.ts'
 import { parseCondition } from './syntax.ts'
 import type { Expr } from './syntax.ts'
@@ -143,9 +143,9 @@ class CelCondition implements Condition {
   }
 }
 
-/** Compiles a tree with the library, and adds limits to its loops in place. */
+/** Compiles a tree with the library, and adds limits and checks to its calls in place. */
 export function compileWithLibrary(expr: Expr): Run {
-  guardLoops(expr)
+  guardCalls(expr)
   const run = plan(environment, expr) as (bindings: BoundFacts['bindings']) => unknown
   return { of: ({ bindings }, meter, steps) => bounded(() => run(bindings), meter, steps) }
 }

@@ -1,4 +1,6 @@
 import fc from 'fast-check'
+import { at } from '@remit/contract/fit'
+import type { JsonObject } from '@remit/contract/fit'
 import { runs } from '@remit/core/testing'
 import { describe, expect, it } from 'vitest'
 import { checkCondition } from './check.ts'
@@ -89,9 +91,27 @@ const { json } = fc.letrec<{ json: unknown }>((tie) => ({
 }))
 
 const record = fc.dictionary(fc.constantFrom(...NAMES, 'type', 'id'), json).map(own)
+/** Places of a context that its sender may have replaced. */
+const places = fc.array(
+  fc
+    .array(fc.constantFrom(...NAMES, '0', '1'), { minLength: 1, maxLength: 3 })
+    .map((steps) => `/${steps.join('/')}`),
+  { maxLength: 3 },
+)
 const facts = fc
-  .record({ context: record, resource: record, subject: record, action_properties: record })
-  .map((values) => makeFacts({ action: 'a', agent_id: 'USD', ...values }))
+  .record({
+    context: record,
+    resource: record,
+    subject: record,
+    action_properties: record,
+    replaced: fc.oneof(fc.constant<string[]>([]), places),
+  })
+  .map(({ replaced, ...values }) =>
+    makeFacts(
+      { action: 'a', agent_id: 'USD', ...values },
+      replaced.filter((place) => at(values.context as JsonObject, place) !== undefined),
+    ),
+  )
 
 describe('conditions as closures', () => {
   it(

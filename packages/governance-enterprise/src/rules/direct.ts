@@ -5,15 +5,15 @@ import {
   Constant,
   LiteralEquality,
   FAILED,
+  hasMember,
+  hasTest,
   isRecord,
   LiteralComparison,
   LogicalOperator,
-  memberOf,
   negated,
   UnaryPredicate,
   ordered,
   selected,
-  HasTest,
   Variable,
 } from './evaluation-nodes.ts'
 import type { Literal, Comparison, EvaluationNode } from './evaluation-nodes.ts'
@@ -65,7 +65,7 @@ class Builder {
         const { operand, field, testOnly } = expr.exprKind.value
         const of = this.part(operand)
         if (!of) return null
-        const make = () => (testOnly ? new HasTest(of, field) : selected(of, field))
+        const make = () => (testOnly ? hasTest(of, field) : selected(of, field))
         const parent = pathOf(operand)
         if (parent === null) return make()
         return paths.get(`${testOnly ? 'has ' : ''}${parent}.${field}`, make)
@@ -148,8 +148,9 @@ class Builder {
     const of = this.part(right)
     if (typeof key !== 'string' || !of) return null
     return new UnaryPredicate(of, (found) => {
-      if (Array.isArray(found)) return found.includes(key)
-      return isRecord(found) ? memberOf(found, key) !== FAILED : FAILED
+      if (Array.isArray(found))
+        return found.includes(key) || (found.includes(FAILED) ? FAILED : false)
+      return isRecord(found) ? hasMember(found, key) : FAILED
     })
   }
 }

@@ -1,6 +1,6 @@
 import type { BoundFacts } from './facts.ts'
 
-/** The result of a failed evaluation. */
+/** The result of a failed evaluation; as a value of the request, one that is unknown. */
 export const FAILED = Symbol('failed')
 
 /**
@@ -29,9 +29,15 @@ const isInherited = (name: string): boolean =>
   name in Object.prototype || name in Array.prototype || name in String.prototype
 
 /** An own member that is not null. */
-export function memberOf(record: Rec, name: string): unknown {
-  const value = Object.hasOwn(record, name) ? record[name] : undefined
-  return value ?? FAILED
+export const memberOf = (record: Rec, name: string): unknown => ownOf(record, name) ?? FAILED
+
+const ownOf = (record: Rec, name: string): unknown =>
+  Object.hasOwn(record, name) ? record[name] : undefined
+
+/** Returns whether a map has a member that is not null; an error where it is unknown. */
+export function hasMember(record: Rec, name: string): unknown {
+  const value = ownOf(record, name)
+  return value === FAILED ? FAILED : value !== undefined && value !== null
 }
 
 /** A literal. */
@@ -84,20 +90,9 @@ class Selected implements EvaluationNode {
   }
 }
 
-/** `has(record.name)`. */
-export class HasTest implements EvaluationNode {
-  readonly #record: EvaluationNode
-  readonly #member: EvaluationNode
-
-  constructor(record: EvaluationNode, name: string) {
-    this.#record = record
-    this.#member = selected(record, name)
-  }
-
-  of(facts: BoundFacts): unknown {
-    return this.#record.of(facts) === FAILED ? FAILED : this.#member.of(facts) !== FAILED
-  }
-}
+/** `has(record.name)`: an error where that is no map. */
+export const hasTest = (record: EvaluationNode, name: string): EvaluationNode =>
+  new UnaryPredicate(record, (found) => (isRecord(found) ? hasMember(found, name) : FAILED))
 
 /** A predicate of one value. */
 export class UnaryPredicate implements EvaluationNode {

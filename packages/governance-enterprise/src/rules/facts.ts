@@ -6,6 +6,8 @@ import type { Ask } from '@remit/core'
 import { fromMicroUsd } from '@remit/contract'
 import { amountOf } from '../spend/amount.ts'
 import { attributesOf } from './agent-attributes.ts'
+import { FAILED } from './evaluation-nodes.ts'
+import { seenContext, withPlaces } from './seen-context.ts'
 import { AMOUNT, AMOUNT_RECORD, AUTHORIZE_VARIABLES } from './types.ts'
 
 /** The values that conditions read, by variable. */
@@ -27,15 +29,28 @@ export function factsOf(ask: Ask): BoundFacts {
   return last.facts
 }
 
-/** The same facts as plain values, for a thread to pass to `makeFacts`. */
+/** The same facts as plain values, for a thread to pass to `makeFacts` with the places that were replaced. */
 export function factValuesOf(ask: Ask): Readonly<Record<string, unknown>> {
   const { values } = factsOf(ask)
-  return Object.fromEntries(NAMES.map((name) => [name, values[name]]))
+  const plain = Object.fromEntries(NAMES.map((name) => [name, values[name]]))
+  return { ...plain, context: ask.request.context ?? NONE }
 }
 
-/** Facts for requests other than `/v1/authorize`; a `Date` becomes a CEL timestamp. */
-export const makeFacts = (values: Readonly<Record<string, unknown>>): BoundFacts =>
-  new LazyFacts(values, Object.keys(values))
+/**
+ * Facts for requests other than `/v1/authorize`, or with the places in `context` that were replaced; a
+ * `Date` becomes a CEL timestamp.
+ */
+export function makeFacts(
+  values: Readonly<Record<string, unknown>>,
+  replaced: readonly string[] = [],
+): BoundFacts {
+  const { context } = values
+  const seen =
+    replaced.length > 0
+      ? { ...values, context: withPlaces(context as Record<string, unknown>, replaced) }
+      : values
+  return new LazyFacts(seen, Object.keys(values))
+}
 
 class LazyFacts implements BoundFacts {
   readonly values: BoundFacts['values']
@@ -90,7 +105,7 @@ class AskValues {
     this.#ask = ask
     this.action = ask.request.action
     this.agent_id = ask.request.agent_id
-    this.context = ask.request.context ?? NONE
+    this.context = seenContext(ask.request)
   }
 
   get resource(): Readonly<Record<string, unknown>> {
@@ -134,6 +149,9 @@ function partsOf(resource: Ask['request']['resource']): Record<string, unknown> 
   return { ...(colon > 0 && { type: resource.slice(0, colon) }), id, properties: NONE }
 }
 
+/** What rules read at or below a place that was replaced. */
+const unseen = celError('the value is not in the request: it was too deep or too large')
+
 /**
  * A JSON value for CEL. Plain objects are wrapped: the library would take one with a member
  * `$typeName` for a protobuf message, and the rule would evaluate another value than the tool
@@ -142,10 +160,45 @@ function partsOf(resource: Ask['request']['resource']): Record<string, unknown> 
 function wrap(value: unknown): CelInput {
   if (typeof value !== 'object' || value === null) return value as CelInput
   if (value instanceof Date) return reflect(TimestampSchema, timestampFromMs(value.getTime()))
-  if (Array.isArray(value)) return celList(value.map(wrap))
+  if (Array.isArray(value))
+    return value.includes(FAILED) ? partialList(value) : celList(value.map(wrap))
   const members = new Map<string, CelInput>()
+  let isPartial = false
   for (const [name, member] of Object.entries(value)) {
-    if (member !== null && member !== undefined) members.set(name, wrap(member))
+    if (member === null || member === undefined) continue
+    isPartial ||= member === FAILED
+    members.set(name, member === FAILED ? null : wrap(member))
   }
-  return celMap(members)
+  return isPartial ? partialMap(members, value as Record<string, unknown>) : celMap(members)
+}
+
+// The library passes errors on, and cannot be given them: it takes no error as an input.
+
+function partialList(items: readonly unknown[]): CelInput {
+  const parts = items.map((item) => (item === FAILED ? null : wrap(item)))
+  const list = celList(parts)
+  const get = (index: number) => (items[index] === FAILED ? unseen : list.get(index))
+  return Object.assign(celList(parts), {
+    get,
+    *values() {
+      for (let index = 0; index < items.length; index++) yield get(index)
+    },
+  })
+}
+
+function partialMap(
+  members: ReadonlyMap<string, CelInput>,
+  record: Readonly<Record<string, unknown>>,
+): CelInput {
+  const map = celMap(members)
+  const isUnseen = (key: unknown) =>
+    typeof key === 'string' && Object.hasOwn(record, key) && record[key] === FAILED
+  const get = (key: string) => (isUnseen(key) ? unseen : map.get(key))
+  return Object.assign(celMap(members), {
+    get,
+    has: (key: string) => (isUnseen(key) ? unseen : map.has(key)),
+    *entries() {
+      for (const key of members.keys()) yield [key, get(key)]
+    },
+  })
 }

@@ -2,6 +2,7 @@ import { isoTime, writeRows } from '@remit/core'
 import type { Ask, Pass, Stage, StageVerdict } from '@remit/core'
 import { fromMicroUsd, toMicroUsd } from '@remit/contract'
 import type { SpendState } from '@remit/contract'
+import { seenContext } from '../rules/seen-context.ts'
 import type { SpendHoldRow, SpendLimitRow, SpendTotalRow } from '../tables/schema.ts'
 import { amountOf } from './amount.ts'
 import type { Amount } from './amount.ts'
@@ -120,8 +121,8 @@ export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measur
 }
 
 function decideSpend(ask: Ask, { limits, usage, windows, fromLedger }: State): StageVerdict {
-  const { agent_id, context } = ask.request
-  const amount = amountOf(context)
+  const { agent_id } = ask.request
+  const amount = amountOf(seenContext(ask.request))
   const limit = limits.get(agent_id)
   // Spend before a limit exists counts too, so amounts are held without one.
   if (!limit) return holding(amount, null, ask)

@@ -77,6 +77,11 @@ def _steps(pointer: str) -> list[str]:
     return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
 
 
+def pointer_of(steps: list[str]) -> str:
+    """The JSON Pointer of some steps."""
+    return "".join(f"/{step.replace('~', '~0').replace('/', '~1')}" for step in steps)
+
+
 MISSING = object()
 
 

@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Union
 
 from ._errors import Unmappable
+from ._fit import fitted
 from ._json import MISSING, at, canonical, without
-from ._plain import fitted, to_name, to_plain
+from ._plain import to_name, to_plain
 
 #: A function `(tool, input) -> {action, resource?, context?}`, or for each tool by name its `action`,
 #: `amount` (JSON Pointer), `resource` (such as `invoice:{/id}`) and `omit` (JSON Pointers).
@@ -38,7 +39,10 @@ def request_for(agent_id: str | None, tools: ToolMap | None, tool: str, input: A
     # A tool must not get past the rules by its name.
     if action.startswith(SELF_TEST_ACTIONS) and not isinstance(tools, SelfTestMap):
         raise Unmappable("action", "is reserved for self-tests")
-    request = {"action": action, "context": fitted(context)}
+    fit, replaced = fitted(context)
+    request: dict[str, Any] = {"action": action, "context": fit}
+    if replaced:
+        request["replaced"] = replaced
     if agent_id is not None:
         request["agent_id"] = agent_id
     if mapped.get("resource") is not None:

@@ -14,11 +14,11 @@ from typing import Any
 from uuid import UUID
 
 from ._errors import Unmappable
-from ._json import canonical, in_order, sha256_hex, utf8
+from ._json import in_order, sha256_hex, utf8
 
 _MAX_SAFE = 2**53 - 1
 _MAX_DEPTH = 500
-_KEPT_BYTES = 2048
+KEPT_BYTES = 2048
 _UNSENDABLE = re.compile("[\0\ud800-\udfff]")
 
 
@@ -26,7 +26,7 @@ def to_plain(value: Any, path: str = "", outer: tuple[int, ...] = ()) -> Any:
     """A value as plain JSON. Integers beyond a double become text, bytes `{sha256, length}`, a text with
     U+0000 or half a surrogate pair `{sha256, length, start}`. Raises `Unmappable` for cycles, functions
     and the like."""
-    if value is None or isinstance(value, bool):
+    if value is None or isinstance(value, (bool, Stub)):
         return value
     if isinstance(value, Enum):
         return to_plain(value.value, path, outer)
@@ -63,71 +63,23 @@ def to_plain(value: Any, path: str = "", outer: tuple[int, ...] = ()) -> Any:
     }
 
 
-def shortened(text: str) -> dict[str, Any]:
+class Stub(dict):  # type: ignore[type-arg]
+    """Stands for a value that is not sent."""
+
+
+def shortened(text: str) -> Stub:
     """A text by its SHA-256, its length in bytes of UTF-8 and its first 2 KiB."""
     content = utf8(text)
-    start = utf8(_UNSENDABLE.sub("\ufffd", text))[:_KEPT_BYTES]
-    return {
-        "length": len(content),
-        "sha256": sha256_hex(content),
-        "start": start.decode("utf-8", "ignore"),
-    }
+    start = utf8(_UNSENDABLE.sub("\ufffd", text))[:KEPT_BYTES]
+    return Stub(
+        length=len(content), sha256=sha256_hex(content), start=start.decode("utf-8", "ignore")
+    )
 
 
 def _name(name: str) -> str:
     if not _UNSENDABLE.search(name):
         return name
     return f"{_UNSENDABLE.sub(chr(0xFFFD), name)}~{sha256_hex(utf8(name))[:8]}"
-
-
-def fitted(context: dict[str, Any]) -> dict[str, Any]:
-    """A context within 64 KiB, 2,000 names and 32 levels: long texts are cut, else members are hashed."""
-    if _fits(context):
-        return context
-    short: dict[str, Any] = _short_texts(context)
-    if _fits(short):
-        return short
-    least = {name: _hashed(member) for name, member in context.items()}
-    if _fits(least):
-        return least
-    raise Unmappable("", "has more members than a context can hold")
-
-
-def _fits(context: dict[str, Any]) -> bool:
-    names = _count_names(context, 1)
-    return names is not None and names <= 2_000 and len(utf8(canonical(context))) <= 64 * 1024
-
-
-def _count_names(value: Any, depth: int) -> int | None:
-    """The names of a value, None where it is deeper than 32 levels."""
-    if not isinstance(value, (dict, list)):
-        return 0
-    if depth > 32:
-        return None
-    total = len(value) if isinstance(value, dict) else 0
-    for member in value.values() if isinstance(value, dict) else value:
-        names = _count_names(member, depth + 1)
-        if names is None:
-            return None
-        total += names
-    return total
-
-
-def _short_texts(value: Any) -> Any:
-    if isinstance(value, str):
-        return shortened(value) if len(utf8(value)) > _KEPT_BYTES else value
-    if isinstance(value, list):
-        return [_short_texts(item) for item in value]
-    if isinstance(value, dict):
-        return {name: _short_texts(member) for name, member in value.items()}
-    return value
-
-
-def _hashed(member: Any) -> Any:
-    if not isinstance(member, (dict, list)):
-        return _short_texts(member)
-    text = utf8(canonical(member))
-    return {"length": len(text), "sha256": sha256_hex(text)}
 
 
 # Default_Ignorable_Code_Point (UAX #44) that is not in Cc, Cf or Cs; noncharacters of the first plane;
