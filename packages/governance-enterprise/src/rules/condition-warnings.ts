@@ -10,24 +10,19 @@ export interface ConditionWarnings {
   readonly deny: readonly string[]
 }
 
-/** The warnings of a condition that has been checked; `constant` is its result without a request. */
+/** The warnings of a condition that has been checked, before it is compiled. */
 export function warningsOf(
   expr: Expr,
   reading: ContextReads,
   variables: Variables,
-  constant: boolean | 'error' | null,
 ): ConditionWarnings {
   const { spelling } = reading
-  const both = [
-    ...(spelling !== null && Object.hasOwn(variables, AMOUNT)
+  const both =
+    spelling !== null && Object.hasOwn(variables, AMOUNT)
       ? [
           `context.${spelling} is one of two spellings of the amount, and a request may have the other: read ${AMOUNT}, which is the amount of both`,
         ]
-      : []),
-    ...(constant === false ? ['the condition is never true'] : []),
-    ...(constant === true ? ['the condition is always true'] : []),
-    ...(constant === 'error' ? ['the condition is always an error'] : []),
-  ]
+      : []
   const passed = pathsThatPass(expr).map(
     (path) =>
       `a request without ${path} passes this rule: without has(${path}), or with !has(${path}) || …, the rule applies to it`,
@@ -37,6 +32,12 @@ export function warningsOf(
   )
   return { allow: [...openBelow, ...both], deny: [...passed, ...both] }
 }
+
+/** The warning of a condition that has the same result for every request. */
+export const constantWarning = (result: boolean | 'error'): string =>
+  result === 'error'
+    ? 'the condition is always an error'
+    : `the condition is ${result ? 'always' : 'never'} true`
 
 /**
  * The paths whose presence a condition tests so that it does not hold without them, although it

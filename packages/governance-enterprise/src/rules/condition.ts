@@ -5,7 +5,7 @@ import { bounded } from './budget.ts'
 import { FUNCTIONS } from './cel-functions.ts'
 import { checkCondition } from './check.ts'
 import { ConditionError } from './condition-error.ts'
-import { warningsOf } from './condition-warnings.ts'
+import { constantWarning, warningsOf } from './condition-warnings.ts'
 import type { ConditionWarnings } from './condition-warnings.ts'
 import { compileDirectly } from './direct.ts'
 import { makeFacts } from './facts.ts'
@@ -122,11 +122,15 @@ class CelCondition implements Condition {
     const syntax = parseCondition(text)
     const reading = checkCondition(syntax, variables)
     this.text = text
+    const { allow, deny } = warningsOf(syntax.expr, reading, variables)
     this.#run = compileDirectly(syntax.expr, variables) ?? compileWithLibrary(syntax.expr)
     this.reads = reading.members === 'all' ? 'all' : sharedSet(reading.members)
     const constant = reading.isConstant ? this.#foresee() : null
-    const { allow, deny } = warningsOf(syntax.expr, reading, variables, constant)
-    this.warnings = { allow: sharedList(allow), deny: sharedList(deny) }
+    const always = constant === null ? [] : [constantWarning(constant)]
+    this.warnings = {
+      allow: sharedList([...allow, ...always]),
+      deny: sharedList([...deny, ...always]),
+    }
   }
 
   evaluate(facts: BoundFacts, meter?: Meter): boolean | 'error' {
