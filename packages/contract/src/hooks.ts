@@ -63,6 +63,7 @@ export const LiteLlmGuardrail = z
       .nullish(),
     request_data: z.record(z.string(), z.unknown()).nullish(),
     litellm_call_id: z.string().max(256).nullish(),
+    model: z.string().max(256).nullish(),
     additional_provider_specific_params: z.record(z.string(), z.unknown()).nullish(),
   })
   .meta({ id: 'LiteLlmGuardrail' })

@@ -35,6 +35,8 @@ interface Body {
   readonly decision_id: string
   readonly reason: string
   readonly message: string
+  /** The approval that an allow has used. */
+  readonly approval_id: string | null
 }
 
 interface Approval {
@@ -115,6 +117,7 @@ function readAnswer(
       decision_id: body.decision_id ?? '',
       reason: body.reason ?? '',
       message: body.message ?? '',
+      approval_id: body.approval?.id ?? null,
     }
     if (body.decision === 'allow')
       return isOwn(headers, asked)

@@ -76,10 +76,10 @@ function verdictOf(
     const what = answer.reason === 'remit_refused' ? 'refused the request' : 'could not be asked'
     return deny(callId, answer.reason, `Remit ${what}: ${answer.detail}`)
   }
-  const { decision_id: decisionId, reason, message } = answer.body
+  const { decision_id: decisionId, reason, message, approval_id: used } = answer.body
   if (answer.kind === 'already_decided') return alreadyDecided(callId, decisionId)
   if (answer.decision === 'deny') return { kind: 'deny', reason, message, callId, decisionId }
-  return { kind: 'allow', decisionId, callId, action, reason, approvalId }
+  return { kind: 'allow', decisionId, callId, action, reason, approvalId: used ?? approvalId }
 }
 
 export const alreadyDecided = (callId: string, decisionId: string | null): Deny =>

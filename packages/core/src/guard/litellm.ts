@@ -84,7 +84,7 @@ function callsOf(body: LiteLlmGuardrail, agentId: string): Call[] {
     ...idOf('tool', input_type, index, id, name, args),
   }))
   if (input_type === 'response') return calls
-  const model = textIn(request_data ?? {}, 'model')
+  const model = body.model ?? textIn(request_data ?? {}, 'model')
   const resource = model === null ? {} : { resource: { type: 'model', id: model } }
   const request = { action: 'litellm.request', ...resource, context: facts }
   // A client can choose the id: other texts are another request.

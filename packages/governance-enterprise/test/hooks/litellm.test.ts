@@ -50,6 +50,18 @@ describe.each(someDialects())('the guardrail of LiteLLM on %s', (dialect) => {
     expect(data[0]).toMatchObject({ action: 'litellm.request', decision: 'allow' })
   })
 
+  it.each([
+    ['in its own member, as LiteLLM sends it', { model: 'gpt-small' }],
+    ['among the facts of the key', { request_data: { model: 'gpt-small' } }],
+  ])('decides about the model %s', async (_, changes) => {
+    await api.ok('createPolicy', {
+      body: { effect: 'deny', actions: ['litellm.request'], resources: ['model:gpt-small'] },
+    })
+
+    expect((await ask(changes)).action).toBe('BLOCKED')
+    expect((await ask({ model: 'gpt-large' })).action).toBe('NONE')
+  })
+
   it.each(['request', 'response'] as const)(
     'answers a %s with every published member in the published shape',
     async (input_type) => {

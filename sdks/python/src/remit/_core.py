@@ -282,4 +282,5 @@ def _verdict(answer: Answer, call: str, action: str, approval_id: str | None) ->
         return _already_decided(call, decision_id)
     if answer.kind == "deny":
         return Deny(reason, answer.body.get("message") or "", call, decision_id)
-    return Allow(decision_id, call, action, reason, approval_id)
+    used = (answer.body.get("approval") or {}).get("id")
+    return Allow(decision_id, call, action, reason, used or approval_id)

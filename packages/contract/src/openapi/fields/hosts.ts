@@ -30,6 +30,7 @@ export const hostFields = {
   'function.arguments': 'Arguments as JSON text.',
   request_data: 'Facts about the caller, such as `user_api_key_alias`.',
   litellm_call_id: 'Identifier of the call of LiteLLM.',
+  'LiteLlmGuardrail.model': 'The model that is called: the resource of the request.',
   additional_provider_specific_params:
     'Parameters of the guardrail in the configuration of LiteLLM.',
   'LiteLlmAnswer.action': '`BLOCKED` stops the request; `GUARDRAIL_INTERVENED` replaces its texts.',
