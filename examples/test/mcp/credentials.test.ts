@@ -191,15 +191,37 @@ describe.skipIf(!hasModules())('credentials at the gateway on HTTP', () => {
   })
 
   it('asks with the credential of the request, not with one that the agent sent after it', async () => {
-    const [narrow, wide] = [await issue(['guard']), await issue([...SCOPES])]
-    const sent = begin(resource(), narrow.secret)
+    const [first, second] = [await issue([...SCOPES]), await issue([...SCOPES])]
+    await call(first.secret, MODERN)
+    const sent = begin(resource(), first.secret)
     // The gateway knows the caller, and waits for the rest of the body.
-    await call(wide.secret, MODERN)
+    await call(second.secret, MODERN)
+    await remit.client.revokeCredential({ params: { credID: first.id } })
     server.calls.length = 0
     sent.end(PAY.slice(10))
     const [response] = (await once(sent, 'response')) as [IncomingMessage]
 
-    expect(await textIn(response)).toContain('scope')
+    expect(await textIn(response)).toContain('Remit refused the request')
+    expect(server.calls).toEqual([])
+    await remit.client.revokeCredential({ params: { credID: second.id } })
+  })
+
+  it.each([
+    ['guard', ['authorize', 'ledger:append']],
+    ['authorize', ['guard', 'ledger:append']],
+  ] as const)('refuses a credential without the scope %s, and names it', async (scope, scopes) => {
+    const { id, secret } = await issue([...scopes])
+    const response = await fetch(resource(), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}` },
+    })
+
+    expect(response.status).toBe(403)
+    expect(response.headers.get('www-authenticate')).toContain(
+      `error="insufficient_scope", scope="${scope}"`,
+    )
+    expect(await response.text()).toContain(`The credential lacks the scope ${scope}.`)
+    await remit.client.revokeCredential({ params: { credID: id } })
     expect(server.calls).toEqual([])
   })
 

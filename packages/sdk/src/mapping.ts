@@ -1,3 +1,4 @@
+import { AddressError, normalPath } from '@remit/contract/address'
 import { at, fitted, isObject } from '@remit/contract/fit'
 import type { Json, JsonObject } from '@remit/contract/fit'
 import { Unmappable } from './errors.ts'
@@ -20,7 +21,7 @@ export interface ToolMapping {
   readonly action?: string
   /** Pointer to the amount in USD, such as `/amount_usd`. */
   readonly amount?: string
-  /** Such as `invoice:{/invoice_id}`. */
+  /** Such as `invoice:{/invoice_id}`, or `file:{/path}` for a path, which is in normal form. */
   readonly resource?: string
   /** Pointers to members that Remit must not see. */
   readonly omit?: readonly string[]
@@ -125,10 +126,32 @@ export async function applyMapping(
   }
 }
 
-const filled = (template: string, args: Json): string =>
-  template.replace(/\{(\/[^}]*)\}/g, (_, pointer: string) => {
-    const value = at(args, pointer)
-    if (typeof value === 'string') return value
-    if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-    throw new Unmappable(pointer, 'is no text, number or boolean, and the resource needs it')
+/** A template with values of the arguments; one that begins with `file:` is a path in normal form. */
+function filled(template: string, args: Json): string {
+  const isPath = template.startsWith(FILE)
+  const text = template.replace(/\{(\/[^}]*)\}/g, (_, pointer: string, offset: number) => {
+    const value = textAt(args, pointer)
+    return isPath ? pathBehind(template.slice(FILE.length, offset), value, pointer) : value
   })
+  return isPath ? text.replace(/(?<=[^:])\/+$/, '') : text
+}
+
+const FILE = 'file:'
+
+function textAt(args: Json, pointer: string): string {
+  const value = at(args, pointer)
+  if (typeof value === 'string') return value
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  throw new Unmappable(pointer, 'is no text, number or boolean, and the resource needs it')
+}
+
+/** A value as a part of a path: it cannot leave what the template has before it. */
+function pathBehind(before: string, value: string, pointer: string): string {
+  const isWhole = before === '' || (!before.endsWith('/') && value.startsWith('/'))
+  try {
+    return normalPath(value, !isWhole)
+  } catch (error) {
+    if (error instanceof AddressError) throw new Unmappable(pointer, error.message)
+    throw error
+  }
+}

@@ -17,6 +17,10 @@ server's command.
   --results WHAT    note (default): check results with the guard, and note findings for later decisions;
                     withhold: withhold results that the guard blocks as well; off
   --hold SECONDS    time that a call waits for an approval, where the client can do nothing else; 50 unless given
+  --map FILE        mappings of tools, such as {"pay": {"amount": "/amount_usd"}}; without an amount, limits in
+                    US dollars count nothing
+  --drop-meta NAME  a member of _meta that differs between two attempts of a call, and that the server does not
+                    get; repeatable
   --env NAME        a variable that the server gets, in addition to PATH, HOME and LANG; repeatable
 
 serve listens on HTTP in front of the servers that FILE names, such as gateway.json.
@@ -36,6 +40,9 @@ export interface Arguments {
   readonly unknown: 'refuse' | 'forward'
   readonly results: 'off' | 'note' | 'withhold'
   readonly holdMs: number
+  readonly dropMeta: readonly string[]
+  /** The file with the mappings of tools. */
+  readonly map: string | undefined
   readonly env: readonly string[]
   readonly command: string
   readonly args: readonly string[]
@@ -85,6 +92,8 @@ export function readArguments(argv: readonly string[]): Arguments | null {
     unknown: oneOf('--unknown', values.unknown ?? 'refuse', ['refuse', 'forward']),
     results: oneOf('--results', values.results ?? 'note', ['off', 'note', 'withhold']),
     holdMs: hold * 1000,
+    dropMeta: values['drop-meta'] ?? [],
+    map: values.map,
     env: values.env ?? [],
     command,
     args,
@@ -104,6 +113,8 @@ const parse = (argv: readonly string[]) =>
         unknown: { type: 'string' },
         results: { type: 'string' },
         hold: { type: 'string' },
+        map: { type: 'string' },
+        'drop-meta': { type: 'string', multiple: true },
         env: { type: 'string', multiple: true },
         help: { type: 'boolean', short: 'h', default: false },
       },

@@ -24,6 +24,7 @@ export interface RelayOptions {
  */
 export async function relay({ governed, child, stdin, stdout }: RelayOptions): Promise<void> {
   const session = new Session(governed)
+  const gone = new AbortController()
   const open = new Map<string, AbortController>()
   const answers = new Set<Promise<void>>()
   const toClient = (message: Buffer | string) => writeLine(stdout, message)
@@ -48,6 +49,7 @@ export async function relay({ governed, child, stdin, stdout }: RelayOptions): P
     try {
       const response = await session.respond(request, {
         signal,
+        gone: gone.signal,
         call: (bytes, until = signal) =>
           server.call({
             request: bytes === request.bytes ? request : (readMessage(bytes) as Request),
@@ -96,6 +98,7 @@ export async function relay({ governed, child, stdin, stdout }: RelayOptions): P
     }
   }
   await Promise.race([clientEnded(), child.ended])
+  gone.abort()
   await child.stop()
   await Promise.allSettled(answers)
   await session.settled()

@@ -1,5 +1,8 @@
 import type { Readable, Writable } from 'node:stream'
+import { ConfigError } from '../config/faults.ts'
+import { checkKey } from '../credentials/rights.ts'
 import { governedWith } from '../decide/govern.ts'
+import type { GovernOptions } from '../decide/govern.ts'
 import { startChild } from '../stdio/child.ts'
 import { relay } from './relay.ts'
 import { readArguments, readServeArguments, USAGE, UsageError } from './options.ts'
@@ -84,17 +87,19 @@ function keyOf(env: Io['env']): string {
 async function start(options: Arguments, { env, stdin, stdout, stderr }: Io): Promise<void> {
   const key = keyOf(env)
   const agentId = agentOf(key, options.agent)
-  const { name, trust, deny, unknown, results, holdMs } = options
+  const { name, trust, deny, unknown, results, holdMs, dropMeta } = options
   const url = urlOf(env)
+  const client = createClient({ baseUrl: url, key })
+  await checkKey({ client, url, hasGuard: results !== 'off', warn: warnTo(stderr) })
   const governed = governedWith({
     url,
-    client: createClient({ baseUrl: url, key }),
+    client,
     secret: key,
     agentId,
     upstream: name,
     trust,
-    settings: { deny, unknown, results, holdMs },
-    mappings: {},
+    settings: { deny, unknown, results, holdMs, dropMeta },
+    mappings: await mappingsIn(options.map),
     warn: warnTo(stderr),
   })
   const given = options.env.map((variable) => {
@@ -105,6 +110,19 @@ async function start(options: Arguments, { env, stdin, stdout, stderr }: Io): Pr
   const { command, args } = options
   const child = startChild({ command, args, env: Object.fromEntries(given) }, env)
   await relay({ governed, child, stdin, stdout })
+}
+
+/** Loaded where it is needed: a gateway on stdio starts with every session of a client. */
+async function mappingsIn(file: string | undefined): Promise<GovernOptions['mappings']> {
+  if (file === undefined) return {}
+  const { mappingsOf } = await import('../config/mappings.ts')
+  try {
+    return mappingsOf({ map: {}, map_file: file })
+  } catch (error) {
+    if (error instanceof ConfigError)
+      throw new UsageError(error.message.replace(/^map_file: /, '--map: '))
+    throw error
+  }
 }
 
 /** A credential names its agent; an ingest key needs one. */

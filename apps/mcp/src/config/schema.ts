@@ -37,7 +37,11 @@ export const Remote = z.strictObject({
 export const Mapping = z
   .strictObject({
     action: z.string().min(1).optional().describe('Default: `tools/call`'),
-    resource: z.string().min(1).optional().describe('Such as `invoice:{/invoice_id}`'),
+    resource: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('Such as `invoice:{/invoice_id}`, `file:{/path}` or `url:{/url}`'),
     amount: z.string().startsWith('/').optional().describe('JSON Pointer to the amount in USD'),
     omit: z
       .array(z.string().startsWith('/'))
@@ -62,6 +66,9 @@ const Limits = z.strictObject({
   sessions: whole(1, 10_000, 256).describe('Of all clients and servers together'),
   streams: whole(1, 100_000, 1_024).describe('Requests and event streams at once'),
   idle_seconds: whole(1, 86_400, 1_800).describe('After which an unused session or server ends'),
+  keep_alive_seconds: whole(1, 86_400, 620).describe(
+    'After which an unused connection ends; longer than that of the balancer in front of it',
+  ),
 })
 
 export const GatewayConfig = z
@@ -83,6 +90,10 @@ export const GatewayConfig = z
     unknown: z.enum(['refuse', 'forward']).default('refuse'),
     results: z.enum(['off', 'note', 'withhold']).default('note'),
     hold_seconds: z.number().min(0).max(600).default(50),
+    drop_meta: z
+      .array(z.string().min(1))
+      .default([])
+      .describe('Members of `_meta` that differ between attempts of a call; no server gets them'),
     oauth: z
       .strictObject({ authorization_servers: z.array(z.url()).min(1) })
       .optional()

@@ -12,10 +12,13 @@ export interface Caller {
 /** A request whose credential is missing or refused. */
 export class Unauthorized extends Error {
   /** The error code of RFC 6750, absent where no credential was sent. */
-  readonly code: 'invalid_token' | undefined
-  constructor(message: string, code?: 'invalid_token') {
+  readonly code: 'invalid_token' | 'insufficient_scope' | undefined
+  /** The scope that is missing. */
+  readonly scope: string | undefined
+  constructor(message: string, code?: Unauthorized['code'], scope?: string) {
     super(message)
     this.code = code
+    this.scope = scope
   }
 }
 

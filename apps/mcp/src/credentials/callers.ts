@@ -14,6 +14,8 @@ export interface CallersOptions {
   /** The agent of calls with an ingest key. */
   readonly agent: string | undefined
   readonly acceptsTokens: boolean
+  /** The results of tools are checked, for which callers need the scope `guard`. */
+  readonly hasGuard: boolean
 }
 
 /** Milliseconds for which a credential is not asked about again; each decision checks it anyway. */
@@ -61,7 +63,7 @@ export class Callers {
   }
 
   async #identified(secret: string, resource: string): Promise<Identified> {
-    const { url, agent, acceptsTokens } = this.#options
+    const { url, agent, acceptsTokens, hasGuard } = this.#options
     const isOfRemit = REMIT_SECRET.test(secret)
     if (!isOfRemit && !acceptsTokens)
       throw new Unauthorized('The credential is not one of Remit.', 'invalid_token')
@@ -69,10 +71,10 @@ export class Callers {
     try {
       return isOfRemit
         ? {
-            caller: await presented(url, organizationId, secret, agent),
+            caller: await presented(url, organizationId, secret, agent, hasGuard),
             until: Date.now() + MAX_AGE_MS,
           }
-        : await exchanged(this.#client, secret, resource)
+        : await exchanged(this.#client, secret, resource, hasGuard)
     } catch (error) {
       if (error instanceof Unauthorized) throw error
       if (isLimit(error)) throw new Busy('Remit takes no further credentials for now.')

@@ -11,10 +11,11 @@ export const metadataOf = (resource: string, authorizationServers: readonly stri
 })
 
 /** The value of `WWW-Authenticate` for a refused request (RFC 6750 §3, RFC 9728 §5.1). */
-export function challengeOf({ code }: Unauthorized, metadataUrl: string | null): string {
+export function challengeOf({ code, scope }: Unauthorized, metadataUrl: string | null): string {
   const parameters = [
     'realm="remit-mcp"',
     ...(code === undefined ? [] : [`error="${code}"`]),
+    ...(scope === undefined ? [] : [`scope="${scope}"`]),
     ...(metadataUrl === null ? [] : [`resource_metadata="${metadataUrl}"`]),
   ]
   return `Bearer ${parameters.join(', ')}`

@@ -5,6 +5,7 @@ import { isMembers } from '../rpc/members.ts'
 import type { Members } from '../rpc/members.ts'
 import { callerOf, Unauthorized } from './caller.ts'
 import type { Caller } from './caller.ts'
+import { missingScope, scopesIn } from './rights.ts'
 import { createClient } from '@remit/sdk/node'
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:token-exchange'
@@ -25,6 +26,7 @@ export async function exchanged(
   client: Client,
   token: string,
   resource: string,
+  hasGuard: boolean,
 ): Promise<Identified> {
   const claims = claimsOf(token)
   const audience = claims['aud']
@@ -42,6 +44,7 @@ export async function exchanged(
       audience: resource,
     },
   })
+  checkScopes(answer.scope.split(' '), hasGuard)
   const subject = claims['sub']
   return {
     caller: callerOf(
@@ -76,21 +79,30 @@ export async function presented(
   organizationId: string,
   secret: string,
   agentOfKeys: string | undefined,
+  hasGuard: boolean,
 ): Promise<Caller> {
-  const { organization, principal } = await createClient({
-    baseUrl: url,
-    key: secret,
-  }).getSession({ retries: 0 })
+  const session = await createClient({ baseUrl: url, key: secret }).getSession({ retries: 0 })
+  const { organization, principal } = session
   // Rules of another organization must not open the servers of this one.
   if (!principal || organization?.id !== organizationId)
     throw new Unauthorized('The credential is of another organization.', 'invalid_token')
-  if (principal.type === 'agent') return callerOf(principal.id, secret)
+  if (principal.type === 'agent') {
+    checkScopes(scopesIn(session), hasGuard)
+    return callerOf(principal.id, secret)
+  }
   if (agentOfKeys === undefined)
     throw new Unauthorized(
       'An ingest key acts for no agent: send a credential of the agent, or set "agent" in the configuration.',
       'invalid_token',
     )
   return callerOf(agentOfKeys, secret)
+}
+
+/** A guard that may not read results would flag every session. */
+function checkScopes(scopes: readonly string[], hasGuard: boolean): void {
+  const scope = missingScope(scopes, hasGuard)
+  if (scope !== null)
+    throw new Unauthorized(`The credential lacks the scope ${scope}.`, 'insufficient_scope', scope)
 }
 
 /** True where Remit refused a credential, and false where it could not tell. */

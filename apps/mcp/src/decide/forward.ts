@@ -105,10 +105,11 @@ export class Forwarder {
     withheld: (message: string) => string,
   ): Promise<Buffer | string> {
     const { governed, sessionId } = this.#sender
-    const { settings, client, agentId } = governed
+    const { settings, client, agentId, warn } = governed
     if (settings.results === 'off') return response.bytes
     // A call may run for longer than the credential of its request is valid.
-    const check = () => governed.afterwards(() => checkText(textOf, { client, agentId, sessionId }))
+    const check = () =>
+      governed.afterwards(() => checkText(textOf, { client, agentId, sessionId, warn }))
     if (settings.results === 'note') {
       void this.findings.add(afterResponse(check))
       return response.bytes

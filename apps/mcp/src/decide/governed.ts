@@ -30,4 +30,6 @@ export interface Settings {
   readonly results: 'off' | 'note' | 'withhold'
   /** Milliseconds that a call waits for an approval, where the client can do nothing else. */
   readonly holdMs: number
+  /** Members of `_meta` that the server does not get. */
+  readonly dropMeta: readonly string[]
 }

@@ -1,18 +1,29 @@
+import { AddressError, normalAddress, normalPath } from '@remit/contract/address'
 import { applyMapping } from '@remit/sdk'
 import type { Mapped, ToolMapping } from '@remit/sdk'
+import { isMembers } from '../rpc/members.ts'
 import { NotAMessage } from '../rpc/message.ts'
 import type { Request } from '../rpc/message.ts'
 import type { Members } from '../rpc/members.ts'
 import type { Coaz } from '../mapping/coaz.ts'
 import { mapsTarget } from '../mapping/target.ts'
+import { withoutAnswers } from './request-state.ts'
 import { CODES } from '../rpc/answers.ts'
+import { callMeta, passedMeta } from '../rpc/protocol.ts'
+import { splice } from '../rpc/splice.ts'
 
-/** Action and resource of a decided request, by the default mapping of the AuthZEN binding for MCP. */
+/** A decided request: action and resource by the default mapping of the AuthZEN binding for MCP. */
 export interface Question {
   readonly method: 'tools/call' | 'resources/read' | 'prompts/get'
   readonly type: 'tool' | 'resource' | 'prompt'
   readonly name: string
-  readonly args: unknown
+  readonly args: Members
+  /** Members of `_meta` that the server gets and that belong to the call. */
+  readonly meta: Members
+  /** Further members of `params`. */
+  readonly params: Members
+  /** The request without what the server does not get. */
+  readonly bytes: Buffer
 }
 
 const TARGETS = {
@@ -24,13 +35,47 @@ const TARGETS = {
 const isDecided = (method: string): method is Question['method'] => Object.hasOwn(TARGETS, method)
 
 /** The question about a request; null for one that is forwarded without a decision. */
-export function questionOf({ id, method, params }: Request): Question | null {
+export function questionOf(
+  { id, method, params: given, bytes }: Request,
+  dropped: readonly string[],
+): Question | null {
   if (!isDecided(method)) return null
   const { type, member } = TARGETS[method]
-  const name = params[member]
-  if (typeof name !== 'string' || name === '')
-    throw new NotAMessage(CODES.invalidParams, `params.${member}: must be a text.`, id)
-  return { method, type, name, args: params['arguments'] ?? {} }
+  const { [member]: name, arguments: args = {}, _meta: meta = {}, ...params } = given
+  const refused = (place: string, what: string) =>
+    new NotAMessage(CODES.invalidParams, `params.${place}: must be ${what}.`, id)
+  if (typeof name !== 'string' || name === '') throw refused(member, 'a text')
+  if (!isMembers(args)) throw refused('arguments', 'an object')
+  if (!isMembers(meta)) throw refused('_meta', 'an object')
+  const passed = passedMeta(meta, dropped)
+  const isWhole = Object.keys(passed).length === Object.keys(meta).length
+  return {
+    method,
+    type,
+    name,
+    args,
+    meta: callMeta(passed),
+    params,
+    bytes: isWhole ? bytes : spliced(bytes, ['params', '_meta'], passed),
+  }
+}
+
+function spliced(bytes: Buffer, path: readonly string[], value: unknown): Buffer {
+  const made = splice(bytes, path, JSON.stringify(value))
+  if (made === null) throw new Error(`The request has no ${path.join('.')}.`)
+  return made
+}
+
+/** Identifies a call in each of its attempts: what the server gets, apart from the answers to its questions. */
+export const callOf = ({ method, name, args, meta, params }: Question): string =>
+  JSON.stringify([method, name, args, meta, withoutAnswers(params)])
+
+/** The request as the server gets it: an address is the one that was decided. Throws `AddressError`. */
+export function forwardedBytes({ type, name, bytes }: Question): Buffer {
+  if (type !== 'resource') return bytes
+  const address = normalAddress(name)
+  const { href } = new URL(address)
+  return name === address || name === href ? bytes : spliced(bytes, ['params', 'uri'], href)
 }
 
 /** Facts of a session that rules can read in `context`. */
@@ -60,7 +105,7 @@ export interface GatewayInput {
 export async function mapped(
   mappings: Readonly<Record<string, GatewayMapping>>,
   agentId: string | undefined,
-  { question: { method, type, name, args }, facts, declared }: GatewayInput,
+  { question: { method, type, name, args, meta, params }, facts, declared }: GatewayInput,
 ): Promise<Mapped> {
   const own = type === 'tool' && Object.hasOwn(mappings, name) ? (mappings[name] ?? {}) : {}
   const made = await applyMapping(own, name, args)
@@ -74,8 +119,39 @@ export async function mapped(
   const asked = authzen?.({ params: { name, arguments: made.context['args'] }, token })
   return {
     action: asked?.action ?? own.action ?? method,
-    resource: asked?.resource ?? made.resource ?? { type, id: name },
+    resource: normalResource(asked?.resource ?? made.resource ?? { type, id: name }),
     // A mapping cannot override the facts of the gateway.
-    context: { ...asked?.context, ...made.context, ...facts },
+    context: {
+      ...asked?.context,
+      ...made.context,
+      // The server gets these too, so that rules can read them and an approval binds them.
+      ...(Object.keys(meta).length > 0 && { meta }),
+      ...(Object.keys(params).length > 0 && { params }),
+      ...facts,
+    },
+  }
+}
+
+/** Types of resources whose ids are addresses or paths, by their normal form. */
+const NORMAL_FORMS: ReadonlyMap<string, (id: string) => string> = new Map([
+  ['resource', normalAddress],
+  ['url', normalAddress],
+  ['file', normalPath],
+])
+
+/** A resource as rules and approvals see it; `file:` in a template of a mapping is in normal form already. */
+function normalResource(
+  resource: NonNullable<Mapped['resource']>,
+): NonNullable<Mapped['resource']> {
+  if (typeof resource === 'string') {
+    const [, type = '', id = ''] = /^(resource|url):(.+)$/s.exec(resource) ?? []
+    return type === '' ? resource : normalResource({ type, id })
+  }
+  const { type, id } = resource
+  try {
+    return { type, id: NORMAL_FORMS.get(type)?.(id) ?? id }
+  } catch (error) {
+    if (!(error instanceof AddressError)) throw error
+    throw new Error(`The ${type} ${error.message}.`, { cause: error })
   }
 }

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Members } from '../rpc/members.ts'
+import type { Question } from './question.ts'
 
 const PREFIX = 'remit1.'
 
@@ -40,9 +41,15 @@ export class RequestStates {
   }
 }
 
-/** The request without the members that only the gateway asked for. */
-export function withoutRetry(bytes: Buffer): Buffer {
-  const message = JSON.parse(bytes.toString('utf8')) as { params: Members }
-  const { inputResponses: _, requestState: __, ...params } = message.params
-  return Buffer.from(JSON.stringify({ ...message, params }))
+/** A call without the members that only the gateway asked for. */
+export function withoutRetry(question: Question): Question {
+  const message = JSON.parse(question.bytes.toString('utf8')) as { params: Members }
+  const bytes = Buffer.from(JSON.stringify({ ...message, params: withoutAnswers(message.params) }))
+  return { ...question, params: withoutAnswers(question.params), bytes }
+}
+
+/** The members of a request without those that answer an `input_required`. Pure. */
+export function withoutAnswers(params: Members): Members {
+  const { inputResponses: _, requestState: __, ...others } = params
+  return others
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { RemitError } from '@remit/contract/client'
 import { createGate } from '@remit/sdk'
-import type { Gate, ToolCall, Verdict } from '@remit/sdk'
+import type { Allow, Gate, ToolCall, Verdict } from '@remit/sdk'
 import { CODES, errorAnswer, notification, resultAnswer, toolError } from '../rpc/answers.ts'
 import type { Members } from '../rpc/members.ts'
 import { NotAMessage } from '../rpc/message.ts'
@@ -16,7 +17,7 @@ import {
 import type { Abilities, Era } from '../rpc/protocol.ts'
 import type { Coaz } from '../mapping/coaz.ts'
 import type { Governed } from './governed.ts'
-import { mapped, questionOf } from './question.ts'
+import { callOf, forwardedBytes, mapped, questionOf } from './question.ts'
 import type { GatewayInput, Question } from './question.ts'
 import { withoutRetry } from './request-state.ts'
 import type { Exchange } from './exchange.ts'
@@ -110,7 +111,7 @@ export class Session {
         `The gateway does not know the method ${method}.`,
       )
     if (method === 'initialize') this.#abilities = initialAbilities(request)
-    const question = questionOf(request)
+    const question = questionOf(request, settings.dropMeta)
     if (question) return this.#decided(request, era, question, exchange)
     if (method === 'tools/list' && catalog)
       return catalog.filtered(request, era, await exchange.call(bytes), exchange.call)
@@ -138,10 +139,11 @@ export class Session {
       if (withheld !== null) return this.#withheld(request, era, withheld)
       declared = catalog.declaredMapping(question.name)
     }
-    const call = JSON.stringify([method, question.name, question.args])
+    const call = callOf(question)
     // The upstream asked for input: this is the same call, which was decided before.
     const goesOn = this.#forwarder.continued(params['requestState'], call)
-    if (goesOn) return this.#forwarder.send(request.bytes, question, goesOn, call, exchange)
+    if (goesOn)
+      return this.#forwarder.send(forwardedBytes(question), question, goesOn, call, exchange)
 
     const state = states.read(params['requestState'])
     if (state === 'invalid')
@@ -151,37 +153,37 @@ export class Session {
         'params.requestState: was not made by this gateway.',
       )
     const callId = state?.callId ?? `${method} ${randomUUID()}`
-    const bytes = state ? withoutRetry(request.bytes) : request.bytes
-    const asked = await this.#call({ question, declared }, callId, exchange.signal)
+    const own = state ? withoutRetry(question) : question
+    const send = (allow: Allow, by: Exchange) =>
+      this.#forwarder.send(forwardedBytes(own), own, allow, call, by)
+    const asked = await this.#call({ question: own, declared }, callId, exchange.signal)
     const verdict = await this.#asking.admit(asked)
-    if (verdict.kind === 'allow')
-      return this.#forwarder.send(bytes, question, verdict, call, exchange)
+    if (verdict.kind === 'allow') return send(verdict, exchange)
     const refused = { id, era, method: question.method }
     if (verdict.kind === 'deny') return denied(refused, verdict, settings.deny)
 
     const abilities = era === 'modern' ? abilitiesIn(request) : this.#abilities
+    const { approvalId } = verdict
     if (this.#tasks && abilities.tasks && method === 'tools/call') {
-      const task = this.#tasks.create(verdict.message, async (signal) => {
+      const cancel = () => void this.#closeApproval(approvalId)
+      const task = this.#tasks.create(verdict.message, cancel, async (signal) => {
         const again = await this.#asking.admit({ ...asked, signal })
         if (again.kind === 'pending') return null
         // The request that began the task was answered long ago, and its connection may be gone.
         const later = { ...exchange, signal, call: (sent: Buffer) => exchange.call(sent, signal) }
         const answer =
-          again.kind === 'deny'
-            ? denied(refused, again, settings.deny)
-            : await this.#forwarder.send(bytes, question, again, call, later)
+          again.kind === 'deny' ? denied(refused, again, settings.deny) : await send(again, later)
         const { result, error } = readResponse(Buffer.from(answer))
         return result === null ? { error } : { result }
       })
       return resultAnswer(id, era, task)
     }
     if (abilities.urlElicitation) {
-      const { approvalId } = verdict
       const url = approvalUrl(approvalId)
       return approvalPage(refused, verdict, url, states.write({ callId, approvalId }))
     }
-    const held = await this.#hold(asked, request, exchange, verdict)
-    if (held.kind === 'allow') return this.#forwarder.send(bytes, question, held, call, exchange)
+    const held = await this.#hold(asked, request, exchange, approvalId)
+    if (held.kind === 'allow') return send(held, exchange)
     if (held.kind === 'deny') return denied(refused, held, settings.deny)
     return stillPending(refused, held)
   }
@@ -206,10 +208,10 @@ export class Session {
     asked: ToolCall,
     request: Request,
     exchange: Exchange,
-    first: Verdict,
+    approvalId: string,
   ): Promise<Verdict> {
     const { progressToken } = metaOf(request.params)
-    const message = first.kind === 'pending' ? `Waiting for approval ${first.approvalId}` : ''
+    const message = `Waiting for approval ${approvalId}`
     let progress = 0
     const tell = () => {
       progress++
@@ -217,10 +219,32 @@ export class Session {
     }
     const timer = progressToken === undefined ? undefined : setInterval(tell, PROGRESS_MS)
     if (timer) tell()
+    const signal = AbortSignal.any([exchange.signal, exchange.gone])
     try {
-      return await this.#waiting.admit(asked)
+      const verdict = await this.#waiting.admit({ ...asked, signal })
+      if (!signal.aborted) return verdict
+      if (verdict.kind === 'allow')
+        await this.#asking.settle(verdict, { outcome: 'failure', release: true })
+      throw signal.reason
+    } catch (error) {
+      if (!signal.aborted) throw error
+      // Nothing has run yet, and nobody would get the result.
+      await this.#closeApproval(approvalId)
+      const message = `The client has gone: not executed, and approval ${approvalId} is closed.`
+      throw new Error(message, { cause: error })
     } finally {
       clearInterval(timer)
+    }
+  }
+
+  /** Withdraws the request for an approval; one that is decided or used stays as it is. */
+  async #closeApproval(id: string): Promise<void> {
+    const { client, afterwards, warn } = this.#governed
+    try {
+      await afterwards(() => client.cancelApproval({ params: { id } }))
+    } catch (error) {
+      if (error instanceof RemitError && error.status === 409) return
+      warn(`approval ${id} stays open: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
 

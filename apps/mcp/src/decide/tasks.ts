@@ -11,6 +11,8 @@ interface Task {
   readonly createdAt: string
   /** Goes on with the call: null while it waits for the approval. */
   readonly resume: (signal: AbortSignal) => Promise<Members | null>
+  /** Ends the wait for the approval. */
+  readonly cancel: () => void
   readonly cancelled: AbortController
   resuming: Promise<void> | null
   answer: Members | null
@@ -25,7 +27,7 @@ export class Tasks {
   readonly #tasks = new Map<string, Task>()
 
   /** Creates a task; `resume` is never called twice at once, and not after it returned an answer. */
-  create(message: string, resume: Task['resume']): Members {
+  create(message: string, cancel: Task['cancel'], resume: Task['resume']): Members {
     const id = `remit-${randomUUID()}`
     const createdAt = new Date().toISOString()
     const task: Task = {
@@ -33,6 +35,7 @@ export class Tasks {
       createdAt,
       message,
       resume,
+      cancel,
       cancelled: new AbortController(),
       resuming: null,
       answer: null,
@@ -63,6 +66,7 @@ export class Tasks {
   cancel(id: unknown): Members | null | undefined {
     const task = this.#find(id)
     if (!task) return task
+    if (task.answer === null && !task.cancelled.signal.aborted) task.cancel()
     task.cancelled.abort()
     return { resultType: 'complete' }
   }

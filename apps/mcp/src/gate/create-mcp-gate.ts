@@ -4,6 +4,7 @@ import type { Settings } from '../decide/governed.ts'
 import { Running } from '../decide/running.ts'
 import { Session } from '../decide/session.ts'
 import { Tasks } from '../decide/tasks.ts'
+import { checkKey } from '../credentials/rights.ts'
 import { gated } from './transport.ts'
 import type { Transport } from './transport.ts'
 import { createClient } from '@remit/sdk/node'
@@ -56,6 +57,8 @@ export function createMcpGate(
 }
 
 interface Sessions {
+  /** Rejects where the key cannot be used. */
+  readonly ready: () => Promise<void>
   /** Of all requests of 2026-07-28, which have no session. */
   readonly shared: Session
   readonly begin: () => Session
@@ -63,27 +66,33 @@ interface Sessions {
 
 function sessionsWith(options: McpGateOptions, tasks: Tasks | null): Sessions {
   const { url, key, agentId, name, map = {}, onWarning } = options
-  const { deny = 'result', results = 'note', holdMs = 50_000 } = options
+  const { deny = 'result', results = 'note', holdMs = 50_000, dropMeta = [] } = options
+  const client = createClient({ baseUrl: url, key })
+  const warn = onWarning ?? ((message: string) => process.emitWarning(message, 'RemitWarning'))
+  let checked: Promise<void> | null = null
+  const ready = () => (checked ??= checkKey({ client, url, hasGuard: results !== 'off', warn }))
   const governed = governedWith({
     url,
-    client: createClient({ baseUrl: url, key }),
+    client,
     secret: key,
     agentId,
     upstream: name,
     trust: null,
     // The server knows its methods.
-    settings: { deny, results, holdMs, unknown: 'forward' },
+    settings: { deny, results, holdMs, dropMeta, unknown: 'forward' },
     mappings: map,
-    warn: onWarning ?? ((message) => process.emitWarning(message, 'RemitWarning')),
+    warn,
   })
   const shared = { tasks, running: new Running() }
   const begin = () => new Session(governed, shared)
-  return { shared: begin(), begin }
+  return { ready, shared: begin(), begin }
 }
 
 function govern<Server extends McpServerLike>(server: Server, sessions: Sessions): Server {
   const connect = server.connect.bind(server) as (transport: Transport) => Promise<void>
-  const governedConnect = (transport: Transport) =>
-    connect(gated(transport, { shared: sessions.shared, own: sessions.begin() }))
+  const governedConnect = async (transport: Transport) => {
+    await sessions.ready()
+    return connect(gated(transport, { shared: sessions.shared, own: sessions.begin() }))
+  }
   return Object.assign(server, { connect: governedConnect })
 }

@@ -46,6 +46,7 @@ export function gated(transport: Transport, sessions: Sessions): Transport {
       const session = eraOf(request) === 'modern' ? sessions.shared : sessions.own
       const response = await session.respond(request, {
         signal: cancelled.signal,
+        gone: cancelled.signal,
         notify: (text) => void toClient(text),
         call: (bytes) =>
           new Promise<Buffer>((answered, reject) => {

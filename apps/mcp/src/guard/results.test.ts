@@ -4,7 +4,8 @@ import { checkText, textsOf, textsOfOther } from './results.ts'
 
 const client = createClient({ baseUrl: 'http://127.0.0.1:9', key: 'rmk_none', retries: 0 })
 
-it('a result that is nested too deeply to be read is a finding', async () => {
+it('a result that is nested too deeply to be read is a finding, and a warning', async () => {
+  const warnings: string[] = []
   const depth = 100_000
   const content: unknown = JSON.parse('['.repeat(depth) + ']'.repeat(depth))
 
@@ -12,8 +13,10 @@ it('a result that is nested too deeply to be read is a finding', async () => {
     client,
     agentId: 'a',
     sessionId: 's',
+    warn: (message) => void warnings.push(message),
   })
 
+  expect(warnings).toEqual([expect.stringContaining('the guard could not check a result')])
   expect(found).toEqual({ action: 'block', reasons: ['unchecked'] })
 })
 

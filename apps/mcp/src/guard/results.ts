@@ -18,6 +18,7 @@ interface Checked {
   readonly client: Client
   readonly agentId: string | undefined
   readonly sessionId: string
+  readonly warn: (message: string) => void
 }
 
 /** All texts of a result in which an instruction could be hidden. Pure. */
@@ -86,7 +87,8 @@ export async function checkText(textOf: () => string, checked: Checked): Promise
   try {
     const text = textOf()
     return text.trim() === '' ? null : await checkChunks(text, checked)
-  } catch {
+  } catch (error) {
+    checked.warn(`the guard could not check a result: ${String(error)}`)
     return UNCHECKED
   }
 }

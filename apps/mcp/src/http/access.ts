@@ -74,7 +74,7 @@ export class Access {
   /** The server as one session sees it: it has its own list of tools. */
   governed(): Governed {
     const { url, config, settings, key, reporter, presented, warn } = this.#gateway
-    const { trust, deny, unknown, results, hold_seconds: hold } = config
+    const { trust, deny, unknown, results, hold_seconds: hold, drop_meta: dropMeta } = config
     return governedWith({
       url,
       client: this.#client,
@@ -83,7 +83,7 @@ export class Access {
       agentId: this.#caller.agentId,
       upstream: this.name,
       trust,
-      settings: { deny, unknown, results, holdMs: hold * 1000 },
+      settings: { deny, unknown, results, holdMs: hold * 1000, dropMeta },
       mappings: settings.mappings,
       // A call may run for longer than a credential is valid.
       afterwards: (work) => presented.run(undefined, work),

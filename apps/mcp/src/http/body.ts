@@ -13,10 +13,6 @@ export async function messageIn(request: IncomingMessage, maxBytes: number): Pro
     throw new Fault(415, 'Content-Encoding: must not be sent.', {
       headers: { 'accept-encoding': 'identity' },
     })
-  const accepted = (request.headers.accept ?? '').toLowerCase()
-  const accepts = (type: string) => accepted.includes(type) || accepted.includes('*/*')
-  if (!accepts('application/json') || !accepts('text/event-stream'))
-    throw new Fault(406, 'Accept: must have application/json and text/event-stream.')
   const tooLong = () => new Fault(413, `The body must have at most ${maxBytes} bytes.`)
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLong()
   try {

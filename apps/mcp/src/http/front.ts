@@ -11,7 +11,7 @@ import type { Access } from './access.ts'
 import { messageIn } from './body.ts'
 import { Fault } from './fault.ts'
 import type { Gateway } from './gateway.ts'
-import { checkHeaders, headerOf, mirroredIn } from './headers.ts'
+import { acceptedIn, checkHeaders, headerOf, mirroredIn } from './headers.ts'
 import type { LegacySession } from './legacy-session.ts'
 import { checkOrigin } from './origins.ts'
 import type { Origins } from './origins.ts'
@@ -83,9 +83,10 @@ export class Front {
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
+    const accepted = acceptedIn(request.headers)
     const message = await messageIn(request, this.#gateway.config.limits.body_bytes)
     checkHeaders(request.headers, message)
-    const reply = new Reply(response)
+    const reply = new Reply(response, accepted)
     if (message.kind !== 'response' && eraOf(message) === 'modern')
       return this.#modern(access, message, request, reply)
     if (message.kind === 'request' && message.method === 'initialize') {
@@ -164,7 +165,8 @@ export class Front {
       const hasMetadata = this.#gateway.config.oauth !== undefined && this.#names(path) !== null
       const metadata = hasMetadata ? this.#resource(METADATA_PATH + path) : null
       const headers = { 'www-authenticate': challengeOf(error, metadata) }
-      sendJson(response, 401, errorAnswer(null, CODES.refused, error.message), headers)
+      const status = error.code === 'insufficient_scope' ? 403 : 401
+      sendJson(response, status, errorAnswer(null, CODES.refused, error.message), headers)
     } else if (error instanceof Unavailable || error instanceof Busy) {
       const status = error instanceof Busy ? 429 : 503
       const headers = { 'retry-after': status === 429 ? '60' : '5' }
@@ -183,9 +185,9 @@ async function listen(
   response: ServerResponse,
   stopping: AbortSignal,
 ): Promise<void> {
-  if (!(request.headers.accept ?? '').includes('text/event-stream'))
-    throw new Fault(406, 'Accept: must have text/event-stream.')
-  const reply = new Reply(response)
+  const accepted = acceptedIn(request.headers)
+  if (!accepted.stream) throw new Fault(406, 'Accept: must have text/event-stream.')
+  const reply = new Reply(response, accepted)
   const { gone } = reply
   const closed = new Promise((resolve) => gone.addEventListener('abort', resolve, { once: true }))
   const signal = AbortSignal.any([gone, stopping])

@@ -52,8 +52,9 @@ export class Gateway {
     this.env = env
     this.warn = warn
     this.reporter = createClient({ baseUrl: url, key })
-    const { agent, oauth } = settings.config
-    this.callers = new Callers({ url, key, agent, acceptsTokens: oauth !== undefined })
+    const { agent, oauth, results } = settings.config
+    const hasGuard = results !== 'off'
+    this.callers = new Callers({ url, key, agent, acceptsTokens: oauth !== undefined, hasGuard })
     this.#sweeping = setInterval(() => void this.#sweep(), SWEEP_MS).unref()
   }
 

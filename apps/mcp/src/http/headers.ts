@@ -13,6 +13,24 @@ export const headerOf = (headers: IncomingHttpHeaders, name: string): string | u
   return typeof value === 'string' ? value.trim() : undefined
 }
 
+/** The media types of responses that a client takes. */
+export interface Accepted {
+  readonly json: boolean
+  readonly stream: boolean
+}
+
+/** Both where the client does not say. Throws `Fault` for none. Pure. */
+export function acceptedIn({ accept = '*/*' }: IncomingHttpHeaders): Accepted {
+  const types = new Set(
+    accept.split(',').map((type) => type.split(';', 1)[0]?.trim().toLowerCase()),
+  )
+  const takes = (family: string, subtype: string) =>
+    ['*/*', `${family}/*`, `${family}/${subtype}`].some((type) => types.has(type))
+  const accepted = { json: takes('application', 'json'), stream: takes('text', 'event-stream') }
+  if (accepted.json || accepted.stream) return accepted
+  throw new Fault(406, 'Accept: must have application/json or text/event-stream.')
+}
+
 /**
  * Refuses a message whose headers differ from its body: a proxy that routes by the headers would have
  * judged another request. Throws `Fault`. Pure.

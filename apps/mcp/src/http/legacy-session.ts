@@ -140,7 +140,7 @@ export class LegacySession {
 
   #toward(reply: Reply, message: Message): void {
     this.#session.observe(message)
-    if (reply.isOpen) reply.message(message)
+    if (reply.takesMessages) reply.message(message)
     else this.#unrelated(message)
   }
 
@@ -150,7 +150,7 @@ export class LegacySession {
     const token = message.kind === 'notification' ? message.params['progressToken'] : undefined
     if (token !== undefined)
       for (const { request, reply } of this.#open.values())
-        if (metaOf(request.params)['progressToken'] === token && reply.isOpen) {
+        if (metaOf(request.params)['progressToken'] === token && reply.takesMessages) {
           reply.message(message)
           return
         }
@@ -162,7 +162,7 @@ export class LegacySession {
       this.#stream,
       ...[...this.#open.values()].map(({ reply }) => reply).toReversed(),
     ]
-    const stream = streams.find((reply) => reply?.isOpen)
+    const stream = streams.find((reply) => reply?.takesMessages)
     if (stream) stream.message(message)
     else this.#waiting = [...this.#waiting, message].slice(-MAX_WAITING)
   }

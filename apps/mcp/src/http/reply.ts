@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Message } from '../rpc/message.ts'
+import type { Accepted } from './headers.ts'
 
 /** Milliseconds without a word, after which a proxy or a client might give up. */
 const QUIET_MS = 15_000
@@ -10,17 +11,19 @@ const CLOSED = new DOMException('The response is closed.', 'AbortError')
 
 /**
  * The response to a request: JSON if nothing comes before it, else a stream of events, which begins with
- * the first message or when it takes long.
+ * the first message or when it takes long. A client that takes one of both gets that one.
  */
 export class Reply {
   readonly #response: ServerResponse
+  readonly #accepted: Accepted
   readonly #headers: Record<string, string> = {}
   readonly #timer: NodeJS.Timeout
   readonly #gone = new AbortController()
   #isStream = false
 
-  constructor(response: ServerResponse) {
+  constructor(response: ServerResponse, accepted: Accepted) {
     this.#response = response
+    this.#accepted = accepted
     this.#timer = setInterval(() => this.#sayNothing(), QUIET_MS).unref()
     response.once('close', () => {
       clearInterval(this.#timer)
@@ -37,13 +40,18 @@ export class Reply {
     return !this.#response.writableEnded && !this.#response.destroyed
   }
 
+  /** True where messages of the server can come before the response. */
+  get takesMessages(): boolean {
+    return this.isOpen && this.#accepted.stream
+  }
+
   setHeader(name: string, value: string): void {
     this.#headers[name] = value
   }
 
   /** Begins the stream of events. */
   open(): void {
-    if (this.#isStream || !this.isOpen) return
+    if (this.#isStream || !this.takesMessages) return
     this.#isStream = true
     this.#response.writeHead(200, {
       ...this.#headers,
@@ -54,9 +62,9 @@ export class Reply {
     this.#response.flushHeaders()
   }
 
-  /** Sends a message of the server before the response. */
+  /** Sends a message of the server before the response, where the client takes it. */
   message({ bytes }: Pick<Message, 'bytes'>): void {
-    if (!this.isOpen) return
+    if (!this.takesMessages) return
     this.open()
     if (this.#response.writableLength > MAX_BEHIND) this.#response.destroy()
     else this.#response.write(eventOf(bytes))
@@ -66,6 +74,7 @@ export class Reply {
   end(bytes: Buffer | string, status = 200): void {
     if (!this.isOpen) return
     clearInterval(this.#timer)
+    if (!this.#accepted.json && status === 200) this.open()
     if (this.#isStream) {
       this.#response.end(eventOf(bytes))
       return
@@ -87,7 +96,7 @@ export class Reply {
   }
 
   #sayNothing(): void {
-    if (!this.isOpen) return
+    if (!this.takesMessages) return
     this.open()
     this.#response.write(':\n\n')
   }

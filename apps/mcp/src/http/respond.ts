@@ -1,4 +1,5 @@
 import type { Session } from '../decide/session.ts'
+import { keyOf } from '../rpc/members.ts'
 import { readMessage } from '../rpc/message.ts'
 import type { Message, Request } from '../rpc/message.ts'
 import { eraOf, isKnownMethod } from '../rpc/protocol.ts'
@@ -22,10 +23,11 @@ export async function respond(request: Request, reply: Reply, way: Way): Promise
   try {
     const response = await session.respond(request, {
       signal,
+      gone: reply.gone,
       notify: (text) => reply.message({ bytes: Buffer.from(text) }),
       async call(bytes, until = signal) {
-        const isOwn = bytes !== request.bytes
-        const outgoing = isOwn ? (readMessage(bytes) as Request) : request
+        const outgoing = bytes === request.bytes ? request : (readMessage(bytes) as Request)
+        const isOwn = keyOf(outgoing.id) !== keyOf(request.id)
         try {
           const answered = (code: number) => {
             if (!isOwn) answeredWith = code

@@ -28,11 +28,21 @@ export function compileCoaz(mapping: unknown): Coaz {
   const parts = coazParts(mapping)
   const [action, type, id] = [textPart(parts.action), textPart(parts.type), textPart(parts.id)]
   const context = compiled(parts.context)
-  return (inputs) => ({
-    action: action(inputs),
-    resource: { type: type(inputs), id: id(inputs) },
-    context: context(inputs) as Members,
-  })
+  const amounts = ['amount_usd', 'amount'].filter((name) =>
+    Object.hasOwn(parts.context.template as Members, name),
+  )
+  return (inputs) => {
+    const facts = context(inputs) as Members
+    // Without it, a limit would count nothing.
+    for (const name of amounts)
+      if (typeof facts[name] !== 'number')
+        throw mappingFault(`${parts.context.place}.${name}`, 'must be a number')
+    return {
+      action: action(inputs),
+      resource: { type: type(inputs), id: id(inputs) },
+      context: facts,
+    }
+  }
 }
 
 /** A part whose value must be a text. */

@@ -1,4 +1,4 @@
-import { parseStrictJson, StrictJsonError } from '@remit/contract/json'
+import { numberSurvives, parseStrictJson, StrictJsonError } from '@remit/contract/json'
 import { CODES, errorAnswer } from './answers.ts'
 import { isId, isMembers } from './members.ts'
 import type { Id, Members } from './members.ts'
@@ -50,7 +50,7 @@ export function readMessage(bytes: Buffer): Message {
     value = parseStrictJson(bytes, { maxDepth: 128 })
   } catch (error) {
     if (!(error instanceof StrictJsonError)) throw error
-    throw new NotAMessage(CODES.parseError, error.reason)
+    throw unreadable(bytes, error)
   }
   const message = messageOf(value, bytes)
   const refusal = ambiguity(value as Members, message)
@@ -60,6 +60,61 @@ export function readMessage(bytes: Buffer): Message {
     refusal,
     message.kind === 'request' ? message.id : null,
   )
+}
+
+/** An error that names the member and has the id of its request, where readers agree about that. */
+function unreadable(bytes: Buffer, { code, reason }: StrictJsonError): NotAMessage {
+  if (code !== 'inexact_number' && code !== 'duplicate_name')
+    return new NotAMessage(CODES.parseError, reason)
+  const text = bytes.toString('utf8')
+  try {
+    const value: unknown = JSON.parse(text)
+    const { id, place } = faultIn(text)
+    const said = place === '' ? reason : `${place}: ${reason}`
+    // A response has the id of another's request.
+    const isRequest = isMembers(value) && typeof value['method'] === 'string' && id === 1
+    return isRequest && isId(value['id'])
+      ? new NotAMessage(CODES.parseError, said, value['id'])
+      : new NotAMessage(CODES.parseError, said)
+  } catch {
+    return new NotAMessage(CODES.parseError, reason)
+  }
+}
+
+const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|-?\d[\d.eE+-]*/g
+
+interface Level {
+  /** The names so far; null in an array. */
+  readonly names: Set<string> | null
+  /** The name or the index that is read. */
+  step: string | number
+}
+
+/** The place of the first fault of a JSON text, and how many ids its message has. */
+function faultIn(text: string): { place: string; id: number } {
+  const open: Level[] = []
+  let last = ''
+  let id = 0
+  let place = ''
+  const note = () => {
+    place ||= open.map(({ step }) => step).join('.')
+  }
+  for (const [token] of text.matchAll(TOKEN)) {
+    const level = open.at(-1)
+    if (token === '{' || token === '[')
+      open.push({ names: token === '{' ? new Set() : null, step: token === '{' ? '' : 0 })
+    else if (token === '}' || token === ']') open.pop()
+    else if (token === ',' && level && typeof level.step === 'number') level.step++
+    else if (token === ':' && level?.names) {
+      const name = JSON.parse(last) as string
+      level.step = name
+      if (open.length === 1 && name === 'id') id++
+      if (level.names.has(name)) note()
+      level.names.add(name)
+    } else if (/^[-\d]/.test(token) && !numberSurvives(token)) note()
+    last = token
+  }
+  return { place, id }
 }
 
 /** The reason for which servers may read a message of a client in different ways; null for none. */

@@ -51,6 +51,34 @@ export const isKnownMethod = (era: Era, method: string): boolean => METHODS[era]
 
 export const metaOf = ({ _meta: meta }: Members): Members => (isMembers(meta) ? meta : {})
 
+/** Members of `_meta` that hosts change with each attempt of a call, and that servers need for nothing. */
+const OF_ATTEMPTS = new Set(['tracestate', 'claudecode/toolUseId'])
+const TRACE_PARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
+const ENVELOPE: ReadonlySet<string> = new Set([
+  META_KEYS.protocolVersion,
+  META_KEYS.clientCapabilities,
+  META_KEYS.clientInfo,
+  META_KEYS.logLevel,
+])
+
+/** The members of `_meta` that a server gets. Pure. */
+export const passedMeta = (meta: Members, dropped: readonly string[]): Members =>
+  Object.fromEntries(
+    Object.entries(meta).filter(([name, value]) =>
+      name === 'traceparent'
+        ? TRACE_PARENT.test(String(value))
+        : !OF_ATTEMPTS.has(name) && !dropped.includes(name),
+    ),
+  )
+
+/** The members that belong to a call: neither its envelope nor the ids of an attempt. Pure. */
+export const callMeta = (meta: Members): Members =>
+  Object.fromEntries(
+    Object.entries(meta).filter(
+      ([name]) => !ENVELOPE.has(name) && name !== 'progressToken' && name !== 'traceparent',
+    ),
+  )
+
 export const eraOf = ({ params }: Params): Era =>
   metaOf(params)[PROTOCOL_VERSION] === undefined ? 'legacy' : 'modern'
 

@@ -23,6 +23,8 @@ export interface ListenOptions {
   readonly port: number
   /** Milliseconds to receive a request completely. Default: 30 s. */
   readonly requestTimeoutMs?: number
+  /** Milliseconds after which an unused connection ends. Default: 620 s, above load balancers. */
+  readonly keepAliveMs?: number
 }
 
 /** Listening on a port or address failed. */
@@ -35,13 +37,14 @@ export class ListenError extends Error {
 
 const MAX_HEADER_BYTES = 16 * 1024
 const REQUEST_MS = 30_000
+const KEEP_ALIVE_MS = 620_000
 
 /** Listens and resolves when requests are accepted. Throws `ListenError`. */
 export async function listen(
   app: Pick<Remit['app'], 'fetch'>,
   options: ListenOptions,
 ): Promise<Listener> {
-  const { host, port, requestTimeoutMs = REQUEST_MS } = options
+  const { host, port, requestTimeoutMs = REQUEST_MS, keepAliveMs = KEEP_ALIVE_MS } = options
   const answer = getRequestListener(app.fetch, { errorHandler: refuseUnusable })
   const server = createServer(
     {
@@ -49,8 +52,8 @@ export async function listen(
       requestTimeout: requestTimeoutMs,
       headersTimeout: requestTimeoutMs,
       connectionsCheckingInterval: Math.min(1_000, requestTimeoutMs),
-      // Above the idle time of common load balancers, so that these close connections first.
-      keepAliveTimeout: 65_000,
+      // Balancers must close connections first: a request on one that ends at once fails.
+      keepAliveTimeout: keepAliveMs,
       // A missing Host is rejected below, with a problem document.
       requireHostHeader: false,
     },

@@ -49,7 +49,11 @@ export async function createServer(
   const otlpMetrics = metricsSettings(env)
   // Nobody else pays for the library.
   const tracer = telemetry && (await import('./open-telemetry.ts')).openTelemetry(telemetry)
-  const on = { ...options, host: config.REMIT_HOST }
+  const on = {
+    ...options,
+    host: config.REMIT_HOST,
+    keepAliveMs: config.REMIT_KEEP_ALIVE_SECONDS * 1000,
+  }
   const door = new FrontDoor({ ...on, port: config.REMIT_PORT })
   const wait = door.wait(options.signal ?? new AbortController().signal)
   const booted = await boot(config, { ...options, judges, tracer, wait }).catch(

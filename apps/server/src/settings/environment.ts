@@ -36,6 +36,11 @@ export const ENVIRONMENT = z.object({
     .default('127.0.0.1')
     .describe('Address to listen on; `0.0.0.0` for all interfaces'),
   REMIT_PORT: whole(0, 65535).default(8080).describe('Port to listen on; 0 selects a free port'),
+  REMIT_KEEP_ALIVE_SECONDS: whole(1, 86_400)
+    .default(620)
+    .describe(
+      'Seconds after which an unused connection ends; longer than the idle time of the load balancer',
+    ),
   REMIT_METRICS_PORT: whole(0, 65535)
     .optional()
     .describe('Serves `/metrics` on this port instead of `REMIT_PORT`'),

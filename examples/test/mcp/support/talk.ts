@@ -109,7 +109,7 @@ export async function talkOnHttp(url: string, secret: string, opening: Opening):
     const name = params['name'] ?? params['uri'] ?? params['taskId']
     const headers = {
       'mcp-method': method,
-      ...(typeof name === 'string' && { 'mcp-name': name }),
+      ...(typeof name === 'string' && { 'mcp-name': headerValue(name) }),
     }
     const id = `raw-${++ids}`
     const response = await post(
@@ -133,6 +133,10 @@ export async function talkOnHttp(url: string, secret: string, opening: Opening):
   }
   return { ask, textOf, notes, close: () => Promise.resolve() }
 }
+
+/** A text as the value of a header (2026-07-28). */
+const headerValue = (text: string): string =>
+  /^[\w:/.-]+$/.test(text) ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`
 
 /** The data of the events of a stream. */
 async function* eventsOf(response: Response): AsyncGenerator<string> {

@@ -19,6 +19,29 @@ describe('the binding', () => {
     expect(hash).toBe(createHash('sha256').update(text).digest('base64url'))
   })
 
+  it.each([
+    ['another member of approval', { id: 'apr_1', iban: 'A' }, { id: 'apr_1', iban: 'B' }],
+    ['an added one', { id: 'apr_1' }, { id: 'apr_1', iban: 'B' }],
+    ['a member of a member', { a: { id: 1 } }, { a: { id: 2 } }],
+    ['an approval that is a text', 'A', 'B'],
+    ['an approval that is a list', ['A'], ['B']],
+    ['an approval that is null', null, { id: 'apr_1' }],
+  ])('differs by %s, which rules can read', (_, approval, changed) => {
+    expect(asked({ context: { approval } }).hash).not.toBe(
+      asked({ context: { approval: changed } }).hash,
+    )
+  })
+
+  it('is the same with and without the reference, and with another one', () => {
+    const { hash } = asked({ context: { a: 1 } })
+
+    expect(asked({ context: { a: 1, approval: { id: 'apr_1' } } }).hash).toBe(hash)
+    expect(asked({ context: { a: 1, approval: {} } }).hash).toBe(hash)
+    expect(asked({ context: { approval: { id: 'apr_1', iban: 'A' } } }).hash).toBe(
+      asked({ context: { approval: { iban: 'A' } } }).hash,
+    )
+  })
+
   it('has the resource where there is one, however it is written', () => {
     const parts = asked({ resource: { type: 'account', id: '42' } })
     expect(asked({ resource: 'account:42' })).toEqual(parts)

@@ -11,7 +11,7 @@ export interface Binding {
 
 /**
  * Binds agent, action, resource and context with its replaced places, or only the given context members.
- * `approval` in the context is a reference and is not bound.
+ * `approval.id` in the context is a reference and is not bound.
  */
 export function bindingOf(
   { request, claims }: Pick<Ask, 'request' | 'claims'>,
@@ -19,18 +19,31 @@ export function bindingOf(
 ): Binding {
   const { agent_id: id, action, resource, context = {}, replaced = [] } = request
   const isBound = (name: string | undefined) =>
-    name !== 'approval' && (bound === null || name === undefined || bound.includes(name))
-  const unseen = replaced.filter((place) => isBound(stepsOf(place)[0]))
+    bound === null || name === undefined || bound.includes(name)
+  const unseen = replaced.filter(
+    (place) => !/^\/approval\/id(?:\/|$)/.test(place) && isBound(stepsOf(place)[0]),
+  )
   const { subject, actionProperties, readings } = claims
   const text = canonicalJson({
     subject: { type: 'agent', id, ...(isOther(subject, id) && { acting_for: subject }) },
     action: { name: action, ...(actionProperties && { properties: actionProperties }) },
     ...(resource !== undefined && resource !== '' && { resource: plain(resource) }),
     ...(readings && { readings }),
-    context: Object.fromEntries(Object.entries(context).filter(([name]) => isBound(name))),
+    context: Object.fromEntries(
+      Object.entries(withoutReference(context)).filter(([name]) => isBound(name)),
+    ),
     ...(unseen.length > 0 && { replaced: unseen }),
   })
   return { text, hash: hash('sha256', text, 'base64url') }
+}
+
+/** The context without `approval.id`, and without an `approval` that has nothing else. */
+function withoutReference(context: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { approval, ...others } = context
+  if (typeof approval !== 'object' || approval === null || Array.isArray(approval))
+    return { ...context }
+  const { id: _, ...members } = approval as Readonly<Record<string, unknown>>
+  return Object.keys(members).length > 0 ? { ...others, approval: members } : others
 }
 
 /** The context members to bind for these rules; a rule without a list binds all. */
