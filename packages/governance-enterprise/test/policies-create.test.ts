@@ -100,6 +100,20 @@ describe.each(someDialects())('POST /v1/policies on %s', (dialect) => {
       expect(await warningsOf('allow', any)).toEqual([])
   })
 
+  it('201 with a warning about patterns that no request matches, and what to write', async () => {
+    const body = {
+      effect: 'deny',
+      actions: ['claude.bash', 'claude.mcp__bank__pay', 'claude.Bash'],
+      resources: ['tool:mcp__bank__pay'],
+    }
+
+    expect((await api.ok('createPolicy', { body })).warnings).toEqual([
+      expect.stringMatching(/^the pattern claude[.]bash .*: write claude[.]Bash$/),
+      expect.stringMatching(/claude[.]mcp__bank__pay .* tools\/call and the resource tool:pay$/),
+      expect.stringMatching(/^the pattern tool:mcp__bank__pay .*: write tool:pay$/),
+    ])
+  })
+
   it('201 once for one Idempotency-Key', async () => {
     const org = await anew()
     const headers = { 'idempotency-key': 'the-same' }

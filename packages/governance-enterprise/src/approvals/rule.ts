@@ -2,6 +2,7 @@ import type { ApprovalRule, ApprovalRuleInput } from '@remit/contract'
 import { invalid, readingsOf } from '@remit/core'
 import type { Ask, Meter } from '@remit/core'
 import { compileCondition, conditionOf, ConditionError } from '../rules/condition.ts'
+import { patternWarnings } from '../rules/lint.ts'
 import type { RuleIndex } from '../rules/rule-index.ts'
 import { matchRule } from '../rules/rule.ts'
 import type { Rule } from '../rules/rule.ts'
@@ -75,8 +76,9 @@ export function matching(
  * Refuses a rule that cannot be evaluated or that binds fewer members than it reads; returns
  * warnings.
  */
-export function checkRule({ condition, binding_context, approvers }: ApprovalRuleInput): string[] {
-  const warnings = unknownRoles(approvers?.roles ?? [])
+export function checkRule(rule: ApprovalRuleInput): string[] {
+  const { condition, binding_context, approvers } = rule
+  const warnings = [...unknownRoles(approvers?.roles ?? []), ...patternWarnings(rule)]
   if (condition === null) return warnings
   const { reads, warnings: more } = compiled(condition)
   if (reads !== 'all' && reads.has('approval'))

@@ -80,11 +80,14 @@ describe.each(someDialects())('/v1/approval-rules on %s', (dialect) => {
         'setApprovalRule',
         await set({
           approvers: { roles: ['finance'] },
+          actions: ['tools/call'],
+          resources: ['write_file'],
           condition: 'has(context.n) && context.n > 5',
         }),
       )
 
       expect(warnings[0]).toContain('finance')
+      expect(warnings[1]).toContain('write tool:write_file')
       expect(warnings.join()).toContain('a request without context.n passes this rule')
     })
 
