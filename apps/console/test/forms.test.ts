@@ -150,6 +150,39 @@ describe.skipIf(!canRun)('forms of the console', () => {
     expect(message).toContain('Key leaked')
   })
 
+  test.each(['user/ada@example.com', 'spiffe://td/ns/x', 'Köln-Bot 100%', 'trust/new'])(
+    'an agent of any id is registered, opened again by its address, limited and stopped: %s',
+    async (id) => {
+      await open('/agents')
+      await button('Register an agent').click()
+      const form = page.getByRole('dialog', { name: 'Register an agent' })
+      await form.getByLabel('Agent id').fill(id)
+      await form.getByLabel('Owners').fill('ada')
+      await form.getByRole('button', { name: 'Register an agent' }).click()
+      await form.waitFor({ state: 'detached' })
+      await page.waitForURL(`**/console/agents/${encodeURIComponent(id)}`)
+      await page.getByRole('heading', { name: id }).waitFor()
+
+      await page.reload()
+      await page.getByRole('heading', { name: id }).waitFor()
+      await button('Stop this agent').click()
+      const stop = page.getByRole('dialog', { name: 'Stop this agent' })
+      await stop.getByRole('button', { name: 'Stop this agent' }).click()
+      await button('Let it act again').waitFor()
+      const stopped = await server.api.getAgent({ params: { agentID: id } })
+      expect(stopped.status).toBe('suspended')
+
+      await open('/spend')
+      await button('Set a limit').click()
+      const limit = page.getByRole('dialog', { name: 'Limit of an agent' })
+      await limit.getByLabel('Agent').fill(id)
+      await limit.getByLabel('Per day (USD)').fill('5')
+      await limit.getByRole('button', { name: 'Save' }).click()
+      await limit.waitFor({ state: 'detached' })
+      expect(await server.api.getSpendLimit({ params: { id } })).toMatchObject({ daily_usd: 5 })
+    },
+  )
+
   test('a trust policy is created, replaced and deleted', async () => {
     await open('/agents/trust/new')
     await field('From').fill('support-*')

@@ -108,7 +108,7 @@ const shape = {
 
 export const AgentInput = z
   .strictObject({
-    agent_id: PathId.optional().describe('Default: a generated id'),
+    agent_id: AgentId.optional().describe('Default: a generated id'),
     name: shape.name.default(null),
     description: shape.description.default(null),
     owners: shape.owners,
@@ -168,7 +168,7 @@ export const Agent = z
   .meta({ id: 'Agent' })
 export type Agent = z.infer<typeof Agent>
 
-export const AgentParam = z.strictObject({ agentID: PathId })
+export const AgentParam = z.strictObject({ agentID: AgentId })
 const reading = { plan: 'enterprise', roles: ['read', 'approver'], scope: null } as const
 const changing = { plan: 'enterprise', roles: [], scope: null, viaWriter: true } as const
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { DEFAULT_SCOPES } from './agents.ts'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
-import { integer, page, Paging, PathId, Timestamp } from './primitives.ts'
+import { AgentId, integer, page, Paging, PathId, Timestamp } from './primitives.ts'
 import type { Scope } from './primitives.ts'
 import { Validating, VALIDATION_TEXT } from './validation.ts'
 
@@ -71,7 +71,7 @@ export const AgentMapping = z
     z.strictObject({
       type: z.literal('rules'),
       rules: z
-        .array(z.strictObject({ match: Conditions.min(1), agent_id: PathId }))
+        .array(z.strictObject({ match: Conditions.min(1), agent_id: AgentId }))
         .min(1)
         .max(100),
     }),

@@ -30,12 +30,19 @@ export type Scope = z.infer<typeof Scope>
 const NAME_RULE =
   '1 to 256 characters in NFC, without invisible characters, blanks other than U+0020, outer blanks or *'
 
-/** The names of agents, actions and the parts of a resource. */
+/** The names of actions and the parts of a resource. */
 export const Name = z.string().refine(isName, `must be ${NAME_RULE}`)
-export const AgentId = Name.meta({ id: 'AgentId' })
+/** The id of an agent, in a body, a query and a path, where clients resolve `.` and `..` away. */
+export const AgentId = z
+  .string()
+  .refine(
+    (text) => isName(text) && text !== '.' && text !== '..',
+    `must be ${NAME_RULE}, not . or ..`,
+  )
+  .meta({ id: 'AgentId' })
 export const Action = Name.meta({ id: 'Action' })
 
-/** Identifier of an object in the path, chosen by the caller. */
+/** Identifier of an object other than an agent in the path, chosen by the caller. */
 export const PathId = z
   .string()
   .regex(

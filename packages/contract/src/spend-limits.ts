@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
-import { AgentId, integer, page, Paging, PathId, Timestamp, Usd } from './primitives.ts'
+import { AgentId, integer, page, Paging, Timestamp, Usd } from './primitives.ts'
 
 const caps = {
   daily_usd: Usd.nullable().default(null),
@@ -45,7 +45,7 @@ export const SpendLimit = z
   .meta({ id: 'SpendLimit' })
 export type SpendLimit = z.infer<typeof SpendLimit>
 
-const Id = z.strictObject({ id: PathId })
+const Id = z.strictObject({ id: AgentId })
 
 const SpendHistory = z
   .object({

@@ -10,12 +10,30 @@ import type { RequestEnv } from './request-env.ts'
 
 /** Checks parameters of the path; the problem document names the faulty ones. */
 export const validateParams = ({ params }: Endpoint): MiddlewareHandler<RequestEnv>[] =>
-  params ? [zValidator('param', params, refuse, options)] : []
+  params ? [refusePath, zValidator('param', params, refuse, options)] : []
 
 /** Checks the query. Most requests have none, so an endpoint without parameters only looks for `?`. */
 export function validateQuery({ query, lenient }: Endpoint): MiddlewareHandler<RequestEnv>[] {
   if (query) return [zValidator('query', query, refuse, options)]
   return lenient ? [] : [refuseQuery]
+}
+
+/** A parameter with other escapes would be taken as its text, which is another name. */
+const refusePath: MiddlewareHandler<RequestEnv> = (c, next) => {
+  const path = c.req.url.split('?', 1)[0] ?? ''
+  if (path.includes('%') && !isEncoded(path)) throw invalid('path', NOT_ENCODED)
+  return next()
+}
+
+const NOT_ENCODED = 'must be UTF-8 in percent-encoding'
+
+function isEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 const options = {
@@ -53,11 +71,6 @@ function refuseValues(query: URLSearchParams): void {
 
 /** Other escapes would become replacement characters, which match nothing. */
 function refuseEscapes(query: string): void {
-  for (const part of query.split('&')) {
-    try {
-      decodeURIComponent(part)
-    } catch {
-      throw invalid(/^[\w.-]*/.exec(part)?.[0] || 'query', 'must be UTF-8 in percent-encoding')
-    }
-  }
+  for (const part of query.split('&'))
+    if (!isEncoded(part)) throw invalid(/^[\w.-]*/.exec(part)?.[0] || 'query', NOT_ENCODED)
 }

@@ -4,7 +4,7 @@ import type {
   AuthorizeAnswer,
   AuthorizeRequest,
 } from '@remit/contract'
-import { Name } from '@remit/contract'
+import { AgentId } from '@remit/contract'
 import { invalid } from '@remit/core'
 import type { UnverifiedFacts } from '@remit/core'
 import { explain } from './reference.ts'
@@ -45,11 +45,12 @@ export function mapEvaluation(evaluation: AccessEvaluation): MappedEvaluation {
 function agentOf({ subject, context = {} }: AccessEvaluation): string {
   const type = subject.type.toLowerCase()
   const named = Object.hasOwn(context, 'agent') ? context['agent'] : null
-  if (AGENT_TYPES.has(type) || named === null) return subject.id
-  if (type !== ACTED_FOR_TYPE)
+  const isNamed = !AGENT_TYPES.has(type) && named !== null
+  if (isNamed && type !== ACTED_FOR_TYPE)
     throw invalid('context.agent', `is only allowed with a subject of the type ${ACTED_FOR_TYPE}`)
-  const { success, data } = Name.safeParse(named)
-  if (!success) throw invalid('context.agent', 'must be the id of an agent')
+  const { success, data } = AgentId.safeParse(isNamed ? named : subject.id)
+  if (!success)
+    throw invalid(isNamed ? 'context.agent' : 'subject.id', 'must be the id of an agent')
   return data
 }
 

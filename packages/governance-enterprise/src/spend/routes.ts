@@ -73,7 +73,9 @@ export function spendRoutes({ db, clock, writer }: Deps): Route[] {
                 { ...limit, ...(recorded && { ledger: recorded.receipt }) },
                 {
                   status: before ? 200 : 201,
-                  ...(!before && { headers: { Location: `/v1/spend-limits/${params.id}` } }),
+                  ...(!before && {
+                    headers: { Location: `/v1/spend-limits/${encodeURIComponent(params.id)}` },
+                  }),
                 },
               ),
           }

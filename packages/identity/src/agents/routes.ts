@@ -22,7 +22,7 @@ export const agentRoutes = ({ db, clock, ids, writer, offered }: Deps): Route[] 
         body,
         async (scope, id) => (await offered('agentSwitch')?.release(scope, id)) ?? null,
       )
-      const location = { Location: `/v1/identity/agents/${agentId}` }
+      const location = { Location: `/v1/identity/agents/${encodeURIComponent(agentId)}` }
       return writer.change(
         caller.orgId,
         { ...request, caller },

@@ -23,7 +23,7 @@ export const commonFields = {
 
   // Actor, action and resource
   agent_id: 'Identifier of the agent.',
-  agentID: 'Identifier of the agent.',
+  agentID: 'Identifier of the agent, percent-encoded: `/` is `%2F`.',
   action: 'Name of the action, such as `payments.transfer`.',
   actions: 'Patterns of actions. `*` stands for any run of characters.',
   agents: 'Patterns of agent ids. `*` stands for any run of characters.',
