@@ -1,10 +1,13 @@
 import {
   copyFileSync,
+  cpSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -137,6 +140,160 @@ describe.skipIf(!hasModules())('a backup of SQLite that is restored', () => {
     expect(spent.day.held_usd).toBeCloseTo(0.01 * (decided - settled), 6)
   })
 })
+
+describe.skipIf(!hasModules())('remit restore', () => {
+  const key = generateKey().secret
+  let installation: Installation
+  let env: Record<string, string>
+  let folder: string
+  let database: string
+  /** The three files of the database at a kill, with entries after the backup in the log. */
+  let killed: string
+  const file = (name: string) => join(installation.folder, name)
+  const ENDS = ['', '-wal', '-shm']
+  const serve = () => createServer(readConfig(env), { log })
+  const decide = async (url: string, times: number) => {
+    for (let i = 0; i < times; i++) {
+      const body = { agent_id: 'payer', action: 'a.b', context: { text: 'x'.repeat(4000) } }
+      expect((await request(`${url}/v1/authorize`, key, 'POST', body)).status).toBe(200)
+    }
+  }
+  const put = (from: string, ends = ENDS) => {
+    for (const end of ENDS) rmSync(database + end, { force: true })
+    for (const end of ends) if (existsSync(from + end)) copyFileSync(from + end, database + end)
+  }
+  const size = async () => (await cliJson<{ size: number }>(['ledger', 'checkpoint'], env)).size
+  beforeAll(async () => {
+    installation = await createInstallation()
+    env = { ...installation.env, REMIT_BOOTSTRAP_KEY: key, REMIT_EVALUATION: '1' }
+    database = (env['REMIT_DATABASE_URL'] ?? '').slice('sqlite:'.length)
+    folder = file('backup')
+    killed = file('killed.db')
+    const server = await serve()
+    await decide(server.url, 5)
+    await cliJson(['backup', folder], env)
+    await decide(server.url, 60)
+    for (const end of ENDS) copyFileSync(database + end, killed + end)
+    await server.stop()
+  })
+  afterAll(() => installation.remove())
+
+  test('puts the backup in the place of a database and its log, and keeps these', async () => {
+    put(killed)
+    const { ledgers, replaced, ...rest } = await cliJson<{
+      database: string
+      replaced: string
+      ledgers: readonly { size: number }[]
+    }>(['restore', folder], env)
+
+    expect(rest).toMatchObject({ database, created_at: expect.any(String) })
+    expect(await size()).toBe(ledgers[0]?.size)
+    expect(statSync(database).mode & 0o777).toBe(0o600)
+    expect(await cli(['ledger', 'verify'], env)).toMatchObject({ code: 0 })
+    const server = await serve()
+    await decide(server.url, 1)
+    await server.stop()
+    const old = { ...env, REMIT_DATABASE_URL: `sqlite:${replaced}` }
+    const kept = await cliJson<{ size: number }>(['ledger', 'checkpoint'], old)
+    expect(kept.size).toBeGreaterThanOrEqual((ledgers[0]?.size ?? 0) + 60)
+  })
+
+  test('restores where there is no database, and where the old one is damaged', async () => {
+    put(killed, [])
+    expect(await cliJson(['restore', folder], env)).toMatchObject({ replaced: null })
+    for (const damage of ['no database at all', 'SQLite format 3\0 and nothing else']) {
+      writeFileSync(database, damage)
+      expect(await cliJson(['restore', folder], env)).toMatchObject({
+        replaced: expect.any(String),
+      })
+      expect(await cli(['ledger', 'verify'], env)).toMatchObject({ code: 0 })
+    }
+    // A copy that was put over the old file, with the log of the old one.
+    put(killed)
+    copyFileSync(join(folder, 'remit.db'), database)
+    await cliJson(['restore', folder], env)
+    expect(await cli(['ledger', 'verify'], env)).toMatchObject({ code: 0 })
+  })
+
+  test('refuses while a server runs, and changes nothing', async () => {
+    const server = await serve()
+    await decide(server.url, 1)
+    const before = [readdirSync(installation.folder).toSorted(), await size()]
+
+    const refused = await cli(['restore', folder], env)
+
+    expect(refused).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/remit\.db is in use: stop all servers/),
+    })
+    expect([readdirSync(installation.folder).toSorted(), await size()]).toEqual(before)
+    await decide(server.url, 1)
+    await server.stop()
+  })
+
+  test.each([
+    [
+      'no manifest',
+      (bad: string) => rmSync(join(bad, 'manifest.json')),
+      /manifest\.json cannot be read/,
+    ],
+    ['no copy', (bad: string) => rmSync(join(bad, 'remit.db')), /remit\.db cannot be copied/],
+    [
+      'a manifest of PostgreSQL',
+      (bad: string) => edit(join(bad, 'manifest.json'), { database: null }),
+      /is not the manifest\.json of a backup of SQLite/,
+    ],
+    [
+      'a manifest of another backup',
+      (bad: string) => edit(join(bad, 'manifest.json'), { ledgers: [] }),
+      /has other ledgers than manifest\.json/,
+    ],
+    [
+      'a copy that is cut',
+      (bad: string) => truncateSync(join(bad, 'remit.db'), 40_960),
+      /remit\.db cannot be copied|damaged/,
+    ],
+    [
+      'a copy that is no database',
+      (bad: string) => writeFileSync(join(bad, 'remit.db'), 'x'.repeat(9000)),
+      /remit\.db cannot be copied/,
+    ],
+  ])('refuses a folder with %s, and changes nothing', async (_name, spoil, message) => {
+    const bad = file('bad')
+    rmSync(bad, { recursive: true, force: true })
+    cpSync(folder, bad, { recursive: true })
+    spoil(bad)
+    const before = [readdirSync(installation.folder).toSorted(), readFileSync(database)]
+
+    const { code, stderr } = await cli(['restore', bad], env)
+
+    expect(code).toBe(2)
+    expect(stderr).toMatch(message)
+    expect([readdirSync(installation.folder).toSorted(), readFileSync(database)]).toEqual(before)
+  })
+
+  test('is named by the start on a copy beside the log of the old database', async () => {
+    put(killed)
+    copyFileSync(join(folder, 'remit.db'), database)
+
+    const { code, stderr } = await cli(['ledger', 'checkpoint'], env)
+
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/database is damaged: .* end in -wal and -shm .*remit restore/)
+  })
+
+  test('is not for PostgreSQL', async () => {
+    const other = { ...env, REMIT_DATABASE_URL: 'postgres://localhost/remit' }
+
+    expect(await cli(['restore', folder], other)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('use the tools of PostgreSQL'),
+    })
+  })
+})
+
+const edit = (path: string, change: object) =>
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), ...change }))
 
 test('a backup of PostgreSQL has the checkpoints, and says what is missing', async () => {
   const installation = await createInstallation('postgres')

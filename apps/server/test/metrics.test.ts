@@ -57,7 +57,9 @@ describe.skipIf(!hasModules())('the metrics', () => {
     text = await vi.waitUntil(
       async () => {
         const said = await (await api.remit.app.request('/metrics')).text()
-        return /^remit_checkpoint_age_seconds \d/m.test(said) && said
+        // The second request for the spend may fail after the decision.
+        const isWhole = said.includes('\nremit_spend_source_failures_total 2\n')
+        return isWhole && /^remit_checkpoint_age_seconds \d/m.test(said) && said
       },
       { timeout: 60_000 },
     )
@@ -76,7 +78,7 @@ describe.skipIf(!hasModules())('the metrics', () => {
     'remit_approvals_pending 1',
     'remit_webhook_backlog 0',
     'remit_sink_lag_entries 0',
-    'remit_spend_source_failures_total 1',
+    'remit_spend_source_failures_total 2',
   ])('say %s', (line) => {
     expect(text.split('\n')).toContain(line)
   })

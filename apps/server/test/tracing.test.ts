@@ -38,6 +38,8 @@ describe('the settings of tracing', () => {
       },
       { share: 0.01, serviceName: 'remit-eu' },
     ],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318', OTEL_TRACES_EXPORTER: 'none' }, null],
+    [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_TRACES_EXPORTER: 'jaeger' }, null],
   ])('of %j are %j', (env, settings) => {
     expect(telemetrySettings(env)).toEqual(settings)
   })
@@ -77,6 +79,46 @@ describe('the settings of metrics over OTLP', () => {
     ],
   ])('%j are refused', (env, message) => {
     expect(() => metricsSettings(env)).toThrow(message)
+  })
+})
+
+describe.each([
+  ['TRACES', telemetrySettings],
+  ['METRICS', metricsSettings],
+] as const)('the exporter and the protocol of %s', (signal, settingsOf) => {
+  const to = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318' }
+  it.each([
+    [{ [`OTEL_${signal}_EXPORTER`]: 'otlp' }, true],
+    [{ [`OTEL_${signal}_EXPORTER`]: 'None' }, false],
+    [{ [`OTEL_${signal}_EXPORTER`]: 'none', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, false],
+    [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'HTTP/JSON' }, true],
+    [{ OTEL_EXPORTER_OTLP_PROTOCOL: '' }, true],
+    [
+      {
+        OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+        [`OTEL_EXPORTER_OTLP_${signal}_PROTOCOL`]: 'http/json',
+      },
+      true,
+    ],
+    [{ OTEL_SDK_DISABLED: 'TRUE', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, false],
+  ])('%j: sent is %j', (env, isSent) => {
+    expect(settingsOf({ ...to, ...env }) !== null).toBe(isSent)
+  })
+
+  it.each([
+    [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 'OTEL_EXPORTER_OTLP_PROTOCOL must be http/json'],
+    [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' }, 'must be http/json; given: "http/protobuf"'],
+    [
+      { [`OTEL_EXPORTER_OTLP_${signal}_PROTOCOL`]: 'grpc' },
+      `OTEL_EXPORTER_OTLP_${signal}_PROTOCOL must be http/json`,
+    ],
+    [
+      { [`OTEL_${signal}_EXPORTER`]: 'console' },
+      `OTEL_${signal}_EXPORTER must be otlp or none; given: "console"`,
+    ],
+    [{ [`OTEL_${signal}_EXPORTER`]: 'otlp,console' }, 'must be otlp or none'],
+  ])('%j stop the start, with what is accepted', (env, message) => {
+    expect(() => settingsOf({ ...to, ...env })).toThrow(message)
   })
 })
 

@@ -20,8 +20,8 @@ import { writeSecret } from './files.ts'
 import type { CommandRun } from './session.ts'
 import { userPath } from './user-path.ts'
 
-/** The ledgers of a backup, for a comparison after a restore. */
-interface BackedUpLedger {
+/** A ledger of a backup, for a comparison after a restore. */
+export interface BackedUpLedger {
   readonly org_id: string
   readonly size: number
   readonly hash: string
@@ -56,8 +56,8 @@ export function backupCommand(program: Command, session: CommandRun): void {
   )
 }
 
-const COPY = 'remit.db'
-const MANIFEST = 'manifest.json'
+export const COPY = 'remit.db'
+export const MANIFEST = 'manifest.json'
 const POSTGRES =
   'PostgreSQL is not copied: back it up with its own tools (docs/backup.md), and keep manifest.json with that backup\n'
 const KEYS =
@@ -83,8 +83,8 @@ async function copyInto(db: Database<CoreTables>, path: string): Promise<void> {
   }
 }
 
-/** Reads the copy itself: the database may have grown since. */
-async function ofCopy(path: string): Promise<BackedUpLedger[]> {
+/** Checks a copy and returns its ledgers: the database may have grown since. */
+export async function ofCopy(path: string): Promise<BackedUpLedger[]> {
   const db = openDatabase<CoreTables>(`sqlite:${path}`, { readonly: true })
   try {
     await checkSqlite(db)

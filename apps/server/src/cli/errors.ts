@@ -1,6 +1,8 @@
 import {
   CheckpointError,
+  DatabaseInUse,
   Failure,
+  isDamage,
   isUnavailable,
   NoteError,
   NotDistributable,
@@ -41,7 +43,7 @@ export function judge(error: unknown): {
   if (error instanceof NoteError || error instanceof CheckpointError) {
     return { message: error.message, exitCode: EXIT.failed }
   }
-  const own = [ListenError, MigrationsPending, NotDistributable, TablesTooNew]
+  const own = [DatabaseInUse, ListenError, MigrationsPending, NotDistributable, TablesTooNew]
   const isOwn = own.some((kind) => error instanceof kind)
   if (isOwn) return { message: (error as Error).message, exitCode: EXIT.couldNotRun }
   return { message: foreign(error), exitCode: EXIT.couldNotRun }
@@ -75,6 +77,8 @@ function foreign(error: unknown): string {
   if (/no such table|relation "\w+" does not exist/.test(reason)) {
     return 'The database has no tables of Remit; `remit migrate` creates them'
   }
+  if (isDamage(error))
+    return `The database is damaged: ${reason}. If a copy was put in its place, the files of the old database that end in -wal and -shm must be gone too; \`remit restore <folder>\` replaces all of them`
   return isUnavailable(error) ? `The database cannot be used: ${reason}` : reason
 }
 

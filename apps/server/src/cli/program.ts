@@ -17,6 +17,7 @@ import { mcpCommands } from './mcp.ts'
 import { migrateCommand } from './migrate.ts'
 import { orgCommands } from './org.ts'
 import { printable } from './printable.ts'
+import { restoreCommand } from './restore.ts'
 import { serveCommand } from './serve.ts'
 import { scoreCommand } from './score.ts'
 import { secretsCommands } from './secrets.ts'
@@ -42,6 +43,7 @@ export function createProgram(session: CommandRun): Command {
   migrateCommand(program, session)
   distributeCommand(program, session)
   backupCommand(program, session)
+  restoreCommand(program, session)
   orgCommands(program, session)
   keyCommands(program, session)
   licenseCommands(program, session)

@@ -19,8 +19,7 @@ export async function writeWholeFile<T>(
     const written = await write(partial)
     await sync(partial, 'r+')
     await rename(partial, path)
-    // The new directory entry must be durable too.
-    await sync(dirname(path), 'r')
+    await syncFolder(path)
     return written
   } catch (error) {
     await rm(partial, { force: true })
@@ -37,6 +36,9 @@ export async function writeNewFile<T>(
     throw fail('invalid_request', `${path} already exists and is not replaced`)
   return writeWholeFile(path, write)
 }
+
+/** Makes the directory entry of a file durable too. */
+export const syncFolder = (path: string): Promise<void> => sync(dirname(path), 'r')
 
 async function sync(path: string, flags: 'r' | 'r+'): Promise<void> {
   const file = await open(path, flags)

@@ -18,7 +18,7 @@ import { addressOf, headerOf, requestIdOf } from './header.ts'
 import { claimOf } from './idempotency.ts'
 import type { RunningClaims } from './idempotency.ts'
 import type { Route } from './implement.ts'
-import { presentedBy, presentedByClient } from './presented.ts'
+import { presentedBy, presentedByClient, presentedKey } from './presented.ts'
 import type { Presented } from './presented.ts'
 import { readBody, requireType } from './read-body.ts'
 import type { RequestEnv } from './request-env.ts'
@@ -157,11 +157,15 @@ const ownPage =
     await next()
   }
 
+/** The header `Authorization` alone; two keys are refused here too. */
+const operatorKeyOf = (c: Context<RequestEnv>): string | undefined =>
+  presentedKey(c) && c.req.header('authorization')
+
 /** Operators have keys of their own, which the settings of the server name. */
 const operatorKey =
   ({ operatorKeys, failedKeys, rateLimit }: PipelineDeps): Step =>
   async (c, next) => {
-    const name = operatorKeys?.nameOf(c.req.header('authorization')) ?? null
+    const name = operatorKeys?.nameOf(operatorKeyOf(c)) ?? null
     if (name === null) {
       const address = addressOf(c)
       if (address !== undefined) await failedKeys?.take(address)

@@ -22,13 +22,19 @@ export interface Presented {
 /** Matches no key. */
 const NO_KEY = 'Bearer -'
 
-/** Returns the key of a request: `Authorization`, or `X-API-Key` if that is absent. */
-function presentedKey(c: Context): string | undefined {
+/**
+ * Returns the key of a request: `Authorization` or `X-API-Key`. Throws `invalid_request` for both: a
+ * proxy may have checked the other one than we would.
+ */
+export function presentedKey(c: Context): string | undefined {
   const header = c.req.header('authorization')
-  if (header !== undefined) return header
   const key = headerOf(c, 'x-api-key')
-  return key === undefined ? undefined : `Bearer ${key}`
+  if (header !== undefined && key !== undefined) throw twoKeys('X-API-Key')
+  return key === undefined ? header : `Bearer ${key}`
 }
+
+const twoKeys = (other: string): Failure =>
+  fail('invalid_request', `The request has two keys: send Authorization or ${other}, not both`)
 
 /** Returns the key of a request, or else the cookie of its session. */
 export function presentedBy(c: Context, { settings }: Sessions): Presented {
@@ -42,8 +48,8 @@ export function presentedBy(c: Context, { settings }: Sessions): Presented {
 
 /**
  * Returns the client authentication of an OAuth endpoint (RFC 6749 §2.3.1): Bearer,
- * `client_secret_basic`, or `client_secret_post` if no header authenticates. `client_id` is the id
- * of an ingest key and `client_secret` the key.
+ * `client_secret_basic` or `client_secret_post`, but one of them. `client_id` is the id of an ingest key
+ * and `client_secret` the key.
  *
  * `read` reads the body; it is called at most once.
  */
@@ -53,19 +59,16 @@ export async function presentedByClient(
   read: () => Promise<Uint8Array>,
 ): Promise<Presented> {
   const header = presentedKey(c)
-  if (header !== undefined) {
-    if (!/^Basic(?: |$)/i.test(header)) return { header }
-    const [, encoded] = /^Basic +([A-Za-z0-9+/=]+)$/i.exec(header) ?? []
-    return { header: encoded === undefined ? NO_KEY : fromBasic(encoded), isBasic: true }
-  }
   const body = read()
-  try {
-    const fields = readFields(endpoint, c, await body) as Readonly<Record<string, unknown>>
-    const { client_id: id, client_secret: secret } = fields
+  const { client_id: id, client_secret: secret } = await body
+    .then((bytes) => readFields(endpoint, c, bytes) as Readonly<Record<string, unknown>>)
+    .catch((): Readonly<Record<string, unknown>> => ({}))
+  if (header === undefined)
     return { header: secret === undefined ? undefined : bearer(id, secret), body }
-  } catch {
-    return { header: undefined, body }
-  }
+  if (secret !== undefined) throw twoKeys('client_secret')
+  if (!/^Basic(?: |$)/i.test(header)) return { header, body }
+  const [, encoded] = /^Basic +([A-Za-z0-9+/=]+)$/i.exec(header) ?? []
+  return { header: encoded === undefined ? NO_KEY : fromBasic(encoded), isBasic: true, body }
 }
 
 /** Adds the Basic scheme to a refusal of HTTP Basic credentials; returns other errors unchanged. */

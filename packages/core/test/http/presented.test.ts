@@ -1,3 +1,5 @@
+import { contract } from '@remit/contract'
+import type { Endpoint } from '@remit/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestRemit } from '../../src/testing/index.ts'
 import type { TestRemit } from '../../src/testing/index.ts'
@@ -20,9 +22,37 @@ describe('X-API-Key', () => {
     expect((await scorers({ 'x-api-key': key })).status).toBe(200)
   })
 
-  it('is ignored beside Authorization', async () => {
-    expect((await scorers({ 'x-api-key': key, authorization: 'Bearer x' })).status).toBe(401)
-    expect((await scorers({ 'x-api-key': 'x', authorization: `Bearer ${key}` })).status).toBe(200)
+  it.each([
+    ['another key', () => ({ 'x-api-key': key, authorization: 'Bearer x' })],
+    [
+      'a wrong key beside the right one',
+      () => ({ 'x-api-key': 'x', authorization: `Bearer ${key}` }),
+    ],
+    ['the same key', () => ({ 'x-api-key': key, authorization: `Bearer ${key}` })],
+    ['nothing in one of them', () => ({ 'x-api-key': '', authorization: `Bearer ${key}` })],
+    ['another scheme', () => ({ 'x-api-key': key, authorization: 'Basic eDp5' })],
+  ])('beside Authorization is two credentials, which are refused: %s', async (_what, headers) => {
+    expect(await problemOf(await scorers(headers()))).toMatchObject({
+      status: 400,
+      code: 'invalid_request',
+      detail: expect.stringContaining('X-API-Key'),
+    })
+  })
+
+  it.each(
+    Object.entries(contract as Record<string, Endpoint>).filter(
+      ([, { public: isPublic }]) => !isPublic,
+    ),
+  )('is refused beside Authorization by every endpoint with a key: %s', async (_name, endpoint) => {
+    const path = endpoint.path.replace(/\{\w+\}/g, 'x')
+    const response = await remit.call(endpoint.method, path, {
+      headers: { 'x-api-key': key, authorization: `Bearer ${key}` },
+      ...(endpoint.body && { body: {} }),
+    })
+
+    // This edition does not have all of them.
+    expect([400, 404]).toContain(response.status)
+    expect(await response.text()).toMatch(/two keys|does not exist/)
   })
 
   it.each([

@@ -1,6 +1,6 @@
 import { DecisionMeter } from '@remit/core'
 import type { Ask, SpendQuery } from '@remit/core'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { measureWith } from './measure.ts'
 
 const ask = (agent_id: string): Ask => ({
@@ -72,6 +72,22 @@ describe('measureWith', () => {
     ],
   ])('has no answer when the source %s', async (_, spent) => {
     expect(await measured(spent, 20)).toBeNull()
+  })
+
+  it.each<[string, (query: SpendQuery) => Promise<number>, number]>([
+    ['no', () => Promise.resolve(1), 0],
+    ['one', ({ window }) => Promise.resolve(window.length === 10 ? 1 : -1), 1],
+    ['each', () => Promise.reject(new Error('down')), 4],
+    ['each unanswered', () => new Promise(() => undefined), 4],
+    ['some', ({ agentId }) => Promise.resolve(agentId === 'a' ? Number.NaN : 1), 2],
+  ])('reports each request without a usable answer: %s', async (_, spent, count) => {
+    let failures = 0
+    const measure = measureWith({ spent }, 20, () => void failures++)
+
+    await measure(['a', 'b', 'a'].map(ask))
+
+    const expected = count === 1 ? 2 : count
+    await vi.waitFor(() => expect(failures).toBe(expected), { timeout: 60_000 })
   })
 
   it('has the answers of the other agents', async () => {

@@ -12,8 +12,8 @@ export type MeasureSpend = (asks: readonly Ask[]) => Promise<MeasuredSpend>
 
 /**
  * Queries a source for the agents of a batch concurrently. An error, a value that is negative or not
- * a safe integer in micro-USD, or more than `deadlineMs` leaves the agent without data, which denies,
- * and calls `onFailure`.
+ * a safe integer in micro-USD, or more than `deadlineMs` leaves the agent without data, which denies.
+ * Each such request calls `onFailure`.
  */
 export function measureWith(
   source: SpendSource,
@@ -27,17 +27,30 @@ export function measureWith(
       [...agents].map(async ([agentId, { orgId, now }]) => {
         const { day, month } = windowsAt(now)
         const ask = (window: string) =>
-          inTime(source.spent({ orgId, agentId, window }, signal), signal)
+          answerOf(() => source.spent({ orgId, agentId, window }, signal), signal, onFailure)
         try {
           const [dayUsd, monthUsd] = await Promise.all([ask(day), ask(month)])
           return [agentId, { dayUsd, monthUsd }] as const
         } catch {
-          onFailure()
           return [agentId, null] as const
         }
       }),
     )
     return new Map(measured)
+  }
+}
+
+/** The answer to one request. Reports a failure before it rejects. */
+async function answerOf(
+  request: () => Promise<number>,
+  signal: AbortSignal,
+  onFailure: () => void,
+): Promise<number> {
+  try {
+    return await inTime(request(), signal)
+  } catch (error) {
+    onFailure()
+    throw error
   }
 }
 

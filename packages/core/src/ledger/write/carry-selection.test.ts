@@ -62,6 +62,10 @@ describe('what pruning carries over', () => {
     'token.refused',
     'credential.refused',
     'report.generated',
+    'person.signed_out',
+    'person.sign_in_refused',
+    'quota.threshold',
+    'webhook.tested',
   ])('is not %s: it happened once', (kind) => {
     expect(isCarried(entryOf(kind))).toBe(false)
   })
@@ -73,6 +77,8 @@ describe('what pruning carries over', () => {
     'agent.removed',
     'organization.updated',
     'key.created',
+    'person.invited',
+    'webhook.disabled',
     'issuer.trusted',
     'credential.issued',
     'something.nobody_thought_of',

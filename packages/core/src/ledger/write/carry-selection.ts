@@ -19,7 +19,10 @@ export const NOT_CARRIED = [
   'inventory.reported',
   'issuer.fetch_failed',
   'ledger.*',
+  'person.sign_in_refused',
+  'person.signed_out',
   'policy.dry_run',
+  'quota.threshold',
   'report.generated',
   'scorer.*',
   'selftest.checked',
@@ -27,6 +30,7 @@ export const NOT_CARRIED = [
   'spend.threshold',
   'token.*',
   'trust.evaluated',
+  'webhook.tested',
 ] as const
 
 const EXACT: ReadonlySet<string> = new Set(NOT_CARRIED)
