@@ -1,4 +1,4 @@
-import { numberSurvives, parseStrictJson, StrictJsonError } from '@remit/contract/json'
+import { numberFault, parseStrictJson, StrictJsonError } from '@remit/contract/json'
 import { CODES, errorAnswer } from './answers.ts'
 import { isId, isMembers } from './members.ts'
 import type { Id, Members } from './members.ts'
@@ -111,7 +111,7 @@ function faultIn(text: string): { place: string; id: number } {
       if (open.length === 1 && name === 'id') id++
       if (level.names.has(name)) note()
       level.names.add(name)
-    } else if (/^[-\d]/.test(token) && !numberSurvives(token)) note()
+    } else if (/^[-\d]/.test(token) && numberFault(token) !== null) note()
     last = token
   }
   return { place, id }

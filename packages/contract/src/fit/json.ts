@@ -11,8 +11,12 @@ export type JsonObject = { readonly [name: string]: Json }
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The one text of a JSON value by RFC 8785 (JCS). */
+/**
+ * The one text of a JSON value by RFC 8785 (JCS), except that integers beyond 2^53 have all of their digits:
+ * servers refuse those that are not exactly the double.
+ */
 export function canonical(value: Json): string {
+  if (typeof value === 'number' && isLarge(value)) return String(BigInt(value))
   if (isOrdered(value) || typeof value !== 'object' || value === null) return JSON.stringify(value)
   let text = ''
   if (Array.isArray(value)) {
@@ -24,8 +28,13 @@ export function canonical(value: Json): string {
   return `{${text}}`
 }
 
+/** Returns whether a number is an integer whose plain digits may be fewer than it has. */
+const isLarge = (value: number): boolean =>
+  Math.abs(value) > Number.MAX_SAFE_INTEGER && Math.abs(value) < 1e21
+
 /** Returns whether each object has its names in order, as almost all do that a gate makes. */
 function isOrdered(value: Json): boolean {
+  if (typeof value === 'number') return !isLarge(value)
   if (typeof value !== 'object' || value === null) return true
   if (Array.isArray(value)) return (value as Json[]).every(isOrdered)
   let last = ''

@@ -1,29 +1,54 @@
 const NUMBER = /^-?(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/
+const DIGITS = /^-?\d+$/
+/** Of doubles that no other double prints with. */
+const MOST_DIGITS = 17
+const MAX_SHOWN = 40
 
 /**
- * Returns true if the double nearest to `literal` prints as the same decimal number, so that other
- * readers of the canonical text see the value of the sender (RFC 7493 section 2.2).
+ * Returns why a number of a JSON text is refused, as a sentence for the sender; null if it is read as the
+ * nearest double without the loss of a digit that a double can hold (RFC 7493 section 2.2):
  *
- * Integers between 2^53 and 10^21 are rejected in any notation, because canonical JSON prints them
- * in plain digits, which suggest an exactness that doubles do not have. Invalid number literals are
- * left to the JSON parser.
+ * - A number with a fraction is the nearest double for every reader. Its further digits are noise of the
+ *   sender, such as the 17 digits of encoders that do not look for the shortest form.
+ * - An integer beyond 2^53 may be an identifier, so it must be the double itself. With an exponent or a
+ *   decimal point, it may also be a decimal form of the double in up to 17 digits.
+ * - Nothing becomes infinite, or zero.
+ *
+ * Invalid number literals are left to the JSON parser.
  */
-export function numberSurvives(literal: string): boolean {
+export function numberFault(literal: string): string | null {
   const value = Number(literal)
-  if (Number.isNaN(value)) return true
-  if (!Number.isFinite(value)) return false
-  const size = Math.abs(value)
-  if (size > Number.MAX_SAFE_INTEGER && size < 1e21) return false
-  return decimalOf(literal) === decimalOf(String(value))
+  if (Number.isNaN(value)) return null
+  const shown = literal.length > MAX_SHOWN ? `${literal.slice(0, MAX_SHOWN)}…` : literal
+  if (!Number.isFinite(value))
+    return `The number ${shown} is beyond the range of a 64-bit float; send it as a string.`
+  const { digits, power } = decimalOf(literal)
+  if (value === 0)
+    return digits === ''
+      ? null
+      : `The number ${shown} is too small for a 64-bit float; send 0, or the number as a string.`
+  if (Math.abs(value) <= Number.MAX_SAFE_INTEGER || power < 0) return null
+  const exact = decimalOf(String(BigInt(value)))
+  if (digits === exact.digits && power === exact.power) return null
+  if (!DIGITS.test(literal) && digits.length <= MOST_DIGITS) {
+    const printed = decimalOf(value.toPrecision(digits.length))
+    if (digits === printed.digits && power === printed.power) return null
+  }
+  return `The integer ${shown} is not exact as a 64-bit float; send it as a string.`
 }
 
-/** Normalizes a decimal number: significant digits and the power of ten of the last one. */
-function decimalOf(literal: string): string {
+interface Decimal {
+  /** The significant ones; empty for zero. */
+  readonly digits: string
+  /** The power of ten of the last digit. */
+  readonly power: number
+}
+
+function decimalOf(literal: string): Decimal {
   const [, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(literal) ?? []
-  const digits = (whole + fraction).replace(/^0+/, '')
-  const significant = digits.slice(0, endOfDigits(digits))
-  if (significant === '') return '0'
-  return `${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`
+  const all = (whole + fraction).replace(/^0+/, '')
+  const digits = all.slice(0, endOfDigits(all))
+  return { digits, power: Number(exponent) - fraction.length + all.length - digits.length }
 }
 
 /** Returns the position of the trailing zeros. A regular expression would be quadratic. */

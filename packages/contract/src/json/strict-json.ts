@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { duplicateName, hasMoreNames, numberSurvives } from './strict-json-checks.ts'
+import { duplicateName, hasMoreNames, numberFault } from './strict-json-checks.ts'
 
 export interface StrictJsonOptions {
   /** Maximum nesting of arrays and objects. Default: 64. */
@@ -147,7 +147,7 @@ function scanSource(source: Buffer, maxDepth: number, maxParts: number): Scan {
       scan.values++
     } else if (byte === 0x2d || (byte >= 0x30 && byte <= 0x39)) {
       const stop = endOfNumber(source, at)
-      // At most 15 characters and no exponent: such a decimal is always exact as a double.
+      // At most 15 characters and no exponent: a double holds such a decimal, and no larger integer.
       if (stop - at > 15 || hasExponent(source, at, stop)) checkNumber(source, at, stop)
       at = stop - 1
     } else if (byte === 0x7b || byte === 0x5b) {
@@ -197,10 +197,8 @@ function hasExponent(source: Buffer, start: number, stop: number): boolean {
 
 function checkNumber(source: Buffer, start: number, stop: number): void {
   const literal = source.toString('latin1', start, stop)
-  if (numberSurvives(literal)) return
-  const beginning = literal.length > 40 ? `${literal.slice(0, 40)}…` : literal
-  const reason = `The number ${beginning} cannot be represented as a 64-bit float; send it as a string.`
-  throw new StrictJsonError('inexact_number', reason)
+  const fault = numberFault(literal)
+  if (fault !== null) throw new StrictJsonError('inexact_number', fault)
 }
 
 function parse(text: string): unknown {

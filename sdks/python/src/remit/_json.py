@@ -48,9 +48,11 @@ def canonical(value: Any) -> str:
 
 
 def _number(value: float) -> str:
-    """A float as ECMAScript prints it (ECMA-262, Number::toString)."""
+    """A float as ECMAScript prints it (ECMA-262, Number::toString), large integers with all digits."""
     if value == 0:
         return "0"
+    if 2**53 <= abs(value) < 1e21:
+        return str(int(value))
     mantissa, _, exponent = repr(abs(value)).partition("e")
     whole, _, fraction = mantissa.partition(".")
     if fraction == "0":
