@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { posix, win32 } from 'node:path'
 import { isName } from '@remit/contract'
 import type { ToolHookInput } from '@remit/contract'
 import { canonicalJson } from '@remit/contract/json'
@@ -33,7 +34,16 @@ export function callOf(host: Host, hook: ToolHook, agentId: string): HostCall {
       typeof hook[member] === 'string' ? [[member, hook[member]]] : [],
     ),
   )
-  const context = { args, tool, session_id, host: host.name, ...facts, ...mcp }
+  const files = filesOf(hook)
+  const context = {
+    args,
+    tool,
+    session_id,
+    host: host.name,
+    ...facts,
+    ...(files.length > 0 && { files }),
+    ...mcp,
+  }
   const call = mcp
     ? { agentId, action: 'tools/call', resource: { type: 'tool', id: mcp.tool }, context }
     : { agentId, action: `${host.prefix}${tool}`, context }
@@ -43,6 +53,32 @@ export function callOf(host: Host, hook: ToolHook, agentId: string): HostCall {
     context: { ...other },
   }))
   return readings.length > 0 ? { ...call, readings } : call
+}
+
+const FILE_OF_PATCH = /^\s*\*\*\* (?:(?:Add|Update|Delete) File|Move to):[ \t]*(.+)$/gm
+
+/** The files that a tool of the host changes or reads, each in one spelling: its absolute path. Pure. */
+function filesOf({ tool_name: tool, tool_input: args, cwd }: ToolHook): readonly string[] {
+  if (typeof args !== 'object' || args === null || tool.startsWith(PREFIX)) return []
+  const members = args as Readonly<Record<string, unknown>>
+  const named = [members['file_path'], members['notebook_path']]
+  // A patch names several, and those that it moves.
+  const patches = tool === 'apply_patch' ? Object.values(members) : []
+  const texts = [
+    ...named.filter((one) => typeof one === 'string'),
+    ...patches
+      .filter((one) => typeof one === 'string')
+      .flatMap((patch) =>
+        Array.from(patch.matchAll(FILE_OF_PATCH), ([, file = '']) => file.trim()),
+      ),
+  ]
+  return [...new Set(texts.map((file) => absolute(file, cwd)))]
+}
+
+function absolute(file: string, cwd: unknown): string {
+  const folder = typeof cwd === 'string' ? cwd : ''
+  if (posix.isAbsolute(folder)) return posix.resolve(folder, file)
+  return win32.isAbsolute(folder) ? win32.resolve(folder, file) : posix.normalize(file)
 }
 
 /** The facts of a call of a tool of an MCP server. */

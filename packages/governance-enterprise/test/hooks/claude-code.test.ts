@@ -72,6 +72,21 @@ describe.each(someDialects())('the hook of Claude Code on %s', (dialect) => {
   })
 
   it.each([
+    ['Write', { file_path: '/src/../etc/x', content: '' }, '/src', ['/etc/x']],
+    ['MultiEdit', { file_path: 'a/./b', edits: [] }, '/src', ['/src/a/b']],
+    ['NotebookEdit', { notebook_path: '/n.ipynb' }, '/src', ['/n.ipynb']],
+    ['Read', { file_path: '..\\x' }, 'C:\\src\\a', ['C:\\src\\x']],
+    ['Read', { file_path: 'a/../b' }, 'src', ['b']],
+    ['Read', { file_path: ['/etc/x'] }, '/src', undefined],
+    ['mcp__files__read', { file_path: '/etc/x' }, '/src', undefined],
+  ])('tells rules the file of %s %j in one spelling', async (tool_name, tool_input, cwd, files) => {
+    await pre({ ...bash(), tool_name, tool_input, cwd })
+
+    const { context } = (await newest()).data as { context: { files?: unknown } }
+    expect(context.files).toEqual(files)
+  })
+
+  it.each([
     ['mcp__my__files__delete', { name: 'my__files', source: 'project' }],
     ['mcp__my_files__delete', { name: 'my files', source: 'project' }],
   ])('finds the tool in the name %s by the server that the host names', async (name, server) => {

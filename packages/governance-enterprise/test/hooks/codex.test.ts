@@ -51,6 +51,42 @@ describe.each(someDialects())('the hook of Codex on %s', (dialect) => {
     })
   })
 
+  const patch = (...lines: string[]) => ({
+    ...call('c-patch'),
+    tool_name: 'apply_patch',
+    tool_input: { command: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n') },
+  })
+
+  it.each([
+    ['adds', ['*** Add File: /etc/x', '+a']],
+    ['changes', ['*** Update File: /etc/x', '@@', '-a', '+b']],
+    ['deletes', ['*** Delete File: /etc/x']],
+    ['moves there', ['*** Update File: a.txt', '*** Move to: /etc/x', '@@', '+b']],
+    ['changes as the second', ['*** Update File: a.txt', '+b', '*** Update File: /etc/x', '+b']],
+    ['names with dots', ['*** Update File: ../../etc/./x', '+b']],
+    ['names with blanks around', ['  *** Update File:   /etc/x  ', '+b']],
+  ])('sees the file that a patch %s', async (_, lines) => {
+    await api.ok('createPolicy', {
+      body: {
+        effect: 'deny',
+        actions: ['codex.apply_patch'],
+        condition: 'context.files.exists(f, f.startsWith("/etc/"))',
+      },
+    })
+
+    expect(
+      await send('PreToolUse', { ...patch(...lines), tool_use_id: lines.join() }),
+    ).toMatchObject({
+      hookSpecificOutput: { permissionDecision: 'deny' },
+    })
+    const other = patch('*** Update File: a.txt', '+*** Update File: /etc/x')
+    expect(await send('PreToolUse', other)).toEqual({})
+    // A patch that cannot be read has no files to judge.
+    expect(await send('PreToolUse', patch('junk'))).toMatchObject({
+      hookSpecificOutput: { permissionDecision: 'deny' },
+    })
+  })
+
   it('records a call that ran although its hook was killed', async () => {
     await send('PostToolUse', { ...call('c3'), tool_response: 'ok' })
 
