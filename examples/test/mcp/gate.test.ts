@@ -79,6 +79,30 @@ describe.skipIf(!hasModules())('a server with createMcpGate', () => {
     await client.close()
   })
 
+  it('runs the arguments that were decided, whatever a client in the process does to its own', async () => {
+    const [near, far] = InMemoryTransport.createLinkedPair()
+    await createMcpGate(build(), options()).connect(far)
+    const answers: unknown[] = []
+    Object.assign(near, { onmessage: (message: unknown) => void answers.push(message) })
+    await near.start()
+    const initialize = {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'raw', version: '1' },
+    }
+    await near.send({ jsonrpc: '2.0', id: 1, method: 'initialize', params: initialize })
+    await expect.poll(() => answers).toHaveLength(1)
+    const params = call('pay', { usd: 5 })
+    const message = { jsonrpc: '2.0', id: 2, method: 'tools/call', params } as const
+    await near.send(message)
+    params.arguments['usd'] = 5_000
+    await near.send([message] as unknown as typeof message)
+    await expect.poll(() => answers).toHaveLength(2)
+
+    expect(answers[1]).toMatchObject({ id: 2, result: { content: [{ text: 'pay {"usd":5}' }] } })
+    expect(calls).toEqual(['pay'])
+  })
+
   it('makes no task where the server ends with the request: the call is held', async () => {
     const opening = { revision: '2026-07-28', capabilities: TASKS } as const
     const { ask } = await talkOnHttp(url, 'none', opening)

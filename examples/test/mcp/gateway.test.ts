@@ -231,7 +231,7 @@ describe.skipIf(!hasModules())('the gateway on HTTP', () => {
       ['of a page of another origin', { origin: 'http://evil.example' }, 403],
       ['of another media type', { 'content-type': 'text/plain' }, 415],
       ['that is encoded', { 'content-encoding': 'gzip' }, 415],
-      ['that accepts no events', { accept: 'application/json' }, 406],
+      ['that accepts neither JSON nor events', { accept: 'text/html' }, 406],
     ])('%s', async (_, headers, status) => {
       expect((await pay(headers)).status).toBe(status)
       expect(remote.calls).toEqual([])

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { hasModules, startRemit } from '../support/server.ts'
 import type { RemitServer } from '../support/server.ts'
 import { startCounting, startGateway } from './support/http.ts'
-import { call } from './support/messages.ts'
+import { call, envelope } from './support/messages.ts'
 import { talkOnHttp } from './support/talk.ts'
 import type { Talk } from './support/talk.ts'
 
@@ -183,6 +183,47 @@ describe.skipIf(!hasModules())('a rule sees what the server gets:', () => {
           error: { code: -32602, message: 'params.arguments: must be an object.' },
         })
       expect(server.calls).toEqual([])
+    },
+  )
+
+  it.each([[{ usd: 5, USD: 5_000 }], [{ to: 'a', To: 'b' }], [{ is: 1, iſ: 2 }]])(
+    'arguments whose names some servers take for one are refused: %j',
+    async (args) => {
+      expect(await ask('tools/call', call('plain', args))).toMatchObject({
+        error: { code: -32602, message: expect.stringContaining('differ in more than case') },
+      })
+      expect(server.calls).toEqual([])
+    },
+  )
+
+  it.each([
+    ['Mcp-Param-Account', 'b', 400],
+    ['Mcp-Param-Account', '=?base64?Yg==?=', 400],
+    ['Mcp-Param-Account', 'a', 200],
+    ['Mcp-Param-Usd', '5', 200],
+  ])(
+    'a header of an argument that is not decided is refused: %s %s',
+    async (name, value, status) => {
+      const response = await fetch(`${gateway.url}/mcp/remote`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${remit.org.key}`,
+          'content-type': 'application/json',
+          'mcp-protocol-version': '2026-07-28',
+          'mcp-method': 'tools/call',
+          'mcp-name': 'plain',
+          [name]: value,
+        },
+        body: JSON.stringify({
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'tools/call',
+          params: { ...call('plain', { account: 'a', of: [{ usd: 5 }] }), ...envelope() },
+        }),
+      })
+
+      expect(response.status).toBe(status)
+      expect(server.calls).toEqual(status === 200 ? ['plain'] : [])
     },
   )
 

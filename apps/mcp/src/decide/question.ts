@@ -2,6 +2,7 @@ import { AddressError, normalAddress, normalPath } from '@remit/contract/address
 import { applyMapping } from '@remit/sdk'
 import type { Mapped, ToolMapping } from '@remit/sdk'
 import { isMembers } from '../rpc/members.ts'
+import { hasFoldedTwice } from '../rpc/misspelled.ts'
 import { NotAMessage } from '../rpc/message.ts'
 import type { Request } from '../rpc/message.ts'
 import type { Members } from '../rpc/members.ts'
@@ -46,6 +47,8 @@ export function questionOf(
     new NotAMessage(CODES.invalidParams, `params.${place}: must be ${what}.`, id)
   if (typeof name !== 'string' || name === '') throw refused(member, 'a text')
   if (!isMembers(args)) throw refused('arguments', 'an object')
+  if (hasFoldedTwice(args))
+    throw refused('arguments', 'an object whose names differ in more than case')
   if (!isMembers(meta)) throw refused('_meta', 'an object')
   const passed = passedMeta(meta, dropped)
   const isWhole = Object.keys(passed).length === Object.keys(meta).length

@@ -36,7 +36,7 @@ export function gated(transport: Transport, sessions: Sessions): Transport {
     return Promise.resolve()
   }
 
-  const decide = async (request: Request, message: unknown, extra: unknown): Promise<void> => {
+  const decide = async (request: Request, extra: unknown): Promise<void> => {
     const key = keyOf(request.id)
     const toClient = (text: Buffer | string) =>
       transport.send(JSON.parse(text.toString()), { relatedRequestId: request.id })
@@ -54,7 +54,8 @@ export function gated(transport: Transport, sessions: Sessions): Transport {
             cancelled.signal.addEventListener('abort', () => reject(new Error('Cancelled.')), {
               once: true,
             })
-            receive(bytes === request.bytes ? message : JSON.parse(bytes.toString()), extra)
+            // What was decided: a client in this process could change its own object meanwhile.
+            receive(JSON.parse(bytes.toString()), extra)
           }).finally(() => open.delete(key)),
       })
       await toClient(response)
@@ -69,10 +70,11 @@ export function gated(transport: Transport, sessions: Sessions): Transport {
   const arrive: Receive = (message, extra) => {
     const read = readAgain(message)
     if (read?.kind === 'request') {
-      void decide(read, message, extra)
+      void decide(read, extra)
       return
     }
-    if (read === null && (message as { method?: unknown }).method !== undefined) {
+    // Neither is a list a message: a server that takes it would run its requests.
+    if (read === null && (Array.isArray(message) || hasMethod(message))) {
       void refuse(transport, message)
       return
     }
@@ -104,6 +106,9 @@ export function gated(transport: Transport, sessions: Sessions): Transport {
     },
   })
 }
+
+const hasMethod = (message: unknown): boolean =>
+  (message as { method?: unknown }).method !== undefined
 
 /** The message as the gate reads it; null if it refuses it. The SDK has read its text already. */
 function readAgain(message: unknown): Message | null {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { CODES } from '../rpc/answers.ts'
-import type { Message } from '../rpc/message.ts'
+import type { Message, Request } from '../rpc/message.ts'
 import { eraOf, nameOf, versionOf } from '../rpc/protocol.ts'
 import { decodeValue, METHOD, NAME, PARAMETER, PROTOCOL_VERSION } from '../upstream/headers.ts'
 import { Fault } from './fault.ts'
@@ -71,6 +71,26 @@ export function checkHeaders(headers: IncomingHttpHeaders, message: Message): vo
     if (decoded !== value)
       throw mismatch(header, `is ${decoded}, and the body says ${value ?? 'nothing'}`)
   }
+  if (message.kind === 'request') checkMirrored(headers, message)
+}
+
+/**
+ * Refuses headers of arguments that are none of the decided arguments: a server may read them alone. It compares
+ * each with its own argument. Throws `Fault`. Pure.
+ */
+function checkMirrored(headers: IncomingHttpHeaders, { id, params }: Request): void {
+  for (const [name, value] of Object.entries(mirroredIn(headers))) {
+    const text = decodeValue(value)
+    if (text !== null && hasScalar(params['arguments'], text)) continue
+    const message = `Header mismatch: ${name} is none of the arguments.`
+    throw new Fault(400, message, { code: CODES.headerMismatch, id })
+  }
+}
+
+function hasScalar(value: unknown, text: string): boolean {
+  if (typeof value === 'object' && value !== null)
+    return Object.values(value).some((one) => hasScalar(one, text))
+  return ['string', 'number', 'boolean'].includes(typeof value) && `${value as string}` === text
 }
 
 /** The headers of arguments, which the server compares with the body. Pure. */

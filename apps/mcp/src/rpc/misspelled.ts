@@ -30,6 +30,12 @@ export const misspelledMember = (message: Members): string | null =>
 export const misspelledParameter = (params: Members): string | null =>
   misspelledIn(params, OF_PARAMS, OF_PARAMS_FOLDED)
 
+/** True for two names that such a server takes for one: the last one would count. Pure. */
+export function hasFoldedTwice(members: Members): boolean {
+  const names = Object.keys(members)
+  return names.length > 1 && new Set(names.map(folded)).size < names.length
+}
+
 function misspelledIn(
   members: Members,
   names: readonly string[],
