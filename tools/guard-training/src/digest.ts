@@ -7,6 +7,9 @@ import { train } from './train.ts'
 /** The folder of the grammars and of the concepts. */
 export const GRAMMARS = new URL('../grammars/', import.meta.url)
 
+/** The folder of everyday requests that nothing is learned from. */
+export const HELD_OUT = new URL('../held-out/', import.meta.url)
+
 /** The concepts as the model reads them. */
 export const readConcepts = (): string =>
   foldLexicon(readFileSync(new URL('concepts.txt', GRAMMARS), 'utf8'))

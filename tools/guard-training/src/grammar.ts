@@ -100,9 +100,10 @@ function rowsOf(grammar: Grammar, seed: number): Row[] {
   return rows
 }
 
-/** A document of that context around the payload. */
+/** A document of that context around the payload; the payload alone where a folder has none. */
 function carried(payload: string, ctx: GuardSource, grammar: Grammar, random: Random): string {
   const fitting = grammar.carriers.filter(({ contexts }) => contexts.includes(ctx))
+  if (fitting.length === 0) return payload
   const carrier = pick(pick(fitting, random).phrases, random)
   return expand(carrier, grammar, random).replace('{payload}', () => payload)
 }

@@ -8,7 +8,9 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { Lexicon, readWeights, WEIGHTS } from '@remit/core/guard/internals'
+import { HELD_OUT } from './digest.ts'
 import { mistyped, needles, padded } from './disguises.ts'
+import { expandAll } from './grammar.ts'
 import { isDocument, readCorpus } from './rows.ts'
 import type { Row } from './rows.ts'
 import { hasLength, judge, kindOf, lengthName, LENGTHS, rates } from './verdicts.ts'
@@ -17,6 +19,7 @@ import type { Judged, LEVELS } from './verdicts.ts'
 const SHARED = fileURLToPath(new URL('../../../../shared/data/guard', import.meta.url))
 const MIN_OF_LANGUAGE = 20
 const PADDED = 200
+const SEED = 1
 
 const { values } = parseArgs({ options: { corpora: { type: 'string', default: SHARED } } })
 const folder = resolve(values.corpora)
@@ -60,6 +63,14 @@ function report(dev: readonly Row[], long: readonly Row[]): void {
         lengthName(i),
         ofLong.filter(({ row }) => hasLength(row, i)),
       ),
+    ),
+  ])
+  const ofEveryDay = judge(expandAll(HELD_OUT, SEED).rows)
+  table('Everyday requests, and attacks with the same words', [
+    ...byKind(ofEveryDay.filter(({ row }) => row.label === 0)).slice(1),
+    line(
+      'attacks',
+      ofEveryDay.filter(({ row }) => row.label === 1),
     ),
   ])
   const attackRows = attacks.map(({ row }) => row)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { withAgreement } from './agreement.ts'
 import type { Detection } from './detection.ts'
+import { riskOf } from './detection.ts'
 
 const found = (
   detector: string,
@@ -18,18 +19,22 @@ const found = (
   risk,
 })
 const signature = found('override.prior_instructions', 5_000, 0.95, 'normalized')
+const model = (score: number, at = 4_950) => found('model.direct', at, score, 'normalized')
 const riskWith = (score: number, at = 4_950, length = 9_000, one = signature) =>
-  withAgreement([one], [found('model.direct', at, score, 'normalized')], length)[0]
+  withAgreement([one], [model(score, at)], length, true)[0]
 
 describe('a signature in a document above 2,000 characters', () => {
   it('does not flag where the model does not agree', () => {
     expect(riskWith(0.29)).toMatchObject({ risk: 0.05, severity: 'low' })
-    expect(withAgreement([signature], [], 9_000)[0]?.risk).toBe(0.05)
+    expect(withAgreement([signature], [], 9_000, true)[0]?.risk).toBe(0.05)
   })
 
   it('flags and does not block where the model only agrees', () => {
-    expect(riskWith(0.3)?.risk).toBe(0.7)
-    expect(riskWith(0.49)?.risk).toBe(0.7)
+    for (const score of [0.3, 0.49]) {
+      const risk = riskOf(withAgreement([signature], [model(score)], 9_000, true))
+      expect(risk).toBeGreaterThanOrEqual(0.5)
+      expect(risk).toBeLessThan(0.65)
+    }
   })
 
   it('has its weight where the model flags, too', () => {
@@ -48,6 +53,20 @@ describe('a signature in a document above 2,000 characters', () => {
   })
 })
 
-it('asks for no agreement in shorter texts', () => {
-  expect(riskWith(0, 0, 2_000)).toEqual(signature)
+describe('signatures in other texts', () => {
+  const near = { ...signature, start: 50, end: 80 }
+  const others = [near, { ...near, detector: 'override.all_instructions' }]
+  const riskOfAll = (score: number, isDocument: boolean) =>
+    riskOf(withAgreement(others, [model(score, 40)], 2_000, isDocument))
+
+  it('flag and do not block where the model does not flag, however many they are', () => {
+    for (const isDocument of [true, false]) {
+      expect(riskOfAll(0, isDocument)).toBeGreaterThanOrEqual(0.5)
+      expect(riskOfAll(0.49, isDocument)).toBeLessThan(0.65)
+    }
+  })
+
+  it('have their weight where it flags, too', () => {
+    expect(riskOfAll(0.5, false)).toBeGreaterThan(0.95)
+  })
 })

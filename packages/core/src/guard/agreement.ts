@@ -7,29 +7,29 @@ const NEAR = 200
 /** From this score on the model agrees. */
 const AGREES = 0.3
 const FLAGS = 0.5
-/** The highest risk of a signature that the model does not agree with, and of one that it does not flag. */
+/** The highest risk of a signature that the model does not agree with, in a longer document. */
 const UNSUPPORTED = 0.05
-const NOT_BLOCKING = 0.7
 
 /**
- * Returns the findings of signatures in a document of that length with the risk that remains: in a long
- * document a signature flags only where the model agrees and blocks only where the model flags.
+ * Returns the findings of signatures with the risk that remains: where the model does not flag as well, a
+ * signature does not block, and in a longer document it flags only where the model agrees.
  */
 export function withAgreement(
   signed: readonly Detection[],
   judged: readonly Detection[],
   length: number,
+  isDocument: boolean,
 ): Detection[] {
-  if (length <= LONG) return [...signed]
   const scores = scoresAlong(judged, length)
   return signed.map((detection) => {
-    const { start, end, risk = 0, view } = detection
+    const { start, end, severity, risk = 0, view } = detection
     // Hidden text needs no second witness.
     if (view === 'hidden') return detection
     const score = Math.max(scores[slotOf(start)] ?? 0, scores[slotOf(end)] ?? 0)
     if (score >= FLAGS) return detection
-    if (score >= AGREES) return { ...detection, risk: Math.min(risk, NOT_BLOCKING) }
-    return { ...detection, risk: Math.min(risk, UNSUPPORTED), severity: 'low' as const }
+    if (isDocument && length > LONG && score < AGREES)
+      return { ...detection, risk: Math.min(risk, UNSUPPORTED), severity: 'low' as const }
+    return { ...detection, alone: true, severity: severity === 'high' ? 'medium' : severity }
   })
 }
 

@@ -18,6 +18,8 @@ export interface Detection {
   readonly reason: string
   /** Probability of an attack, 0 to 1. Not for detections that redaction fixes. */
   readonly risk?: number
+  /** Set for a signature that the model does not agree with: it does not block. */
+  readonly alone?: true
   /** The largest weights of a judgement of the model, on request. */
   readonly terms?: readonly Term[]
   /** The replacement for redaction; absent if redaction keeps the text. */
@@ -25,6 +27,8 @@ export interface Detection {
 }
 
 const WINDOW = 2_000
+/** The highest risk of signatures that the model does not agree with; flags, also at `high`. */
+const NOT_BLOCKING = 0.64
 
 /**
  * Returns the risk of a text: that of its signatures together, or that of the model if it is
@@ -35,7 +39,9 @@ export function riskOf(detections: readonly Detection[]): number {
     detections.filter(({ detector }) => detector.startsWith('model.') === ofModel),
   )
   // A long text has thousands of stretches, too many for the arguments of a call.
-  return judged.reduce((most, { risk = 0 }) => Math.max(most, risk), pooledRisk(others))
+  const confirmed = pooledRisk(others.filter(({ alone }) => !alone))
+  const signed = Math.max(confirmed, Math.min(NOT_BLOCKING, pooledRisk(others)))
+  return judged.reduce((most, { risk = 0 }) => Math.max(most, risk), signed)
 }
 
 /**

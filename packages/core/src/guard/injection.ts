@@ -65,7 +65,7 @@ export function findInjections(forms: Forms, how: HowToRead, model: Model): Dete
       return !seen.has(key) && seen.add(key)
     })
   const isDocument = how.source === 'document' || how.source === 'tool'
-  return [...withAgreement(signed, judged, isDocument ? forms.text.length : 0), ...judged]
+  return [...withAgreement(signed, judged, forms.text.length, isDocument), ...judged]
 }
 
 /** Returns every view of the text with its detections. */
