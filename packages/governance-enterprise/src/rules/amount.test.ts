@@ -56,6 +56,16 @@ describe('the amount of a request as `amount_usd`', () => {
       expect([text, answers(text, context)]).toEqual([text, 'error'])
   })
 
+  it.each([['/amount'], ['/amount_usd'], ['/currency'], ['']])(
+    'is an error if the client replaced %j, also in `has`',
+    (place) => {
+      const context = { amount: 5, amount_usd: 5, currency: 'USD' }
+      const facts = factsOf(anAsk({ context, replaced: [place] }))
+      for (const text of [...READS, ...TESTS, '!has(amount_usd)'])
+        expect([text, compileCondition(text).evaluate(facts)]).toEqual([text, 'error'])
+    },
+  )
+
   it('reaches worker threads with the other facts', () => {
     const valuesOf = (context: Record<string, unknown>) =>
       makeFacts(structuredClone(factValuesOf(anAsk({ context }))))

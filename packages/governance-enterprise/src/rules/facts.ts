@@ -6,7 +6,7 @@ import type { Ask } from '@remit/core'
 import { fromMicroUsd } from '@remit/contract'
 import { amountOf } from '../spend/amount.ts'
 import { attributesOf } from './agent-attributes.ts'
-import { FAILED } from './evaluation-nodes.ts'
+import { FAILED, isRecord } from './evaluation-nodes.ts'
 import { seenContext, withPlaces } from './seen-context.ts'
 import { AMOUNT, AMOUNT_RECORD, AUTHORIZE_VARIABLES } from './types.ts'
 
@@ -85,7 +85,9 @@ interface AmountRecord {
   readonly [AMOUNT]?: number
 }
 
-function amountRecordOf(context: Readonly<Record<string, unknown>>): AmountRecord | 'invalid' {
+function amountRecordOf(context: unknown): AmountRecord | 'invalid' {
+  // A context that was replaced as a whole.
+  if (!isRecord(context)) return 'invalid'
   const amount = amountOf(context)
   if (typeof amount === 'object') return { [AMOUNT]: fromMicroUsd(amount.micro) }
   return amount === 'missing' ? NONE : amount

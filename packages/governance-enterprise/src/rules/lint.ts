@@ -1,3 +1,4 @@
+import { AddressError, normalAddress } from '@remit/contract/address'
 import type { ConditionWarnings } from './condition-warnings.ts'
 import type { Rule } from './rule.ts'
 
@@ -26,7 +27,7 @@ export function patternWarnings({ agents, actions, resources }: Patterns): strin
     const instead = better.get(pattern) ?? null
     if (instead !== null)
       return [`the pattern ${pattern} probably never matches a request: ${instead}`]
-    if (pattern === pattern.toLowerCase() || HOST_TOOL.test(pattern)) return []
+    if (pattern === pattern.toLowerCase() || OF_OTHERS.test(pattern)) return []
     return [`the pattern ${pattern} has uppercase letters; patterns are case-sensitive`]
   })
 }
@@ -45,6 +46,8 @@ const TOOLS =
     ' ',
   )
 
+/** Names that hosts and servers choose. */
+const OF_OTHERS = /^(?:(?:claude|codex)\.[A-Z*]|(?:tool|resource|prompt):)/
 const HOST_TOOL = /^(?:claude|codex)\.[A-Z*]/
 const HOST = /^(claude|codex)(?:[-_ ]?code)?\.(.+)$/i
 const JOINED = /^mcp__(.*)$/s
@@ -73,12 +76,29 @@ function betterResource(resource: string, actions: readonly string[]): string | 
   const [, type = '', id = ''] = /^(tool|resource|prompt):(.+)$/i.exec(resource) ?? []
   if (type.toLowerCase() === 'tool' && JOINED.test(id)) return `write tool:${toolOf(id)}`
   if (type !== type.toLowerCase()) return `write ${type.toLowerCase()}:${id}`
+  const spelled = type === 'resource' ? betterAddress(id) : null
+  if (spelled !== null) return spelled
   const types = actions.map((action) => TYPES[action])
   const [only] = types
   if (only === undefined || types.includes(undefined)) return null
   const isBare = !resource.includes(':') && !resource.includes('*')
   const isOther = type !== '' && !types.includes(type)
   return isBare || isOther ? `write ${only}:${toolOf(id === '' ? resource : id)}` : null
+}
+
+/** What to write in place of an address that is not in the form in which rules see it. */
+function betterAddress(pattern: string): string | null {
+  const [head = ''] = pattern.split('*', 1)
+  const isWhole = head === pattern
+  try {
+    // A letter in place of the rest, which keeps the last slash.
+    const normal = normalAddress(isWhole ? head : `${head}x`)
+    const better = isWhole ? normal : `${normal.slice(0, -1)}${pattern.slice(head.length)}`
+    return better === pattern ? null : `write resource:${better}`
+  } catch (error) {
+    if (!(error instanceof AddressError)) throw error
+    return isWhole && /^[a-z][a-z0-9+.-]*:/i.test(pattern) ? `the address ${error.message}` : null
+  }
 }
 
 /** The tool of a name that hosts join from server and tool. */
