@@ -129,6 +129,7 @@ export const defineWaitingScorer = <Params extends z.ZodType>(
 export type UnscorableCode =
   | 'missing_field'
   | 'invalid_expected'
+  | 'invalid_tool_calls'
   | 'invalid_embedding'
   | 'limit_exceeded'
   | 'time_budget_exceeded'

@@ -93,13 +93,63 @@ describe('tool_call_match', () => {
     expect(await matches([openai], [call('f', { x: 1 })])).toBe(1)
   })
 
-  it('takes a malformed call for a wrong one, and a malformed expected one for a fault of the test', async () => {
-    for (const wrong of [null, 'f', 5, [], {}, { name: 5 }])
-      expect(await matches([wrong], [call('f')])).toBe(0)
-    for (const wrong of [null, {}, { name: 'f', arguments: '{' }])
-      expect(await code('tool_call_match', { tool_calls: [], expected_tool_calls: [wrong] })).toBe(
-        'invalid_expected',
-      )
+  it.each([
+    ['args', { name: 'f', args: { x: 1 }, id: 'c1', type: 'tool_call' }],
+    ['input', { type: 'tool_use', id: 't1', name: 'f', input: { x: 1 } }],
+    ['parameters', { name: 'f', parameters: '{"x":1}' }],
+    ['args inside of function', { function: { name: 'f', args: { x: 1 } }, arguments: null }],
+  ])('reads %s as the arguments, of either call', async (_, given) => {
+    const scores = [
+      await matches([given], [call('f', { x: 1 })]),
+      await matches([call('f', { x: 1 })], [given]),
+      await matches([given], [call('f', { x: 9_000 })]),
+      await matches([call('f')], [given]),
+    ]
+    expect(scores).toEqual([1, 1, 0, 0])
+  })
+
+  it('takes blank arguments for none, of either call', async () => {
+    const none = [{ name: 'f' }, { id: 'c1', type: 'function', function: { name: 'f' } }]
+    for (const member of ['arguments', 'args', 'input', 'parameters'])
+      for (const value of ['', ' \n', null, {}, '{}']) none.push({ name: 'f', [member]: value })
+    for (const given of none) {
+      expect(await matches([given], [call('f')]), JSON.stringify(given)).toBe(1)
+      expect(await matches([call('f')], [given]), JSON.stringify(given)).toBe(1)
+    }
+  })
+
+  it.each(['tool_call_match', 'tool_call_f1'])(
+    '%s: a shape that it does not know is an error, and no call without arguments',
+    async (scorer) => {
+      const unknown = [
+        null,
+        'f',
+        5,
+        [],
+        {},
+        { name: 5 },
+        { name: 'f', params: { x: 1 } },
+        { name: 'f', kwargs: { x: 1 } },
+        { toolName: 'f', input: { x: 1 } },
+        { function: 'f', arguments: {} },
+        { function: { name: 'f' }, arguments: { x: 1 } },
+        { name: 'f', args: { x: 1 }, arguments: { x: 2 } },
+      ]
+      for (const given of unknown) {
+        const calls = { tool_calls: [given], expected_tool_calls: [call('f')] }
+        expect(await code(scorer, calls), JSON.stringify(given)).toBe('invalid_tool_calls')
+        const swapped = { tool_calls: [call('f')], expected_tool_calls: [given] }
+        expect(await code(scorer, swapped), JSON.stringify(given)).toBe('invalid_expected')
+      }
+    },
+  )
+
+  it('takes arguments that are no JSON for wrong ones, and expected ones for a fault of the test', async () => {
+    const wrong = { name: 'f', arguments: '{' }
+    expect(await matches([wrong], [call('f')])).toBe(0)
+    expect(await code('tool_call_match', { tool_calls: [], expected_tool_calls: [wrong] })).toBe(
+      'invalid_expected',
+    )
     expect(await code('tool_call_match', { tool_calls: [] })).toBe('missing_field')
     expect(await code('tool_call_match', { tool_calls: null, expected_tool_calls: [] })).toBe(
       'missing_field',

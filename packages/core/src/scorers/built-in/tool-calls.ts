@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { jsonEqual } from '../json-equal.ts'
 import { mostPairs } from '../measure/matching.ts'
 import { Unscorable, defineScorer } from '../scorer.ts'
-import type { FieldName } from '../scorer.ts'
 
 const Arguments = z
   .enum(['exact', 'ignore', 'superset', 'subset'])
@@ -13,9 +12,9 @@ type Arguments = z.output<typeof Arguments>
 
 const MAX_CALLS = 1_000
 
-/** A tool call for comparison; null arguments were invalid and equal none. */
+/** A tool call for comparison; null arguments were no JSON and equal none. */
 interface Call {
-  readonly name: string | null
+  readonly name: string
   readonly args: { readonly value: unknown } | null
 }
 
@@ -28,7 +27,7 @@ interface Calls {
 /** 1 if the tool calls are the expected ones. */
 export const toolCallMatch = defineScorer({
   name: 'tool_call_match',
-  version: '1',
+  version: '2',
   description: 'tool_calls relate to expected_tool_calls as the mode says, by the best pairing',
   edition: 'community',
   defaultThreshold: 1,
@@ -63,7 +62,7 @@ export const toolCallMatch = defineScorer({
 /** F1 of the tool calls against the expected ones. */
 export const toolCallF1 = defineScorer({
   name: 'tool_call_f1',
-  version: '1',
+  version: '2',
   description: 'F1 of tool_calls against expected_tool_calls, each counted as often as it occurs',
   edition: 'community',
   defaultThreshold: 0.5,
@@ -98,11 +97,11 @@ const pairsOf = ({ actual, expected, matches }: Calls): number =>
 function callsOf(result: ResultToScore, args: Arguments): Calls {
   const actual = listOf('tool_calls', result.tool_calls)
   const expected = listOf('expected_tool_calls', result.expected_tool_calls)
-  const unreadable = (call: Call) => call.name === null || call.args === null
-  if (expected.some(unreadable))
+  const unread = expected.findIndex((call) => call.args === null)
+  if (unread !== -1)
     throw new Unscorable(
       'invalid_expected',
-      'expected_tool_calls holds a call without a name or with arguments that cannot be read',
+      `expected_tool_calls[${unread}] has arguments that are not JSON`,
       'expected_tool_calls',
     )
   // The matching queries each pair more than once.
@@ -115,11 +114,23 @@ function callsOf(result: ResultToScore, args: Arguments): Calls {
   return { actual, expected, matches }
 }
 
-function listOf(field: FieldName, given: readonly unknown[] | null | undefined): Call[] {
+function listOf(
+  field: 'tool_calls' | 'expected_tool_calls',
+  given: readonly unknown[] | null | undefined,
+): Call[] {
   const list = given ?? []
   if (list.length > MAX_CALLS)
     throw new Unscorable('limit_exceeded', `${field} holds more than ${MAX_CALLS} calls`, field)
-  return list.map(callOf)
+  return list.map((given, at) => {
+    const call = callOf(given)
+    if (call) return call
+    throw new Unscorable(
+      field === 'tool_calls' ? 'invalid_tool_calls' : 'invalid_expected',
+      `${field}[${at}] must be a call {name, arguments} or {function: {name, arguments}}; ` +
+        'args, input and parameters are taken for arguments, and only one of them',
+      field,
+    )
+  })
 }
 
 type Fields = Readonly<Record<string, unknown>>
@@ -127,20 +138,38 @@ type Fields = Readonly<Record<string, unknown>>
 const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** Names of the arguments: OpenAI, LangChain and Gemini, Anthropic, and others. */
+const ARGUMENTS = ['arguments', 'args', 'input', 'parameters'] as const
+/** Other members of calls without arguments. */
+const BESIDES = new Set(['name', 'id', 'type', 'index', 'call_id', 'tool_call_id', 'status'])
+
 /**
- * Parses `{name, arguments}` and OpenAI's `{function: {name, arguments}}`; arguments may be JSON
- * text.
+ * Parses `{name, arguments}`, with `args`, `input` or `parameters` in place of `arguments`, and the same
+ * inside of `function`. Arguments may be JSON text. Null for any other shape: what cannot be read must not
+ * pass as a call without arguments.
  */
-function callOf(given: unknown): Call {
-  const outer = isObject(given) ? given : {}
-  const call = isObject(outer['function']) ? outer['function'] : outer
-  const name = typeof call['name'] === 'string' ? call['name'] : null
-  return { name, args: argumentsOf(call['arguments']) }
+function callOf(given: unknown): Call | null {
+  if (!isObject(given)) return null
+  const inner = given['function']
+  const call = isObject(inner) ? inner : given
+  const outer = isObject(inner) ? presentIn(given) : []
+  const { name } = call
+  const [own, ...more] = presentIn(call)
+  if (typeof name !== 'string' || outer.length > 0 || more.length > 0) return null
+  if (own !== undefined) return { name, args: argumentsOf(call[own]) }
+  const isBare = Object.keys(call).every((member) => BESIDES.has(member) || isArguments(member))
+  return isBare ? { name, args: { value: {} } } : null
 }
 
+const isArguments = (member: string): boolean => (ARGUMENTS as readonly string[]).includes(member)
+
+/** The members that hold arguments. Serializers write null for those that a call has not. */
+const presentIn = (call: Fields): (typeof ARGUMENTS)[number][] =>
+  ARGUMENTS.filter((member) => call[member] !== undefined && call[member] !== null)
+
 function argumentsOf(given: unknown): Call['args'] {
-  if (given === undefined || given === null) return { value: {} }
   if (typeof given !== 'string') return { value: given }
+  if (given.trim() === '') return { value: {} }
   try {
     return { value: JSON.parse(given) as unknown }
   } catch {
@@ -149,7 +178,7 @@ function argumentsOf(given: unknown): Call['args'] {
 }
 
 function isSame(actual: Call | undefined, expected: Call | undefined, mode: Arguments): boolean {
-  if (!actual || !expected || actual.name === null || actual.name !== expected.name) return false
+  if (!actual || !expected || actual.name !== expected.name) return false
   if (mode === 'ignore') return true
   if (!actual.args || !expected.args) return false
   const [own, wanted] = [actual.args.value, expected.args.value]
