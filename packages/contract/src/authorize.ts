@@ -23,11 +23,16 @@ interface WithReplaced {
   readonly replaced?: readonly string[] | undefined
 }
 
+/** Longer ones are refused before. */
+const isPlace = (context: Json, pointer: string): boolean =>
+  pointer.length > MAX_POINTER ||
+  ((pointer === '' || pointer.startsWith('/')) && at(context, pointer) !== undefined)
+
 /** A pointer to nothing would name a place of another context. */
 export const replacedResolve: z.core.CheckFn<WithReplaced> = ({ value, issues }) => {
   const { context = {}, replaced = [] } = value
   for (const [i, pointer] of replaced.entries())
-    if ((pointer !== '' && !pointer.startsWith('/')) || at(context as Json, pointer) === undefined)
+    if (!isPlace(context as Json, pointer))
       issues.push({
         code: 'custom',
         path: ['replaced', i],

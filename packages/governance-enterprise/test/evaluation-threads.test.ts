@@ -35,6 +35,17 @@ const CASES: readonly [string, AuthorizeRequest, object][] = [
     { decision: 'deny', reason: 'policy_error' },
   ],
   [
+    'a policy about a replaced place',
+    {
+      agent_id: 'a',
+      action: 'pay.send',
+      resource: 'account:7',
+      context: { amount: 5 },
+      replaced: ['/amount'],
+    },
+    { decision: 'deny', reason: 'policy_error' },
+  ],
+  [
     'an allowing policy at this time',
     { agent_id: 'a', action: 'pay.send', resource: 'account:7', context: { amount: 5 } },
     { decision: 'allow', reason: 'policy_allow' },

@@ -83,6 +83,26 @@ describe.skipIf(!hasModules()).each(someDialects())('a dry-run on %s', (dialect)
     })
   })
 
+  it('names the places that were replaced, of one request and of several', async () => {
+    const api = await anew()
+    const overlay = { add: [{ effect: 'deny', condition: 'has(context.args.memo.a)' }] }
+    const context = { args: { memo: { length: 3, sha256: 'aa' } } }
+    const asked = { agent_id: 'a', action: 'b', context, replaced: ['/args/memo'] }
+    const denied = { reason: 'policy_error', warnings: ['context_replaced: /args/memo'] }
+
+    expect(await api.ok('dryRunPolicies', { body: { ...asked, overlay } })).toMatchObject(denied)
+    const several = { requests: [asked, { ...asked, replaced: [] }], overlay }
+    expect(await api.ok('dryRunPolicies', { body: several })).toMatchObject({
+      results: [denied, { decision: 'allow', warnings: [] }],
+    })
+    for (const body of [
+      { ...asked, replaced: ['/args/none'] },
+      { requests: [{ ...asked, replaced: ['/none'] }] },
+      { requests: [asked], replaced: [] },
+    ])
+      expect(await api.refusal('dryRunPolicies', { body })).toMatchObject({ status: 400 })
+  })
+
   it('changes nothing but that the ledger tells of it, whatever the decision would have done', async () => {
     const api = await anew()
     const limit = { daily_usd: 100, hold_ttl_seconds: 60 }

@@ -160,6 +160,22 @@ describe.skipIf(!hasModules()).each(someDialects())('a replay on %s', (dialect) 
     for (const seq of [allowed, small]) expect(flips.join()).not.toContain(`${seq}: `)
   })
 
+  it('cannot read the places that were replaced either', async () => {
+    const api = await anew()
+    const context = { args: { amount: 5, rows: { length: 3, sha256: 'aa' } } }
+    const replaced = ['/args/rows']
+    const seq = await ask(api, { ...PAY, action: 'pay', context, replaced })
+    const passed = await ask(api, { ...PAY, action: 'pay', context })
+    const overlay = {
+      add: [{ effect: 'deny', actions: ['pay'], condition: 'has(context.args.rows.more)' }],
+    }
+
+    const flips = flipsOf(await replay(api, { overlay }))
+
+    expect(flips).toContain(`${seq}: allow → deny by overlay.0`)
+    expect(flips.join()).not.toContain(`${passed}: `)
+  })
+
   it('tries another default effect', async () => {
     const api = await anew()
     const { byDefault, allowed } = await history(api)

@@ -56,6 +56,10 @@ describe('recordedDecision', () => {
   it.each<[string, AuthorizeRequest, UnverifiedFacts?]>([
     ['nothing more', { ...BASE, context: {} }],
     ['a context', { ...BASE, context: { amount: 1.5, list: [null, { a: 'é' }] } }],
+    [
+      'a context with replaced places',
+      { ...BASE, context: { args: { memo: { sha256: 'aa' } } }, replaced: ['/args/memo'] },
+    ],
     ['a resource as text', { ...BASE, context: {}, resource: 'doc:1:2' }],
     ['a resource without a type', { ...BASE, context: {}, resource: 'doc' }],
     ['an odd resource', { ...BASE, context: {}, resource: ':' }],
@@ -106,6 +110,8 @@ describe('recordedDecision', () => {
     // The reason of an allow explains no denial.
     for (const reason of ['default_allow', 'approved', 'approval_required'])
       texts.push(JSON.stringify({ ...entry, reason }))
+    for (const replaced of [7, null, [7], '/a', ['x'.repeat(2_000)]])
+      texts.push(JSON.stringify({ ...entry, data: { ...entry.data, replaced } }))
     for (const name of ['context', 'matched', 'plan', 'decision_id'])
       for (const value of [undefined, 7, null, [7]])
         texts.push(JSON.stringify({ ...entry, data: { ...entry.data, [name]: value } }))

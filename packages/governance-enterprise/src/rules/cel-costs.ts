@@ -65,12 +65,17 @@ const compared: Cost = (a, b) => {
   return isContainer(a) === isContainer(b) ? 1 + Math.min(weigh(a), weigh(b)) : 2
 }
 
-/** The steps of comparing a value with the elements of a list, without those inside of the elements. */
-function weighElements(list: CelList): number {
+/** Elements are read as deep as they are compared. */
+function searchedList(value: unknown, list: CelList): number {
   let weight = 1
-  for (const element of list)
-    weight += isContainer(element) || isCelError(element) ? 1 : weigh(element)
-  return weight
+  let isDeep = false
+  for (const element of list) {
+    const isOpen = isContainer(element)
+    isDeep ||= isOpen
+    weight += isOpen || isCelError(element) ? 1 : weigh(element)
+  }
+  if (!isContainer(value)) return Math.min(weight, 1 + list.size * weigh(value))
+  return isDeep ? 1 + Math.min(weigh(list), list.size * weigh(value)) : 1 + list.size
 }
 
 const lengthOf = (value: unknown): number =>
@@ -110,10 +115,7 @@ const COSTS: Readonly<Record<string, Cost>> = {
   '_<=_': compared,
   '_>_': compared,
   '_>=_': compared,
-  '@in': (value, of) =>
-    isCelList(of)
-      ? 1 + Math.min(isContainer(value) ? weigh(of) : weighElements(of), of.size * weigh(value))
-      : 1 + sizeOf(of),
+  '@in': (value, of) => (isCelList(of) ? searchedList(value, of) : 1 + sizeOf(of)),
   '_+_': made,
   size: (value) => 1 + (typeof value === 'string' ? value.length / READ : 0),
   type: once,

@@ -1,10 +1,10 @@
+import { FAILED } from '../base/seen-context.ts'
 import { isLongSearch } from './cel-costs.ts'
 import {
   BinaryPredicate,
   ConditionalOperator,
   Constant,
   LiteralEquality,
-  FAILED,
   hasMember,
   hasTest,
   isRecord,

@@ -1,7 +1,5 @@
+import { FAILED } from '../base/seen-context.ts'
 import type { BoundFacts } from './facts.ts'
-
-/** The result of a failed evaluation; as a value of the request, one that is unknown. */
-export const FAILED = Symbol('failed')
 
 /**
  * A condition or a part of one, ready to run; a value other than a boolean is an error where a

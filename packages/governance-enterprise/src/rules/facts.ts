@@ -4,10 +4,10 @@ import { timestampFromMs, TimestampSchema } from '@bufbuild/protobuf/wkt'
 import { reflect } from '@bufbuild/protobuf/reflect'
 import type { Ask } from '@remit/core'
 import { fromMicroUsd } from '@remit/contract'
+import { FAILED, seenContext, withPlaces } from '../base/seen-context.ts'
 import { amountOf } from '../spend/amount.ts'
 import { attributesOf } from './agent-attributes.ts'
-import { FAILED, isRecord } from './evaluation-nodes.ts'
-import { seenContext, withPlaces } from './seen-context.ts'
+import { isRecord } from './evaluation-nodes.ts'
 import { AMOUNT, AMOUNT_RECORD, AUTHORIZE_VARIABLES } from './types.ts'
 
 /** The values that conditions read, by variable. */

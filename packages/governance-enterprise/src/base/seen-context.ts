@@ -1,6 +1,8 @@
 import type { AuthorizeRequest } from '@remit/contract'
 import { stepsOf } from '@remit/contract/fit'
-import { FAILED } from './evaluation-nodes.ts'
+
+/** The result of a failed evaluation; as a value of the request, one that is unknown. */
+export const FAILED = Symbol('failed')
 
 type Members = Record<string, unknown>
 type Seen = Readonly<Members>
