@@ -32,6 +32,11 @@ describe.skipIf(!hasPython)('the gate in Python', () => {
       const { client } = server
       await client.createPolicy({ body: { effect: 'deny', actions: ['denied.*'] } })
       await client.setApprovalRule({ params: { id: 'held' }, body: { actions: ['held.*'] } })
+      for (const condition of [
+        'has(context.args.usd) && context.args.usd > 1000.0',
+        'has(context.args.to) && context.args.to == "mallory"',
+      ])
+        await client.createPolicy({ body: { effect: 'deny', actions: ['order'], condition } })
     })
     afterAll(() => server.stop())
 
@@ -42,6 +47,14 @@ describe.skipIf(!hasPython)('the gate in Python', () => {
       // Those of a framework are skipped where it is not installed.
       expect(stderr).toMatch(/^OK(?: \(skipped=[12]\))?$/m)
       expect(stderr).toMatch(/Ran 15 tests/)
+    })
+
+    it('runs what was decided, and settles how it ended', async () => {
+      const env = { REMIT_URL: server.url, REMIT_KEY: server.org.key }
+      const { stderr } = await python(['tests/live_decided.py'], env)
+
+      expect(stderr).toMatch(/^OK(?: \(skipped=[1-3]\))?$/m)
+      expect(stderr).toMatch(/Ran 11 tests/)
     })
 
     it('blocks in the hooks of its adapters', async () => {

@@ -18,6 +18,20 @@ export type ApprovalMode =
   /** Deny at once, and name the approval. */
   | { readonly mode: 'refuse' }
 
+const MODES = ['wait', 'return', 'refuse']
+
+/** Refuses a mode with a mistake, which would wait for another time than it says. Throws `TypeError`. */
+export function checkApproval(approval: ApprovalMode): void {
+  const { mode, maxMs, ...others } = approval as { mode?: unknown; maxMs?: unknown }
+  if (!MODES.includes(mode as string))
+    throw new TypeError(`approval.mode must be one of ${MODES.join(', ')}`)
+  const unknown = Object.keys(others)[0] ?? (mode !== 'wait' && 'maxMs' in approval ? 'maxMs' : '')
+  if (unknown !== '')
+    throw new TypeError(`approval.${unknown} is unknown with mode ${String(mode)}`)
+  if (mode === 'wait' && !(typeof maxMs === 'number' && maxMs >= 0))
+    throw new TypeError('approval.maxMs must be a number of milliseconds')
+}
+
 export interface DecideOptions extends Limits {
   /** The idempotency key of the first question. */
   readonly key: string

@@ -1,74 +1,41 @@
-import type { Client } from '@remit/contract/client'
-import { canonical, digestOf } from '@remit/contract/fit'
+import { keyOf } from '@remit/contract/client'
+import { canonical, digestOf, omittedDigest } from '@remit/contract/fit'
+import type { OmittedDigest } from '@remit/contract/fit'
 import { Calls } from './calls.ts'
-import { alreadyDecided, decide } from './decide.ts'
+import { alreadyDecided, checkApproval, decide } from './decide.ts'
 import type { ApprovalMode, Prepared } from './decide.ts'
+import type {
+  CallOptions,
+  GateOptions,
+  Ran,
+  RunOptions,
+  ToolCall,
+  WrapOptions,
+} from './gate-options.ts'
 import { randomId } from './ids.ts'
 import { NotExecuted, RemitDenied, RemitPending } from './errors.ts'
 import { decisionKey } from './key.ts'
-import { requestFor } from './mapping.ts'
-import type { ToolMap } from './mapping.ts'
+import { checkMap, requestFor } from './mapping.ts'
+import { nameOf } from './names.ts'
 import { driveWrapped, runSelfTest } from './self-test.ts'
 import type { Drive, SelfTestReport } from './self-test.ts'
 import { reportGap, settle } from './settle.ts'
 import type { Outcome, Settlement } from './settle.ts'
+import { isUnchanged, snapshot } from './snapshot.ts'
 import { deny } from './verdict.ts'
 import type { Allow, Deny, Pending, Verdict } from './verdict.ts'
-
-export interface GateOptions {
-  readonly client: Client
-  /** May be left out where the client has a credential of the agent. */
-  readonly agentId?: string
-  /** One run of the agent; random unless given. With the same id, a restarted run repeats no call. */
-  readonly runId?: string
-  /** Waits up to 4 minutes unless given. */
-  readonly approval?: ApprovalMode
-  readonly map?: ToolMap
-  /** Milliseconds for a decision with all attempts; 10,000 unless given. */
-  readonly timeoutMs?: number
-  /** Further attempts within that time; 3 unless given. */
-  readonly retries?: number
-  /** Returns whether a tool that threw this had no effect, so that its hold can be released. */
-  readonly releaseOn?: (error: unknown) => boolean
-  /** Receives each warning about a decided call once. Default: `console.warn`. */
-  readonly onWarning?: (message: string) => void
-}
-
-/** One call of a tool by an agent. */
-export interface ToolCall {
-  readonly tool: string
-  readonly input: unknown
-  /** Of the host, the same in every attempt; random unless given. */
-  readonly callId?: string
-  /** Ends the wait for a verdict; `check` rejects with its reason. */
-  readonly signal?: AbortSignal
-  /** W3C Trace Context, passed on. */
-  readonly traceparent?: string
-}
-
-export interface Ran<T> {
-  readonly kind: 'ran'
-  readonly result: T
-  readonly verdict: Allow
-}
-
-export interface RunOptions<Input, Result> {
-  /** The actual cost in USD; without it, the amount held is settled. */
-  readonly costOf?: (result: Result, input: Input) => number
-  /** Returns true for a result that reports an error: its hold stays, as after a throw. */
-  readonly isFailure?: (result: Result) => boolean
-}
-
-export interface WrapOptions<Input, Result> extends RunOptions<Input, Result> {
-  /** `return` returns the verdict where the default throws `RemitDenied` or `RemitPending`. */
-  readonly onDeny?: 'throw' | 'return'
-}
-
-type CallOptions = Pick<ToolCall, 'callId' | 'signal' | 'traceparent'>
 
 const WAIT: ApprovalMode = { mode: 'wait', maxMs: 240_000 }
 const TIMEOUT_MS = 10_000
 const RETRIES = 3
+const MIN_SECRET = 32
+
+/** A call with the input that is decided, and its verdict. */
+interface Checked {
+  readonly verdict: Verdict
+  readonly input: unknown
+  readonly prepared: Prepared | null
+}
 
 /** The gate in front of an agent's tools: see `createGate`. */
 export class Gate {
@@ -76,10 +43,18 @@ export class Gate {
   readonly runId: string
   readonly #calls = new Calls()
   readonly #warned = new Set<string>()
+  readonly #digest: OmittedDigest
 
   constructor(options: GateOptions) {
+    const { client, runId, approval, map, omitKey } = options
+    if (approval) checkApproval(approval)
+    if (map) checkMap(map)
+    if (omitKey !== undefined && omitKey.length < MIN_SECRET)
+      throw new TypeError(`omitKey must have at least ${MIN_SECRET} characters`)
     this.options = options
-    this.runId = options.runId ?? randomId()
+    this.runId = runId ?? randomId()
+    let digest: OmittedDigest | undefined
+    this.#digest = (...member) => (digest ??= omittedDigest(omitKey ?? keyOf(client)))(...member)
   }
 
   /**
@@ -87,7 +62,7 @@ export class Gate {
    * deny. Rejects only with the reason of `signal`.
    */
   async check(call: ToolCall): Promise<Verdict> {
-    return (await this.#check(call)).verdict
+    return (await this.#check(call, typeof this.options.map !== 'function')).verdict
   }
 
   /**
@@ -95,38 +70,56 @@ export class Gate {
    * call is denied from then on; report its outcome with `settle`.
    */
   async admit(call: ToolCall): Promise<Verdict> {
-    const { verdict, prepared } = await this.#check(call)
+    const checked = await this.#check(call, typeof this.options.map !== 'function')
+    const { verdict, input, prepared } = checked
     if (verdict.kind !== 'allow') return verdict
-    const { callId, decisionId } = verdict
-    // Minutes may lie between the question and the answer.
-    if (verdict.approvalId !== null && !(await this.#isUnchanged(call, callId, prepared)))
-      return deny(callId, 'input_changed', 'The input changed after its approval.', decisionId)
-    return this.#calls.take(verdict) ? verdict : alreadyDecided(callId, decisionId)
+    const { callId, approvalId } = verdict
+    // A function may map what nobody can copy. Minutes may lie between the question and the answer.
+    const isMapped = input === call.input && approvalId !== null
+    const again = isMapped ? await this.#prepare(call.tool, input, callId) : prepared
+    if (again instanceof Error || again?.step.request !== prepared?.step.request)
+      return inputChanged(verdict)
+    return this.#take(checked, call.input)
   }
 
-  /** Checks a call, runs it at most once, and reports its outcome. The tool's error passes through. */
-  async run<T>(
+  /**
+   * Checks a call, runs it at most once, and reports its outcome. The tool's error passes through. `execute`
+   * receives the input that was decided, a copy; if it uses another one, such as the input in `call`, that must not
+   * change meanwhile: the call is denied if it does.
+   */
+  run<T>(
     call: ToolCall,
-    execute: () => T | Promise<T>,
-    { costOf, isFailure }: RunOptions<unknown, T> = {},
+    execute: (input: never) => T | Promise<T>,
+    options: RunOptions<unknown, T> = {},
   ): Promise<Ran<T> | Deny | Pending> {
-    const verdict = await this.admit(call)
+    return this.#run(call, execute, options, () => call.input)
+  }
+
+  async #run<T>(
+    call: ToolCall,
+    execute: (input: never) => T | Promise<T>,
+    { costOf, isFailure }: RunOptions<unknown, T>,
+    used: (decided: unknown) => unknown,
+  ): Promise<Ran<T> | Deny | Pending> {
+    const checked = await this.#check(call, true)
+    const { input } = checked
+    const verdict = this.#take(checked, used(input))
     if (verdict.kind !== 'allow') return verdict
     let result: T
     try {
-      result = await execute()
+      result = await execute(input as never)
     } catch (error) {
       await this.settle(verdict, this.#outcomeOf(error))
       throw error
     }
-    const isFailed = isFailure?.(result) === true
-    const cost = () => costOf?.(result, call.input)
+    const isFailed = this.#told('isFailure', () => isFailure?.(result)) === true
+    const cost = () => costOf?.(result, input)
     await this.settle(verdict, isFailed ? { outcome: 'failure' } : this.#cost(cost))
     return { kind: 'ran', result, verdict }
   }
 
-  /** Reports the outcome of an allowed call and ends its hold. Never throws. */
-  settle(verdict: Allow, outcome: Outcome = {}): Promise<Settlement> {
+  /** Reports the outcome of an allowed call and ends its hold. Never throws; another verdict has none. */
+  settle(verdict: Verdict, outcome: Outcome = {}): Promise<Settlement> {
     return settle(this.#settler, verdict, outcome)
   }
 
@@ -137,7 +130,7 @@ export class Gate {
   }
 
   /**
-   * A tool that asks first: checks, runs, settles.
+   * A tool that asks first: checks, runs, settles. It receives the input that was decided, a copy.
    *
    * @example
    * const transfer = gate.wrap('payments.transfer', (input: Transfer) => bank.transfer(input))
@@ -156,14 +149,26 @@ export class Gate {
   wrap<Input, Result>(
     tool: string,
     execute: (input: Input) => Result | Promise<Result>,
-    { onDeny = 'throw', costOf }: WrapOptions<Input, Result> = {},
+    { onDeny = 'throw', costOf, isFailure }: WrapOptions<Input, Result> = {},
   ) {
+    this.assertTool(tool)
+    const options = { ...(costOf && { costOf }), ...(isFailure && { isFailure }) }
     return async (input: Input, call: CallOptions = {}): Promise<Result | Deny | Pending> => {
-      const cost = costOf && { costOf: (result: Result) => costOf(result, input) }
-      const done = await this.run({ ...call, tool, input }, () => execute(input), cost)
+      const asked = { ...call, tool, input }
+      const done = await this.#run(asked, execute, options as RunOptions<unknown, Result>, same)
       if (done.kind === 'ran') return done.result
       if (onDeny === 'return') return done
       throw done.kind === 'deny' ? new RemitDenied(done) : new RemitPending(done)
+    }
+  }
+
+  /** Throws a `TypeError` for the name of a tool whose calls would all be denied. */
+  assertTool(tool: string): void {
+    if (typeof this.options.map === 'function') return
+    try {
+      nameOf(tool, `the tool ${JSON.stringify(tool)}`)
+    } catch (error) {
+      throw new TypeError((error as Error).message, { cause: error })
     }
   }
 
@@ -185,14 +190,22 @@ export class Gate {
     return { client, agentId, warn: (message: string) => this.#warn(message) }
   }
 
-  async #check(call: ToolCall): Promise<{ verdict: Verdict; prepared: Prepared | null }> {
-    const { callId = randomId(), signal, traceparent } = call
+  async #check(call: ToolCall, isCopied: boolean): Promise<Checked> {
+    const { tool, callId = randomId(), signal, traceparent } = call
     const { client, approval = WAIT, timeoutMs = TIMEOUT_MS, retries = RETRIES } = this.options
     signal?.throwIfAborted()
-    const prepared = await this.#prepare(call, callId)
+    let input: unknown
+    let prepared: Prepared | Error
+    try {
+      input = isCopied ? snapshot(call.input) : call.input
+      prepared = await this.#prepare(tool, input, callId)
+    } catch (error) {
+      prepared = error as Error
+    }
     if (prepared instanceof Error)
-      return { verdict: deny(callId, 'unmappable', prepared.message), prepared: null }
-    const key = await decisionKey(prepared.step, null)
+      return { verdict: deny(callId, 'unmappable', prepared.message), input, prepared: null }
+    const ready = prepared
+    const key = await decisionKey(ready.step, null)
     const limits = {
       key,
       approval,
@@ -201,15 +214,23 @@ export class Gate {
       ...(traceparent !== undefined && { traceparent }),
     }
     const verdict = await this.#calls.verdict(key, signal, (ended) =>
-      decide(client, prepared, { ...limits, signal: ended }),
+      decide(client, ready, { ...limits, signal: ended }),
     )
-    return { verdict: verdict ?? alreadyDecided(callId, null), prepared }
+    return { verdict: verdict ?? alreadyDecided(callId, null), input, prepared }
   }
 
-  async #prepare({ tool, input }: ToolCall, call: string): Promise<Prepared | Error> {
+  /** The one execution of an allowed call, if `used` is still what was decided. Without a pause before it. */
+  #take({ verdict, input }: Checked, used: unknown): Verdict {
+    if (verdict.kind !== 'allow') return verdict
+    if (used !== input && !isUnchanged(input, used)) return inputChanged(verdict)
+    return this.#calls.take(verdict) ? verdict : alreadyDecided(verdict.callId, verdict.decisionId)
+  }
+
+  async #prepare(tool: string, input: unknown, call: string): Promise<Prepared | Error> {
     const { agentId, map } = this.options
     try {
-      const request = await requestFor(agentId, map, tool, input)
+      const settings = { ...(agentId !== undefined && { agentId }), ...(map && { map }) }
+      const request = await requestFor({ ...settings, digest: this.#digest }, tool, input)
       const text = canonical(request)
       const hash = await digestOf(text)
       const step = { agent: agentId ?? null, run: this.runId, call, request: hash }
@@ -219,38 +240,51 @@ export class Gate {
     }
   }
 
-  async #isUnchanged(call: ToolCall, callId: string, before: Prepared | null): Promise<boolean> {
-    const now = await this.#prepare(call, callId)
-    return !(now instanceof Error) && now.step.request === before?.step.request
-  }
-
   #outcomeOf(error: unknown): Outcome {
     const { releaseOn } = this.options
-    if (error instanceof NotExecuted || releaseOn?.(error) === true)
+    if (error instanceof NotExecuted || this.#told('releaseOn', () => releaseOn?.(error)) === true)
       return { outcome: 'failure', release: true }
     const name = error instanceof Error ? error.name : ''
     return { outcome: /^(Abort|Timeout)Error$/.test(name) ? 'unknown' : 'failure' }
   }
 
-  /** The tool has run: a cost that cannot be told must not look as if it had not. */
-  #cost(costOf: () => number | undefined): Outcome {
+  /** A cost of any type: `settle` judges it. */
+  #cost(costOf: () => unknown): Outcome {
+    const costUsd = this.#told('costOf', costOf)
+    // Of a promise, nobody else hears that it fails.
+    if (costUsd instanceof Promise) costUsd.catch(() => undefined)
+    return costUsd === undefined ? {} : { costUsd: costUsd as number }
+  }
+
+  /** The tool has run: a question of its owner that fails must not look as if it had not. */
+  #told<T>(name: string, question: () => T): T | undefined {
     try {
-      const costUsd = costOf()
-      return costUsd === undefined ? {} : { costUsd }
+      return question()
     } catch (error) {
-      this.#warn(`costOf failed, and the amount held was settled: ${String(error)}`)
-      return {}
+      this.#warn(`${name} failed, and its answer was left out: ${textOf(error)}`)
+      return undefined
     }
   }
 
   #warn(message: string): void {
     if (this.#warned.size >= 100 || this.#warned.has(message)) return
     this.#warned.add(message)
-    // The one place to be heard without a logger.
-    if (this.options.onWarning) this.options.onWarning(message)
-    else console.warn(`remit: ${message}`)
+    try {
+      // The one place to be heard without a logger.
+      if (this.options.onWarning) this.options.onWarning(message)
+      else console.warn(`remit: ${message}`)
+    } catch {
+      // A warning must not end what it is about.
+    }
   }
 }
+
+const same = (decided: unknown): unknown => decided
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : typeof error)
+
+const inputChanged = ({ callId, decisionId }: Allow): Deny =>
+  deny(callId, 'input_changed', 'The input changed after it was decided.', decisionId)
 
 /**
  * A gate in front of the tools of one agent run.

@@ -1,9 +1,9 @@
 import { AddressError, normalPath } from '@remit/contract/address'
 import { at, fitted, isObject } from '@remit/contract/fit'
-import type { Json, JsonObject } from '@remit/contract/fit'
+import type { Json, JsonObject, OmittedDigest } from '@remit/contract/fit'
 import { Unmappable } from './errors.ts'
 import { without } from './json.ts'
-import { toName } from './names.ts'
+import { nameOf } from './names.ts'
 import { toPlain } from './plain.ts'
 
 /** The authorization request for a call. */
@@ -23,7 +23,7 @@ export interface ToolMapping {
   readonly amount?: string
   /** Such as `invoice:{/invoice_id}`, or `file:{/path}` for a path, which is in normal form. */
   readonly resource?: string
-  /** Pointers to members that Remit must not see. */
+  /** Pointers to members that Remit must not see; `context.omitted` has a keyed digest of each. */
   readonly omit?: readonly string[]
 }
 
@@ -40,8 +40,34 @@ export interface AuthorizeRequest extends JsonObject {
   readonly replaced?: string[]
 }
 
+const MAX_USD = 1e9
+
+export const isUsd = (value: unknown): value is number =>
+  typeof value === 'number' && value >= 0 && value <= MAX_USD
+
+/** Amounts have 6 decimals; sums of prices have more. */
+export const roundedUsd = (usd: number): number => Math.round(usd * 1e6) / 1e6
+
 /** Actions that the server answers before all rules. */
 export const SELF_TEST_ACTIONS = 'remit.selftest.'
+
+const MEMBERS = ['action', 'amount', 'omit', 'resource']
+
+/** Refuses a table with a mistake: a member that is not omitted would be seen. Throws `TypeError`. */
+export function checkMap(map: ToolMap): void {
+  if (typeof map === 'function') return
+  for (const [tool, mapping] of Object.entries(map)) {
+    const unknown = Object.keys(mapping).find((member) => !MEMBERS.includes(member))
+    if (unknown !== undefined)
+      throw new TypeError(`map.${tool}.${unknown} is unknown; known are ${MEMBERS.join(', ')}`)
+    const { amount = '/', omit = [] } = mapping
+    const fault = [amount, ...omit].find((pointer) => !POINTER.test(pointer))
+    if (fault !== undefined)
+      throw new TypeError(`map.${tool}: ${fault} is no JSON Pointer such as /invoice/id`)
+  }
+}
+
+const POINTER = /^\/([^~]|~[01])*$/
 
 const selfTests = new WeakSet<ToolMap>()
 
@@ -52,21 +78,27 @@ export function selfTestMap(answer: string): ToolMap {
   return map
 }
 
+/** The gate's settings for requests. */
+interface Requester {
+  readonly agentId?: string
+  readonly map?: ToolMap
+  readonly digest: OmittedDigest
+}
+
 /**
  * The request for a call. Throws `Unmappable`, or what the mapping throws. A tool cannot get past the
  * rules by the name of a reserved action.
  */
 export async function requestFor(
-  agentId: string | undefined,
-  map: ToolMap | undefined,
+  { agentId, map, digest }: Requester,
   tool: string,
   input: unknown,
 ): Promise<AuthorizeRequest> {
   const mapped =
     typeof map === 'function'
       ? await byFunction(map, tool, input)
-      : await byTable(map ?? {}, tool, input)
-  const action = await toName(mapped.action)
+      : await applyMapping(mappingOf(map ?? {}, tool), tool, input, digest)
+  const action = nameOf(mapped.action, 'action')
   if (action.startsWith(SELF_TEST_ACTIONS) && !(map && selfTests.has(map)))
     throw new Unmappable('action', 'is reserved for self-tests')
   const { context, replaced } = await fitted(mapped.context)
@@ -75,14 +107,15 @@ export async function requestFor(
     ...(agentId !== undefined && { agent_id: agentId }),
     context,
     ...(replaced.length > 0 && { replaced: [...replaced] }),
-    ...(mapped.resource !== undefined && { resource: await resourceOf(mapped.resource) }),
+    ...(mapped.resource !== undefined && { resource: resourceOf(mapped.resource) }),
   }
 }
 
-async function resourceOf(resource: NonNullable<Mapped['resource']>): Promise<Json> {
+function resourceOf(resource: NonNullable<Mapped['resource']>): Json {
   if (resource === '') return ''
-  if (typeof resource === 'string') return toName(resource)
-  return { id: await toName(resource.id), type: await toName(resource.type) }
+  if (typeof resource === 'string') return nameOf(resource, 'resource')
+  const { id, type } = resource
+  return { id: nameOf(id, 'resource.id'), type: nameOf(type, 'resource.type') }
 }
 
 export interface PlainMapped extends Mapped {
@@ -100,30 +133,41 @@ async function byFunction(
   return { ...mapped, context }
 }
 
-const byTable = (
-  table: Readonly<Record<string, ToolMapping>>,
-  tool: string,
-  input: unknown,
-): Promise<PlainMapped> =>
-  applyMapping(Object.hasOwn(table, tool) ? (table[tool] ?? {}) : {}, tool, input)
+const mappingOf = (table: Readonly<Record<string, ToolMapping>>, tool: string): ToolMapping =>
+  Object.hasOwn(table, tool) ? (table[tool] ?? {}) : {}
 
-/** The request that a mapping makes of one call; throws `Unmappable`. */
+/**
+ * The request that a mapping makes of one call; throws `Unmappable`. `digest` binds the members that it omits.
+ */
 export async function applyMapping(
   { action, amount, resource, omit = [] }: ToolMapping,
   tool: string,
   input: unknown,
+  digest: OmittedDigest,
 ): Promise<PlainMapped> {
   const args = await toPlain(input ?? {})
-  const amountUsd = amount === undefined ? undefined : at(args, amount)
+  const omitted: Record<string, Json> = {}
+  for (const pointer of omit.toSorted()) {
+    const member = at(args, pointer)
+    if (member !== undefined) omitted[pointer] = await digest(tool, pointer, member)
+  }
   return {
     action: action ?? tool,
     ...(resource !== undefined && { resource: filled(resource, args) }),
     context: {
-      ...(amountUsd !== undefined && { amount_usd: amountUsd }),
+      ...(amount !== undefined && { amount_usd: amountAt(args, amount) }),
       args: omit.reduce(without, args),
-      tool: await toName(tool),
+      ...(Object.keys(omitted).length > 0 && { omitted }),
+      tool: nameOf(tool, 'tool'),
     },
   }
+}
+
+/** An amount as limits count it: without it, a limit would count nothing. */
+function amountAt(args: Json, pointer: string): number {
+  const amount = at(args, pointer)
+  if (typeof amount === 'number') return isUsd(amount) ? roundedUsd(amount) : amount
+  throw new Unmappable(pointer, 'is no number, and the amount needs it')
 }
 
 /** A template with values of the arguments; one that begins with `file:` is a path in normal form. */

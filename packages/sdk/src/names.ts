@@ -1,29 +1,26 @@
-import { hex, sha256 } from '@remit/contract/fit'
+import { isName } from '@remit/contract/fit'
+import { Unmappable } from './errors.ts'
 
 const MAX_LENGTH = 256
-const HASH_LENGTH = 9
-/** No `*` and no invisible character: the characters that names of Remit must not contain. */
-const UNUSABLE =
-  /[\u{16FE4}\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{DI}\p{NChar}\p{Zl}\p{Zp}[\p{Zs}--\x20]\u2800\uFFFC\u{13441}\u{13442}\u{1D159}*]/gv
-
-/** Most names, at a fraction of the time. */
-const PLAIN = /^[\w.:/-]{1,256}$/
 
 /**
- * A text as Remit takes names: at most 256 characters, NFC, without invisible characters, outer blanks
- * or `*`. A text that had to be changed ends in `~` and 8 hex digits of its SHA-256, so that different
- * texts stay different.
+ * A name as Remit takes it. Throws `Unmappable` for any other one: cleaned, the rules would judge a name that
+ * does not run.
  */
-export const toName = (text: string): string | Promise<string> =>
-  PLAIN.test(text) ? text : cleaned(text)
+export function nameOf(text: unknown, what: string): string {
+  if (typeof text !== 'string') throw new Unmappable(what, 'must be a text')
+  if (isName(text)) return text
+  throw new Unmappable(what, `must ${problemOf(text)}`)
+}
 
-async function cleaned(text: string): Promise<string> {
-  const clean = text
-    .normalize('NFC')
-    .replace(UNUSABLE, '_')
-    .replace(/^ +| +$/g, '')
-  const chars = Array.from(clean)
-  if (clean === text && chars.length > 0 && chars.length <= MAX_LENGTH) return text
-  const start = chars.slice(0, MAX_LENGTH - HASH_LENGTH).join('')
-  return `${start}~${hex(await sha256(text)).slice(0, HASH_LENGTH - 1)}`
+function problemOf(text: string): string {
+  const chars = Array.from(text)
+  if (chars.length === 0) return 'not be empty'
+  if (chars.length > MAX_LENGTH) return `have at most ${MAX_LENGTH} characters`
+  if (text.includes('*')) return 'not contain *'
+  if (text.normalize('NFC') !== text) return 'be in the normalization form NFC of Unicode'
+  const unseen = chars.find((char) => char !== ' ' && !isName(char))
+  if (unseen === undefined) return 'not begin or end with a blank'
+  const code = unseen.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')
+  return `not contain the invisible character U+${code}`
 }

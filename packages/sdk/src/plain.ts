@@ -108,9 +108,14 @@ function inOrder(names: readonly string[]): readonly string[] {
 }
 
 /** An assignment to `__proto__` would be lost. */
-function setOwn(target: Record<string, Json>, name: string, value: Json): void {
+export function setOwn(target: Record<string, unknown>, name: string, value: unknown): void {
   if (name === '__proto__')
-    Object.defineProperty(target, name, { value, enumerable: true, configurable: true })
+    Object.defineProperty(target, name, {
+      value,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    })
   else target[name] = value
 }
 

@@ -2,8 +2,8 @@ import { RemitError } from '@remit/contract/client'
 import type { Client } from '@remit/contract/client'
 import { settlementKey } from './key.ts'
 import type { Json } from '@remit/contract/fit'
-import { SELF_TEST_ACTIONS } from './mapping.ts'
-import type { Allow } from './verdict.ts'
+import { isUsd, roundedUsd, SELF_TEST_ACTIONS } from './mapping.ts'
+import type { Verdict } from './verdict.ts'
 
 /** The outcome of an allowed call. */
 export interface Outcome {
@@ -15,7 +15,10 @@ export interface Outcome {
   readonly release?: boolean
 }
 
-/** States if the outcome is in the ledger and the hold ended; `error` has the reason if not. */
+/**
+ * States if the outcome is in the ledger and the hold ended; `error` has the reason if not. It is null for a verdict
+ * that holds nothing.
+ */
 export interface Settlement {
   readonly settled: boolean
   readonly error: RemitError | null
@@ -28,7 +31,6 @@ interface Settler {
 }
 
 const ATTEMPT_MS = 5_000
-const MAX_USD = 1e9
 
 /**
  * Reports the outcome of an allowed call and ends its hold. Never throws: what was done stays done,
@@ -36,34 +38,52 @@ const MAX_USD = 1e9
  */
 export async function settle(
   { client, agentId, warn }: Settler,
-  { decisionId, action }: Allow,
+  verdict: Verdict,
   outcome: Outcome,
 ): Promise<Settlement> {
+  if (verdict.kind !== 'allow') {
+    warn('Only an allow can be settled; the outcome of another verdict was not reported')
+    return { settled: false, error: null }
+  }
+  const { decisionId, action } = verdict
   // Self-tests hold nothing.
   if (action.startsWith(SELF_TEST_ACTIONS)) return { settled: true, error: null }
   const ending = endingOf(outcome)
   if (ending === null)
-    warn(`${String(outcome.costUsd)} is no amount in USD; the amount held was settled`)
+    warn(`${shown(outcome.costUsd)} is no amount in USD; the amount held was settled`)
   const entry = {
     action,
     ...(agentId !== undefined && { agent_id: agentId }),
     decision_id: decisionId,
     outcome: outcome.outcome ?? 'success',
   }
+  const unreported = (error: RemitError) =>
+    warn(`The outcome of ${decisionId} could not be reported: ${error.message}`)
   try {
     await append(client, { ...entry, ...(ending ?? { settle: 'held' as const }) })
     return { settled: true, error: null }
-  } catch (error) {
-    if (!(error instanceof RemitError)) throw error
+  } catch (thrown) {
+    const error = errorOf(thrown)
     if (error.code === 'decision_settled') return { settled: true, error: null }
     if (error.code === 'scope_required') {
       warn('The hold stays: to settle below it, the credential needs the scope ledger:settle')
-      await append(client, entry).catch((failure: unknown) =>
-        warn(`The outcome of ${decisionId} could not be reported: ${String(failure)}`),
-      )
-    } else warn(`The outcome of ${decisionId} could not be reported: ${error.message}`)
+      await append(client, entry).catch((failure: unknown) => unreported(errorOf(failure)))
+    } else unreported(error)
     return { settled: false, error }
   }
+}
+
+const errorOf = (thrown: unknown): RemitError =>
+  thrown instanceof RemitError
+    ? thrown
+    : new RemitError({ code: 'unreachable', message: 'the entry was not sent', cause: thrown })
+
+/** An object may have a text that throws, or none. */
+function shown(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value)
+  if ((typeof value === 'object' && value !== null) || typeof value === 'function')
+    return `A value of type ${typeof value}`
+  return String(value)
 }
 
 type Ending = { cost_usd: number } | { settle: 'held' | 'release' } | Record<never, never>
@@ -72,8 +92,7 @@ type Ending = { cost_usd: number } | { settle: 'held' | 'release' } | Record<nev
 function endingOf({ costUsd, outcome = 'success', release = false }: Outcome): Ending | null {
   if (release) return { settle: 'release' }
   if (costUsd === undefined) return outcome === 'success' ? { settle: 'held' } : {}
-  const isAmount = costUsd >= 0 && costUsd <= MAX_USD
-  return isAmount ? { cost_usd: Math.round(costUsd * 1e6) / 1e6 } : null
+  return isUsd(costUsd) ? { cost_usd: roundedUsd(costUsd) } : null
 }
 
 /** Reports that something ran without an allow: `enforcement.gap` in the ledger. */

@@ -11,6 +11,7 @@ export interface Vector {
     readonly approval: ApprovalMode
     readonly retries: number
     readonly map?: Readonly<Record<string, ToolMapping>>
+    readonly omitKey?: string
   }
   readonly call: {
     readonly tool: string

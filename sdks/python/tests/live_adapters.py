@@ -48,7 +48,7 @@ class Graph:
 
     async def drive(self, gate, canary):
         call = {"name": canary.name, "args": {}, "id": canary.call_id}
-        request = types.SimpleNamespace(tool_call=call)
+        request = Request(call)
 
         def run(_):
             return ToolMessage(canary.run(), call["name"], call["id"], "success")
@@ -69,6 +69,17 @@ class Graph:
 
 
 @dataclasses.dataclass
+class Request:
+    """A request of LangGraph for a tool that its node does not know."""
+
+    tool_call: dict[str, Any]
+    tool: Any = None
+
+    def override(self, **changed):
+        return dataclasses.replace(self, **changed)
+
+
+@dataclasses.dataclass
 class ToolMessage:
     content: str
     name: str
@@ -82,6 +93,19 @@ class FunctionTool:
 
     name: str
     on_invoke_tool: Any
+
+
+def agents():
+    """The functions of the SDK about errors, for a tool that lets them pass."""
+
+    async def told(**_):
+        return None
+
+    tool = types.ModuleType("agents.tool")
+    tool.maybe_invoke_function_tool_failure_error_function = told
+    tool.set_function_tool_failure_error_function = lambda function_tool, _: function_tool
+    package = types.ModuleType("agents")
+    return mock.patch.dict(sys.modules, {"agents": package, "agents.tool": tool})
 
 
 class Adapters(unittest.TestCase):
@@ -102,7 +126,8 @@ class Adapters(unittest.TestCase):
             async def invoke(context, arguments):
                 return f"{canary.run()} with {json.loads(arguments)}"
 
-            tool = governed(gate, FunctionTool(canary.name, invoke))
+            with agents():
+                tool = governed(gate, FunctionTool(canary.name, invoke))
             context = types.SimpleNamespace(tool_call_id=canary.call_id)
             return await tool.on_invoke_tool(context, "{}")
 

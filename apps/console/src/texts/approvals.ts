@@ -11,6 +11,8 @@ export const approvals = {
   on: 'on',
   requestedBy: 'Requested by',
   actingFor: 'Acting for',
+  hidden: 'Hidden from you',
+  hiddenHint: 'An approval counts for exactly these values, which you cannot see.',
   requestedAt: 'Requested',
   expires: 'Decide before',
   agent: 'Agent',

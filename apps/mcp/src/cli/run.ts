@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { ConfigError } from '../config/faults.ts'
 import { checkKey } from '../credentials/rights.ts'
-import { governedWith } from '../decide/govern.ts'
+import { checkedOmitKey, governedWith } from '../decide/govern.ts'
 import type { GovernOptions } from '../decide/govern.ts'
 import { startChild } from '../stdio/child.ts'
 import { relay } from './relay.ts'
@@ -54,6 +54,7 @@ async function serveUntilStopped({ config }: ServeArguments, io: Io): Promise<vo
     settings: readGatewayConfig(config, env),
     url: urlOf(env),
     key,
+    omitKey: omitKeyOf(env),
     env,
     warn: warnTo(stderr),
   })
@@ -84,6 +85,14 @@ function keyOf(env: Io['env']): string {
   )
 }
 
+function omitKeyOf({ REMIT_OMIT_KEY: secret }: Io['env']): string | undefined {
+  try {
+    return checkedOmitKey(secret, 'REMIT_OMIT_KEY')
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
+}
+
 async function start(options: Arguments, { env, stdin, stdout, stderr }: Io): Promise<void> {
   const key = keyOf(env)
   const agentId = agentOf(key, options.agent)
@@ -95,6 +104,7 @@ async function start(options: Arguments, { env, stdin, stdout, stderr }: Io): Pr
     url,
     client,
     secret: key,
+    omitKey: omitKeyOf(env),
     agentId,
     upstream: name,
     trust,

@@ -1,3 +1,4 @@
+import { omittedDigest } from '@remit/contract/fit'
 import type { Client } from '@remit/sdk'
 import type { GatewayMapping } from './question.ts'
 import { Catalog } from '../tools/catalog.ts'
@@ -13,6 +14,8 @@ export interface GovernOptions {
   readonly reporter?: Client
   /** Key of the signatures of `requestState`. */
   readonly secret: string
+  /** Secret for the digests of omitted members; the same unless given. */
+  readonly omitKey?: string | undefined
   readonly agentId: string | undefined
   readonly upstream: string
   /** Null where the owner of a server governs it: it trusts its own tools. */
@@ -27,7 +30,7 @@ export interface GovernOptions {
 /** One upstream, governed by the Remit at `url`. */
 export function governedWith(options: GovernOptions): Governed {
   const { url, client, secret, agentId, upstream, trust, settings, mappings, warn } = options
-  const { reporter = client, afterwards = (work) => work() } = options
+  const { reporter = client, afterwards = (work) => work(), omitKey = secret } = options
   const visibility = new Visibility({ client, agentId, mappings })
   return {
     client,
@@ -35,6 +38,7 @@ export function governedWith(options: GovernOptions): Governed {
     agentId,
     settings,
     mappings,
+    digest: omittedDigest(omitKey),
     states: new RequestStates(secret),
     catalog: trust && new Catalog({ client: reporter, upstream, trust, visibility }),
     approvalUrl: (id) => new URL(`/console/approvals/${id}`, url).href,
@@ -42,3 +46,11 @@ export function governedWith(options: GovernOptions): Governed {
     warn,
   }
 }
+
+/** Nobody must be able to try all secrets. Throws a `TypeError` that names the setting. */
+export function checkedOmitKey(secret: string | undefined, setting: string): string | undefined {
+  if (secret === undefined || secret.length >= MIN_SECRET) return secret
+  throw new TypeError(`${setting} must have at least ${MIN_SECRET} characters`)
+}
+
+const MIN_SECRET = 32

@@ -1,4 +1,5 @@
 import type { Client } from '@remit/contract/client'
+import type { OmittedDigest } from '@remit/contract/fit'
 import type { GatewayMapping } from './question.ts'
 import type { RequestStates } from './request-state.ts'
 import type { Catalog } from '../tools/catalog.ts'
@@ -10,6 +11,8 @@ export interface Governed {
   readonly agentId: string | undefined
   readonly settings: Settings
   readonly mappings: Readonly<Record<string, GatewayMapping>>
+  /** Binds the members that a mapping omits. */
+  readonly digest: OmittedDigest
   readonly states: RequestStates
   /** Null where the owner of a server governs it: it trusts its own tools. */
   readonly catalog: Catalog | null

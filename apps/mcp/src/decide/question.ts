@@ -7,6 +7,7 @@ import { NotAMessage } from '../rpc/message.ts'
 import type { Request } from '../rpc/message.ts'
 import type { Members } from '../rpc/members.ts'
 import type { Coaz } from '../mapping/coaz.ts'
+import type { Governed } from './governed.ts'
 import { mapsTarget } from '../mapping/target.ts'
 import { withoutAnswers } from './request-state.ts'
 import { CODES } from '../rpc/answers.ts'
@@ -106,12 +107,11 @@ export interface GatewayInput {
 
 /** The authorization request for a question. A mapping replaces action and resource. */
 export async function mapped(
-  mappings: Readonly<Record<string, GatewayMapping>>,
-  agentId: string | undefined,
+  { mappings, agentId, digest }: Pick<Governed, 'mappings' | 'agentId' | 'digest'>,
   { question: { method, type, name, args, meta, params }, facts, declared }: GatewayInput,
 ): Promise<Mapped> {
   const own = type === 'tool' && Object.hasOwn(mappings, name) ? (mappings[name] ?? {}) : {}
-  const made = await applyMapping(own, name, args)
+  const made = await applyMapping(own, name, args, digest)
   const subject = facts.acting_for ?? agentId
   const token = {
     ...(subject !== undefined && { sub: subject }),
@@ -120,12 +120,14 @@ export async function mapped(
   const authzen = own.authzen ?? (mapsTarget(own) ? null : declared)
   // Arguments that Remit must not see are not there for a mapping either.
   const asked = authzen?.({ params: { name, arguments: made.context['args'] }, token })
+  // Approvers read there what is hidden from them.
+  const { omitted: _, ...context } = asked?.context ?? {}
   return {
     action: asked?.action ?? own.action ?? method,
     resource: normalResource(asked?.resource ?? made.resource ?? { type, id: name }),
     // A mapping cannot override the facts of the gateway.
     context: {
-      ...asked?.context,
+      ...context,
       ...made.context,
       // The server gets these too, so that rules can read them and an approval binds them.
       ...(Object.keys(meta).length > 0 && { meta }),

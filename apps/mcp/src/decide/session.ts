@@ -58,12 +58,12 @@ export class Session {
     this.#governed = governed
     this.#actingFor = actingFor
     this.#tasks = tasks === undefined ? new Tasks() : tasks
-    const { client, agentId, mappings, settings, warn } = governed
+    const { client, agentId, settings, warn } = governed
     this.#asking = createGate({
       client,
       runId: this.id,
       approval: { mode: 'return' },
-      map: (_, input) => mapped(mappings, agentId, input as GatewayInput),
+      map: (_, input) => mapped(governed, input as GatewayInput),
       onWarning: warn,
       ...(agentId !== undefined && { agentId }),
     })

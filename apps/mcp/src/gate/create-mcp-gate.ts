@@ -1,5 +1,5 @@
 import type { ToolMapping } from '@remit/sdk'
-import { governedWith } from '../decide/govern.ts'
+import { checkedOmitKey, governedWith } from '../decide/govern.ts'
 import type { Settings } from '../decide/governed.ts'
 import { Running } from '../decide/running.ts'
 import { Session } from '../decide/session.ts'
@@ -19,6 +19,8 @@ export interface McpGateOptions extends Partial<Omit<Settings, 'unknown'>> {
   readonly name: string
   /** The requests of tools, by name. */
   readonly map?: Readonly<Record<string, ToolMapping>>
+  /** Secret of at least 32 characters for the digests of omitted members; the key unless given. */
+  readonly omitKey?: string
   /** Receives each warning. Default: a warning of the process. */
   readonly onWarning?: (message: string) => void
 }
@@ -65,7 +67,7 @@ interface Sessions {
 }
 
 function sessionsWith(options: McpGateOptions, tasks: Tasks | null): Sessions {
-  const { url, key, agentId, name, map = {}, onWarning } = options
+  const { url, key, agentId, name, map = {}, omitKey, onWarning } = options
   const { deny = 'result', results = 'note', holdMs = 50_000, dropMeta = [] } = options
   const client = createClient({ baseUrl: url, key })
   const warn = onWarning ?? ((message: string) => process.emitWarning(message, 'RemitWarning'))
@@ -75,6 +77,7 @@ function sessionsWith(options: McpGateOptions, tasks: Tasks | null): Sessions {
     url,
     client,
     secret: key,
+    omitKey: checkedOmitKey(omitKey, 'omitKey'),
     agentId,
     upstream: name,
     trust: null,

@@ -73,13 +73,14 @@ export class Access {
 
   /** The server as one session sees it: it has its own list of tools. */
   governed(): Governed {
-    const { url, config, settings, key, reporter, presented, warn } = this.#gateway
+    const { url, config, settings, key, omitKey, reporter, presented, warn } = this.#gateway
     const { trust, deny, unknown, results, hold_seconds: hold, drop_meta: dropMeta } = config
     return governedWith({
       url,
       client: this.#client,
       reporter,
       secret: key,
+      omitKey,
       agentId: this.#caller.agentId,
       upstream: this.name,
       trust,

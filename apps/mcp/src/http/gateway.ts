@@ -14,6 +14,7 @@ export interface GatewayOptions {
   /** Address and key of Remit. */
   readonly url: string
   readonly key: string
+  readonly omitKey?: string | undefined
   readonly env: Environment
   readonly warn: (text: string) => void
 }
@@ -27,6 +28,7 @@ const MOST_OF_ONE = 0.75
 export class Gateway {
   readonly url: string
   readonly key: string
+  readonly omitKey: string | undefined
   readonly config: GatewaySettings['config']
   readonly settings: GatewaySettings
   readonly upstreams: GatewaySettings['upstreams']
@@ -43,9 +45,10 @@ export class Gateway {
   readonly #open = new Map<Promise<unknown>, string>()
   readonly #stopping = new AbortController()
 
-  constructor({ settings, url, key, env, warn }: GatewayOptions) {
+  constructor({ settings, url, key, omitKey, env, warn }: GatewayOptions) {
     this.url = url
     this.key = key
+    this.omitKey = omitKey
     this.settings = settings
     this.config = settings.config
     this.upstreams = settings.upstreams

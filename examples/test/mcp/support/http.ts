@@ -31,6 +31,7 @@ export async function startGateway(
     settings: readGatewayConfig(path, { ...process.env, ...env }),
     url,
     key: org.key,
+    omitKey: env['REMIT_OMIT_KEY'],
     env: { ...process.env, ...env },
     warn: (text) => void warnings.push(text),
   })

@@ -44,6 +44,9 @@ export const withOptions = (client: Client, changed: Partial<ClientOptions>): Cl
 export const fetchOf = (client: Client): NonNullable<ClientOptions['fetch']> =>
   madeWith(client).fetch ?? globalThis.fetch
 
+/** The key that a client sends. */
+export const keyOf = (client: Client): string => madeWith(client).key
+
 function madeWith(client: Client): ClientOptions {
   const options = optionsOf.get(client)
   if (!options) throw new TypeError('only a client that createClient made has options')

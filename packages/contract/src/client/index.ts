@@ -1,5 +1,5 @@
 /** The typed client alone: without zod, for every runtime that has `fetch`. */
-export { createClient, fetchOf, withOptions } from './client.ts'
+export { createClient, fetchOf, keyOf, withOptions } from './client.ts'
 export { RemitError } from './error.ts'
 export type { TransportCode } from './error.ts'
 export type { ServerEvent } from './events.ts'

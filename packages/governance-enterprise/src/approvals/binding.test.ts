@@ -62,6 +62,27 @@ describe('the binding', () => {
     expect(asked({ context: {} })).toEqual(asked({}))
   })
 
+  it('has the digests of omitted members, whatever the rules bind', () => {
+    const bound = (omitted?: object) =>
+      bindingOf(
+        {
+          request: {
+            agent_id: 'payer',
+            action: 'payments.transfer',
+            context: { amount_usd: 5, args: { note: 'x' }, ...(omitted && { omitted }) },
+          },
+          claims: {},
+        },
+        ['amount_usd'],
+      ).text
+
+    expect(bound({ '/iban': 'digest-1' })).toContain('"omitted":{"/iban":"digest-1"}')
+    expect(bound({ '/iban': 'digest-1' })).not.toBe(bound({ '/iban': 'digest-2' }))
+    expect(bound({ '/iban': 'digest-1' })).not.toBe(bound({ '/bic': 'digest-1' }))
+    expect(bound({ '/iban': 'digest-1' })).not.toBe(bound())
+    expect(bound()).not.toContain('note')
+  })
+
   it('includes the person the agent acts for and the properties of the action', () => {
     const plain = asked({})
     expect(asked({}, { subject: { type: 'agent', id: 'payer' } })).toEqual(plain)

@@ -11,7 +11,8 @@ export interface Binding {
 
 /**
  * Binds agent, action, resource and context with its replaced places, or only the given context members.
- * `approval.id` in the context is a reference and is not bound.
+ * `approval.id` in the context is a reference and is not bound. `omitted`, the digests of what approvers cannot
+ * see, always is.
  */
 export function bindingOf(
   { request, claims }: Pick<Ask, 'request' | 'claims'>,
@@ -19,7 +20,7 @@ export function bindingOf(
 ): Binding {
   const { agent_id: id, action, resource, context = {}, replaced = [] } = request
   const isBound = (name: string | undefined) =>
-    bound === null || name === undefined || bound.includes(name)
+    bound === null || name === undefined || name === 'omitted' || bound.includes(name)
   const unseen = replaced.filter(
     (place) => !/^\/approval\/id(?:\/|$)/.test(place) && isBound(stepsOf(place)[0]),
   )

@@ -1,5 +1,6 @@
 /** Claude Agent SDK: hooks that block, and `canUseTool`. */
-import type { Gate, ToolCall } from '../gate.ts'
+import type { ToolCall } from '../gate-options.ts'
+import type { Gate } from '../gate.ts'
 import type { SelfTestReport } from '../self-test.ts'
 import { toolMessage } from '../verdict.ts'
 import type { Allow, Verdict } from '../verdict.ts'

@@ -1,15 +1,16 @@
-import type { Gate, ToolCall } from '../gate.ts'
+import type { ToolCall } from '../gate-options.ts'
+import type { Gate } from '../gate.ts'
 import { toolMessage } from '../verdict.ts'
 
 /** A `signal` of a host, where it has one. */
 export const withSignal = (signal: AbortSignal | undefined): Pick<ToolCall, 'signal'> =>
   signal ? { signal } : {}
 
-/** Runs a call; what keeps it from running becomes its result, for the model. */
+/** Runs a call with the input that was decided; what keeps it from running becomes its result, for the model. */
 export async function resultOf<T>(
   gate: Gate,
   call: ToolCall,
-  execute: () => T | Promise<T>,
+  execute: (decided: never) => T | Promise<T>,
 ): Promise<T | string> {
   const done = await gate.run(call, execute)
   return done.kind === 'ran' ? done.result : toolMessage(done)

@@ -17,9 +17,15 @@ export const remitMiddleware = (gate: Gate) =>
     name: 'remit',
     async wrapToolCall(request, handler) {
       const { id, name, args } = request.toolCall
-      const call = { tool: name, input: args, ...(id !== undefined && { callId: id }) }
+      const tool = request.tool as unknown as Parsing | undefined
+      const input = tool ? await parsedBy(tool, args) : args
+      const call = { tool: name, input, ...(id !== undefined && { callId: id }) }
+      const decidedCall = (decided: never) =>
+        tool?.[RUNS]
+          ? { ...request, tool: withArguments(tool, decided) as unknown as typeof request.tool }
+          : { ...request, toolCall: { ...request.toolCall, args: decided } }
       // First of all, as LangGraph runs this anew after an interrupt.
-      const done = await gate.run(call, () => handler(request), {
+      const done = await gate.run(call, (decided: never) => handler(decidedCall(decided)), {
         isFailure: (result) => result instanceof ToolMessage && result.status === 'error',
       })
       if (done.kind === 'ran') return done.result
@@ -29,6 +35,28 @@ export const remitMiddleware = (gate: Gate) =>
       return new ToolMessage({ content, name, tool_call_id: id ?? '', status: 'error' })
     },
   })
+
+/** Runs the function of a tool, with the arguments that its schema made. */
+const RUNS = '_call'
+
+/** A tool that reads its arguments with a schema before it runs. */
+interface Parsing {
+  readonly schema?: { readonly parseAsync?: (value: unknown) => Promise<unknown> }
+  readonly [RUNS]?: (input: never, ...others: readonly unknown[]) => unknown
+}
+
+/** The arguments that the tool would run with: a schema fills in defaults, and changes values. */
+async function parsedBy({ schema, [RUNS]: call }: Parsing, args: unknown): Promise<unknown> {
+  if (!call || typeof schema?.parseAsync !== 'function') return args
+  // The framework reports arguments that do not fit.
+  return schema.parseAsync(args).catch(() => args)
+}
+
+/** The tool such that it runs with the arguments that were decided, whatever its schema makes of others. */
+const withArguments = (tool: Parsing, decided: never): Parsing =>
+  Object.create(tool, {
+    [RUNS]: { value: (_: unknown, ...others: unknown[]) => tool[RUNS]?.(decided, ...others) },
+  }) as Parsing
 
 /** Drives the canary through an agent with the framework's fake model. */
 const drive: Drive = async (gate: Gate, canary: Canary) => {

@@ -26,11 +26,13 @@ export function governed<Tools extends object>(gate: Gate, tools: Tools): Tools 
       const { execute } = tool
       if (!execute)
         throw new TypeError(`the tool ${name} runs elsewhere and cannot be governed here`)
+      gate.assertTool(name)
       const asking = async (input: unknown, context: Context = {}): Promise<unknown> => {
         const { toolCallId: callId, suspend } = context.agent ?? {}
         const call = { tool: name, input, ...(callId !== undefined && { callId }) }
-        const done = await gate.run({ ...call, ...withSignal(context.abortSignal) }, () =>
-          execute.call(tool, input as never, context as never),
+        const done = await gate.run(
+          { ...call, ...withSignal(context.abortSignal) },
+          (decided: never) => execute.call(tool, decided, context as never),
         )
         if (done.kind === 'ran') return done.result
         if (done.kind === 'pending' && gate.options.approval?.mode === 'return' && suspend)

@@ -14,55 +14,42 @@ type NeedsApproval = boolean | ((context: never, input: never, callId?: string) 
 interface ToolOptions {
   readonly name?: string
   readonly execute?: Execute
-  readonly invoke?: Execute
+  readonly invoke?: unknown
   readonly needsApproval?: NeedsApproval
 }
 
 /**
- * The options of `tool(…)`, or a function tool, such that it asks first. With the approval mode `return`, a
- * pending call interrupts the run; after `state.approve(item)` Remit is asked again, and decides.
+ * The options of `tool(…)`, such that it asks first, with the arguments that its schema made. With the approval mode
+ * `return`, a pending call interrupts the run; after `state.approve(item)` Remit is asked again, and decides.
  *
  * @example
  * const transfer = tool(governed(gate, { name: 'transfer', description, parameters, execute }))
  */
 export function governed<Options extends object>(gate: Gate, options: Options): Options {
   const tool: ToolOptions = options
-  const name = tool.name ?? ''
+  const { execute, name = '' } = tool
   if (name === '') throw new TypeError('a governed tool needs a name')
-  const { execute, invoke } = tool
-  const run = execute ?? invoke
-  if (!run) throw new TypeError(`the tool ${name} runs elsewhere and cannot be governed here`)
+  // What `tool(…)` makes reads the arguments, and turns errors into texts, where nobody else sees either.
+  if (!execute && tool.invoke !== undefined)
+    throw new TypeError(`govern the options of the tool ${name}: tool(governed(gate, options))`)
+  if (!execute) throw new TypeError(`the tool ${name} runs elsewhere and cannot be governed here`)
+  gate.assertTool(name)
   const asking = async (input: unknown, context: unknown, details?: Details): Promise<unknown> => {
-    // Options take the input first, a tool its run context.
-    const sent = execute ? input : parsed(context)
     const callId = details?.toolCall?.callId
-    const call = { tool: name, input: sent, ...(callId !== undefined && { callId }) }
-    return resultOf(gate, { ...call, ...withSignal(details?.signal) }, () =>
-      run.call(tool, input as never, context as never, details as never),
+    const call = { tool: name, input, ...(callId !== undefined && { callId }) }
+    return resultOf(gate, { ...call, ...withSignal(details?.signal) }, (decided) =>
+      execute.call(tool, decided, context as never, details as never),
     )
   }
   const needsApproval = async (context: unknown, input: unknown, callId?: string) => {
     const own = tool.needsApproval
     if (typeof own === 'function' ? await own(context as never, input as never, callId) : own)
       return true
-    const sent = typeof input === 'string' ? parsed(input) : input
-    const call = { tool: name, input: sent, ...(callId !== undefined && { callId }) }
+    const call = { tool: name, input, ...(callId !== undefined && { callId }) }
     return (await gate.check(call)).kind === 'pending'
   }
   const canInterrupt = gate.options.approval?.mode === 'return'
-  return {
-    ...options,
-    ...(execute ? { execute: asking } : { invoke: asking }),
-    ...(canInterrupt && { needsApproval }),
-  }
-}
-
-function parsed(text: unknown): unknown {
-  try {
-    return JSON.parse(String(text))
-  } catch {
-    return text
-  }
+  return { ...options, execute: asking, ...(canInterrupt && { needsApproval }) }
 }
 
 const PARAMETERS = {

@@ -53,9 +53,7 @@ async function answer(
     return 'The arguments are not JSON'
   }
   try {
-    const result = await resultOf(gate, { tool: name, input, callId }, () =>
-      execute(input as never),
-    )
+    const result = await resultOf(gate, { tool: name, input, callId }, execute)
     return typeof result === 'string' ? result : (JSON.stringify(result) ?? '')
   } catch (error) {
     return `The tool failed: ${error instanceof Error ? error.message : String(error)}`

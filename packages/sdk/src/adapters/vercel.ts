@@ -31,12 +31,13 @@ async function whole(result: unknown): Promise<unknown> {
 export function governed<Tools extends object>(gate: Gate, tools: Tools): Tools {
   const entries = Object.entries(tools).map(([name, tool]: [string, { execute?: Execute }]) => {
     const { execute } = tool
+    gate.assertTool(name)
     if (!execute) return [name, tool]
     const asking = (input: unknown, options: ExecuteOptions) =>
       resultOf(
         gate,
         { tool: name, input, callId: options.toolCallId, ...withSignal(options.abortSignal) },
-        () => whole(execute.call(tool, input as never, options as never)),
+        (decided) => whole(execute.call(tool, decided, options as never)),
       )
     return [name, { ...tool, execute: asking }]
   })

@@ -50,6 +50,10 @@ class Client:
         self._trust_env = trust_env
         self._ssl = ssl_context
 
+    @property
+    def key(self) -> str:
+        return self._key
+
     def request(
         self,
         method: str,

@@ -6,43 +6,25 @@ import threading
 import time
 import warnings
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from secrets import token_urlsafe
-from typing import Any, Generic, Literal, TypedDict, TypeVar, Union
+from typing import Any, Generic, Literal, TypeVar, Union
 
 from ._ask import Answer, Question, approval_status, ask
-from ._client import Client
-from ._errors import NotExecuted, RemitError
+from ._errors import NotExecuted, RemitError, Unmappable
 from ._io import IO
 from ._json import digest
-from ._mapping import ToolMap, request_for
+from ._mapping import request_for
+from ._options import Options
+from ._plain import name_of
 from ._settle import Outcome, Settlement, append, settle
+from ._snapshot import is_unchanged, snapshot
 from ._verdict import Allow, Deny, Pending, Verdict
 
 T = TypeVar("T")
 _MAX_KEPT = 1_000
-
-
-class Wait(TypedDict, total=False):
-    """`wait` up to `max_seconds`, `return` the pending verdict at once, or `refuse`."""
-
-    mode: Literal["wait", "return", "refuse"]
-    max_seconds: float
-
-
-@dataclass(frozen=True)
-class Options:
-    client: Client
-    agent_id: str | None
-    run_id: str
-    approval: Mapping[str, Any]
-    map: ToolMap | None
-    timeout: float
-    retries: int
-    release_on: Callable[[BaseException], bool] | None
-    on_warning: Callable[[str], None] | None
 
 
 @dataclass(frozen=True)
@@ -62,6 +44,8 @@ class _Call:
 
 @dataclass(frozen=True)
 class _Prepared:
+    #: The input that is decided, a copy.
+    input: Any
     request: dict[str, Any]
     hash: str
 
@@ -83,40 +67,73 @@ class Core:
     ) -> Verdict:
         return (await self._check(tool, input, call_id or token_urlsafe(16), traceparent))[0]
 
+    async def admit(
+        self, tool: str, input: Any, call_id: str | None, traceparent: str | None
+    ) -> Verdict:
+        call = call_id or token_urlsafe(16)
+        return self._take(await self._check(tool, input, call, traceparent), input, call)
+
     async def run(
         self,
         tool: str,
         input: Any,
-        execute: Callable[[], Awaitable[T]],
+        execute: Callable[[Any], Awaitable[T]],
         *,
         call_id: str | None,
         traceparent: str | None,
         cost_of: Callable[[T], float] | None,
+        is_failure: Callable[[T], bool] | None = None,
+        is_copied: bool = False,
     ) -> Union[Ran[T], Deny, Pending]:
+        """`is_copied`: `execute` uses nothing but the copy of the input that it receives."""
         call = call_id or token_urlsafe(16)
-        verdict, prepared, kept = await self._check(tool, input, call, traceparent)
+        checked = await self._check(tool, input, call, traceparent)
+        decided = checked[1].input if checked[1] is not None else None
+        # Without a pause before it runs.
+        verdict = self._take(checked, decided if is_copied else input, call)
         if not isinstance(verdict, Allow):
             return verdict
-        # Minutes may lie between the question and the answer.
-        if verdict.approval_id is not None and self._prepare(tool, input) != prepared:
-            message = "The input changed after its approval."
+        try:
+            result = await execute(decided)
+        except BaseException as error:
+            outcome, release = self._outcome_of(error)
+            await self.settle(verdict, outcome=outcome, release=release)
+            raise
+        if is_failure is not None and self._told("is_failure", lambda: is_failure(result)) is True:
+            await self.settle(verdict, outcome="failure")
+        else:
+            await self.settle(verdict, cost_usd=self._cost(cost_of, result))
+        return Ran(result, verdict)
+
+    def _take(
+        self, checked: tuple[Verdict, _Prepared | None, _Call | None], used: Any, call: str
+    ) -> Verdict:
+        """The one execution of an allowed call, if `used` is still what was decided."""
+        verdict, prepared, kept = checked
+        if not isinstance(verdict, Allow):
+            return verdict
+        decided = prepared.input if prepared is not None else None
+        if used is not decided and not is_unchanged(decided, used):
+            message = "The input changed after it was decided."
             return Deny("input_changed", message, call, verdict.decision_id)
         with self._lock:
             if kept is None or kept.is_taken:
                 return _already_decided(call, verdict.decision_id)
             kept.is_taken = True
+        return verdict
+
+    def assert_tool(self, tool: str) -> None:
+        """Raises `ValueError` for the name of a tool whose calls would all be denied."""
+        if callable(self.options.map):
+            return
         try:
-            result = await execute()
-        except BaseException as error:
-            outcome, release = self._outcome_of(error)
-            await self.settle(verdict, outcome=outcome, release=release)
-            raise
-        await self.settle(verdict, cost_usd=self._cost(cost_of, result))
-        return Ran(result, verdict)
+            name_of(tool, f"the tool {tool!r}")
+        except Unmappable as error:
+            raise ValueError(str(error)) from error
 
     async def settle(
         self,
-        verdict: Allow,
+        verdict: Verdict,
         *,
         cost_usd: float | None = None,
         outcome: Outcome = "success",
@@ -181,11 +198,16 @@ class Core:
                 del self._calls[key]
 
     def _prepare(self, tool: str, input: Any) -> _Prepared | str:
+        options = self.options
         try:
-            request = request_for(self.options.agent_id, self.options.map, tool, input)
-            return _Prepared(request, digest(request))
+            decided = snapshot(input)
+            request = request_for(options.agent_id, options.map, self._secret, tool, decided)
+            return _Prepared(decided, request, digest(request))
         except Exception as error:  # A mapping of the user can raise anything.
             return str(error)
+
+    def _secret(self) -> str:
+        return self.options.omit_key or self.options.client.key
 
     def _key(self, call: str, prepared: _Prepared, approval: str | None) -> str:
         agent, run = self.options.agent_id, self.options.run_id
@@ -231,28 +253,36 @@ class Core:
 
     def _outcome_of(self, error: BaseException) -> tuple[Outcome, bool]:
         release_on = self.options.release_on
-        if isinstance(error, NotExecuted) or (release_on is not None and release_on(error)):
+        if isinstance(error, NotExecuted):
+            return "failure", True
+        if release_on is not None and self._told("release_on", lambda: release_on(error)) is True:
             return "failure", True
         # Cancelled or timed out: nobody knows what was done.
         is_known = isinstance(error, Exception) and not isinstance(error, TimeoutError)
         return ("failure" if is_known else "unknown"), False
 
-    def _cost(self, cost_of: Callable[[T], float] | None, result: T) -> float | None:
-        """The tool has run: a cost that cannot be told must not look as if it had not."""
+    def _cost(self, cost_of: Callable[[T], float] | None, result: T) -> Any:
+        return None if cost_of is None else self._told("cost_of", lambda: cost_of(result))
+
+    def _told(self, name: str, question: Callable[[], Any]) -> Any:
+        """The tool has run: a question of its owner that fails must not look as if it had not."""
         try:
-            return None if cost_of is None else cost_of(result)
+            return question()
         except Exception as error:
-            self._warn(f"cost_of failed, and the amount held was settled: {error}")
+            self._warn(f"{name} failed, and its answer was left out: {type(error).__name__}")
             return None
 
     def _warn(self, message: str) -> None:
         if len(self._warned) >= 100 or message in self._warned:
             return
         self._warned.add(message)
-        if self.options.on_warning is not None:
-            self.options.on_warning(message)
-        else:
-            warnings.warn(f"remit: {message}", stacklevel=2)
+        try:
+            if self.options.on_warning is not None:
+                self.options.on_warning(message)
+            else:
+                warnings.warn(f"remit: {message}", stacklevel=2)
+        except Exception:
+            pass  # A warning must not end what it is about.
 
     def changed(self, **options: Any) -> Options:
         return replace(self.options, **options)

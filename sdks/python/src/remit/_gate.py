@@ -4,53 +4,36 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
-from secrets import token_urlsafe
-from typing import Any, TypeVar, Union
+from collections.abc import Awaitable, Callable
+from typing import Any, Literal, TypeVar, Union
 
 from ._client import Client
-from ._core import Core, Options, Ran
+from ._core import Core, Ran
 from ._errors import RemitDenied, RemitPending
 from ._io import Asyncio, Blocking, run_blocking
-from ._mapping import ToolMap
+from ._options import options_of
 from ._self_test import Canary, SelfTest, SelfTestReport
 from ._settle import Outcome, Settlement
 from ._verdict import Allow, Deny, Pending, Verdict, tool_message
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
+OnDeny = Literal["raise", "return"]
 
 __all__ = ["AsyncGate", "Gate", "Ran"]
-
-_WAIT: Mapping[str, Any] = {"mode": "wait", "max_seconds": 240.0}
-
-
-def _options(
-    client: Client,
-    *,
-    agent_id: str | None = None,
-    run_id: str | None = None,
-    approval: Mapping[str, Any] = _WAIT,
-    map: ToolMap | None = None,
-    timeout: float = 10.0,
-    retries: int = 3,
-    release_on: Callable[[BaseException], bool] | None = None,
-    on_warning: Callable[[str], None] | None = None,
-) -> Options:
-    run = run_id or token_urlsafe(16)
-    return Options(client, agent_id, run, approval, map, timeout, retries, release_on, on_warning)
-
 
 class Gate:
     """A gate in front of the tools of one agent run, for threads.
 
     Options: `agent_id` (may be left out with a credential of the agent), `run_id` (random unless given),
     `approval` (`{"mode": "wait", "max_seconds": 240}`, `{"mode": "return"}` or `{"mode": "refuse"}`),
-    `map`, `timeout` (seconds for a decision with all attempts), `retries`, `release_on`, `on_warning`.
+    `map`, `omit_key` (a secret of at least 32 characters for the digests of omitted members; the key of the
+    client unless given), `timeout` (seconds for a decision with all attempts), `retries`, `release_on`,
+    `on_warning`.
     """
 
     def __init__(self, client: Client, **options: Any) -> None:
-        self._core = Core(Blocking(), _options(client, **options))
+        self._core = Core(Blocking(), options_of(client, **options))
 
     def check(
         self, tool: str, input: Any = None, *, call_id: str | None = None, traceparent: str | None = None
@@ -62,29 +45,74 @@ class Gate:
         self,
         tool: str,
         input: Any,
-        execute: Callable[[], T],
+        execute: Callable[..., T],
         *,
         call_id: str | None = None,
         traceparent: str | None = None,
         cost_of: Callable[[T], float] | None = None,
+        is_failure: Callable[[T], bool] | None = None,
     ) -> Union[Ran[T], Deny, Pending]:
-        """Checks a call, runs it at most once, and reports its outcome."""
+        """Checks a call, runs it at most once, and reports its outcome.
 
-        async def executed() -> T:
-            return execute()
+        `execute` receives the input that was decided, a copy, if it has a required parameter. Without one, it
+        must use `input`, which must not change meanwhile: the call is denied if it does.
+        """
+        takes = _takes_input(execute)
 
-        call = {"call_id": call_id, "traceparent": traceparent}
-        return run_blocking(self._core.run(tool, input, executed, cost_of=cost_of, **call))
+        async def executed(decided: Any) -> T:
+            return execute(decided) if takes else execute()
+
+        call = {"call_id": call_id, "traceparent": traceparent, "is_copied": takes}
+        ending = {"cost_of": cost_of, "is_failure": is_failure}
+        return run_blocking(self._core.run(tool, input, executed, **call, **ending))
+
+    def admit(
+        self, tool: str, input: Any = None, *, call_id: str | None = None, traceparent: str | None = None
+    ) -> Verdict:
+        """Checks a call and takes its one execution, for hosts that run the tool themselves.
+
+        After an allow the call is denied from then on; report its outcome with `settle`.
+        """
+        return run_blocking(self._core.admit(tool, input, call_id, traceparent))
+
+    def wrap(
+        self,
+        tool: str,
+        execute: Callable[[Any], T],
+        *,
+        cost_of: Callable[[T], float] | None = None,
+        is_failure: Callable[[T], bool] | None = None,
+        on_deny: OnDeny = "raise",
+    ) -> Callable[..., Any]:
+        """A tool of one input that asks first; it receives the input that was decided, a copy.
+
+        The result takes the input, and `call_id` and `traceparent`. Raises `RemitDenied` or `RemitPending`;
+        with `on_deny="return"`, it returns the verdict.
+        """
+        self._core.assert_tool(tool)
+        _check_on_deny(on_deny)
+
+        async def executed(decided: Any) -> T:
+            return execute(decided)
+
+        def asking(
+            input: Any, *, call_id: str | None = None, traceparent: str | None = None
+        ) -> Any:
+            call = {"call_id": call_id, "traceparent": traceparent, "is_copied": True}
+            ending = {"cost_of": cost_of, "is_failure": is_failure}
+            return _result_of(run_blocking(self._core.run(tool, input, executed, **call, **ending)), on_deny)
+
+        return asking
 
     def settle(
         self,
-        verdict: Allow,
+        verdict: Verdict,
         *,
         cost_usd: float | None = None,
         outcome: Outcome = "success",
         release: bool = False,
     ) -> Settlement:
-        """Reports the outcome of an allowed call and ends its hold. Never raises `RemitError`."""
+        """Reports the outcome of an allowed call and ends its hold. Never raises; another verdict has none."""
         ending = self._core.settle(verdict, cost_usd=cost_usd, outcome=outcome, release=release)
         return run_blocking(ending)
 
@@ -98,24 +126,35 @@ class Gate:
         *,
         name: str | None = None,
         cost_of: Callable[[Any], float] | None = None,
+        on_deny: OnDeny = "raise",
     ) -> Any:
-        """Decorates a function: it asks first. Raises `RemitDenied` or `RemitPending`.
+        """Decorates a function: it asks first. Raises `RemitDenied` or `RemitPending`; with
+        `on_deny="return"`, it returns the verdict.
 
-        The decorated function takes `call_id` besides its own parameters.
+        The decorated function takes `call_id` besides its own parameters. It runs with copies of the arguments
+        that were decided, defaults included.
         """
         if function is None:
-            return lambda decorated: self.tool(decorated, name=name, cost_of=cost_of)
+            return lambda decorated: self.tool(decorated, name=name, cost_of=cost_of, on_deny=on_deny)
         title, signature = name or function.__name__, inspect.signature(function)
+        self._core.assert_tool(title)
+        _check_on_deny(on_deny)
 
         @functools.wraps(function)
         def asking(*args: Any, call_id: str | None = None, **kwargs: Any) -> Any:
-            input = _input_of(signature, args, kwargs)
-            done = self.run(
-                title, input, lambda: function(*args, **kwargs), call_id=call_id, cost_of=cost_of
-            )
-            return _result_of(done)
+            bound = _bound(signature, args, kwargs)
+
+            def execute(decided: Any) -> Any:
+                return _called(function, bound, decided)
+
+            done = self.run(title, dict(bound.arguments), execute, call_id=call_id, cost_of=cost_of)
+            return _result_of(done, on_deny)
 
         return asking
+
+    def assert_tool(self, tool: str) -> None:
+        """Raises `ValueError` for the name of a tool whose calls would all be denied."""
+        self._core.assert_tool(tool)
 
     def self_test(self, drive: Callable[[Gate, Canary], str] | None = None) -> SelfTestReport:
         """Proves that a deny blocks: lets a host's loop call a canary tool through the gate.
@@ -142,7 +181,7 @@ class AsyncGate:
     """A gate in front of the tools of one agent run, for asyncio. Options as of `Gate`."""
 
     def __init__(self, client: Client, **options: Any) -> None:
-        self._core = Core(Asyncio(), _options(client, **options))
+        self._core = Core(Asyncio(), options_of(client, **options))
 
     async def check(
         self, tool: str, input: Any = None, *, call_id: str | None = None, traceparent: str | None = None
@@ -154,25 +193,60 @@ class AsyncGate:
         self,
         tool: str,
         input: Any,
-        execute: Callable[[], Awaitable[T]],
+        execute: Callable[..., Awaitable[T]],
         *,
         call_id: str | None = None,
         traceparent: str | None = None,
         cost_of: Callable[[T], float] | None = None,
+        is_failure: Callable[[T], bool] | None = None,
     ) -> Union[Ran[T], Deny, Pending]:
-        """Checks a call, runs it at most once, and reports its outcome."""
-        call = {"call_id": call_id, "traceparent": traceparent}
-        return await self._core.run(tool, input, execute, cost_of=cost_of, **call)
+        """Checks a call, runs it at most once, and reports its outcome, as `Gate.run` does."""
+        takes = _takes_input(execute)
+
+        async def executed(decided: Any) -> T:
+            return await (execute(decided) if takes else execute())
+
+        call = {"call_id": call_id, "traceparent": traceparent, "is_copied": takes}
+        ending = {"cost_of": cost_of, "is_failure": is_failure}
+        return await self._core.run(tool, input, executed, **call, **ending)
+
+    async def admit(
+        self, tool: str, input: Any = None, *, call_id: str | None = None, traceparent: str | None = None
+    ) -> Verdict:
+        """Checks a call and takes its one execution, as `Gate.admit` does."""
+        return await self._core.admit(tool, input, call_id, traceparent)
+
+    def wrap(
+        self,
+        tool: str,
+        execute: Callable[[Any], Awaitable[T]],
+        *,
+        cost_of: Callable[[T], float] | None = None,
+        is_failure: Callable[[T], bool] | None = None,
+        on_deny: OnDeny = "raise",
+    ) -> Callable[..., Awaitable[Any]]:
+        """A tool of one input that asks first, as `Gate.wrap` makes it."""
+        self._core.assert_tool(tool)
+        _check_on_deny(on_deny)
+
+        async def asking(
+            input: Any, *, call_id: str | None = None, traceparent: str | None = None
+        ) -> Any:
+            call = {"call_id": call_id, "traceparent": traceparent, "is_copied": True}
+            ending = {"cost_of": cost_of, "is_failure": is_failure}
+            return _result_of(await self._core.run(tool, input, execute, **call, **ending), on_deny)
+
+        return asking
 
     async def settle(
         self,
-        verdict: Allow,
+        verdict: Verdict,
         *,
         cost_usd: float | None = None,
         outcome: Outcome = "success",
         release: bool = False,
     ) -> Settlement:
-        """Reports the outcome of an allowed call and ends its hold. Never raises `RemitError`."""
+        """Reports the outcome of an allowed call and ends its hold. Never raises; another verdict has none."""
         return await self._core.settle(
             verdict, cost_usd=cost_usd, outcome=outcome, release=release
         )
@@ -187,24 +261,30 @@ class AsyncGate:
         *,
         name: str | None = None,
         cost_of: Callable[[Any], float] | None = None,
+        on_deny: OnDeny = "raise",
     ) -> Any:
-        """Decorates a coroutine function: it asks first. Raises `RemitDenied` or `RemitPending`.
-
-        The decorated function takes `call_id` besides its own parameters.
-        """
+        """Decorates a coroutine function: it asks first, as a function that `Gate.tool` decorates."""
         if function is None:
-            return lambda decorated: self.tool(decorated, name=name, cost_of=cost_of)
+            return lambda decorated: self.tool(decorated, name=name, cost_of=cost_of, on_deny=on_deny)
         title, signature = name or function.__name__, inspect.signature(function)
+        self._core.assert_tool(title)
+        _check_on_deny(on_deny)
 
         @functools.wraps(function)
         async def asking(*args: Any, call_id: str | None = None, **kwargs: Any) -> Any:
-            input = _input_of(signature, args, kwargs)
-            done = await self.run(
-                title, input, lambda: function(*args, **kwargs), call_id=call_id, cost_of=cost_of
-            )
-            return _result_of(done)
+            bound = _bound(signature, args, kwargs)
+
+            def execute(decided: Any) -> Any:
+                return _called(function, bound, decided)
+
+            done = await self.run(title, dict(bound.arguments), execute, call_id=call_id, cost_of=cost_of)
+            return _result_of(done, on_deny)
 
         return asking
+
+    def assert_tool(self, tool: str) -> None:
+        """Raises `ValueError` for the name of a tool whose calls would all be denied."""
+        self._core.assert_tool(tool)
 
     async def self_test(
         self, drive: Callable[[AsyncGate, Canary], Awaitable[str]] | None = None
@@ -234,15 +314,35 @@ async def _drive_async(gate: AsyncGate, canary: Canary) -> str:
     return done.result if isinstance(done, Ran) else tool_message(done)
 
 
-def _input_of(signature: inspect.Signature, args: Any, kwargs: Any) -> dict[str, Any]:
+def _takes_input(execute: Callable[..., Any]) -> bool:
+    """True for a required parameter: a lambda's default is a variable that it keeps."""
+    try:
+        parameters = inspect.signature(execute).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return any(one.kind in positional and one.default is one.empty for one in parameters)
+
+
+def _bound(signature: inspect.Signature, args: Any, kwargs: Any) -> inspect.BoundArguments:
     bound = signature.bind(*args, **kwargs)
     bound.apply_defaults()
-    return dict(bound.arguments)
+    return bound
 
 
-def _result_of(done: Union[Ran[T], Deny, Pending]) -> T:
-    if isinstance(done, Deny):
-        raise RemitDenied(done)
-    if isinstance(done, Pending):
-        raise RemitPending(done)
-    return done.result
+def _called(function: Callable[..., Any], bound: inspect.BoundArguments, decided: Any) -> Any:
+    copies = inspect.BoundArguments(bound.signature, decided)
+    return function(*copies.args, **copies.kwargs)
+
+
+def _check_on_deny(on_deny: str) -> None:
+    if on_deny not in ("raise", "return"):
+        raise ValueError("on_deny must be raise or return")
+
+
+def _result_of(done: Union[Ran[T], Deny, Pending], on_deny: OnDeny) -> Any:
+    if isinstance(done, Ran):
+        return done.result
+    if on_deny == "return":
+        return done
+    raise RemitDenied(done) if isinstance(done, Deny) else RemitPending(done)

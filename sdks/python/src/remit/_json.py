@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import hmac
 import json
 import re
 from typing import Any
@@ -22,8 +23,19 @@ def sha256_hex(content: bytes) -> str:
 
 def digest(value: Any) -> str:
     """base64url of the SHA-256 over the canonical JSON of a value."""
-    raw = hashlib.sha256(utf8(canonical(value))).digest()
+    return _base64url(hashlib.sha256(utf8(canonical(value))).digest())
+
+
+def _base64url(raw: bytes) -> str:
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
+def omitted_digest(secret: str, tool: str, pointer: str, value: Any) -> str:
+    """The digest of a member that Remit must not see: who reads it cannot try values without the secret."""
+    extracted = hmac.digest(bytes(32), utf8(secret), "sha256")
+    # HKDF (RFC 5869) with one block.
+    key = hmac.digest(extracted, b"remit omitted members\x01", "sha256")
+    return _base64url(hmac.digest(key, utf8(canonical([tool, pointer, value])), "sha256"))
 
 
 def in_order(name: str) -> bytes:

@@ -6,19 +6,22 @@ import math
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import asdict, is_dataclass
-from datetime import date
+from datetime import date, time
 from decimal import Decimal
 from enum import Enum
+from ipaddress import IPv4Address, IPv6Address
+from pathlib import PurePath
 from typing import Any
 from uuid import UUID
 
 from ._errors import Unmappable
-from ._json import in_order, sha256_hex, utf8
+from ._json import canonical, in_order, sha256_hex, utf8
 
 _MAX_SAFE = 2**53 - 1
-_MAX_DEPTH = 500
+MAX_DEPTH = 500
 KEPT_BYTES = 2048
+#: Values that are written as their text.
+TEXTS = (Decimal, UUID, PurePath, IPv4Address, IPv6Address, time)
 _UNSENDABLE = re.compile("[\0\ud800-\udfff]")
 
 
@@ -40,27 +43,35 @@ def to_plain(value: Any, path: str = "", outer: tuple[int, ...] = ()) -> Any:
         return 0 if value == 0 else value
     if isinstance(value, (bytes, bytearray, memoryview)):
         return {"length": len(bytes(value)), "sha256": sha256_hex(bytes(value))}
-    if isinstance(value, (Decimal, UUID)):
+    if isinstance(value, TEXTS) or is_address(value):
         return str(value)
     if isinstance(value, date):
         return value.isoformat()
-    if len(outer) == _MAX_DEPTH or id(value) in outer:
+    if len(outer) == MAX_DEPTH or id(value) in outer:
         raise Unmappable(path, "is nested too deep, or in a cycle")
     inner = (*outer, id(value))
     if isinstance(value, (list, tuple)):
         return [to_plain(item, f"{path}/{index}", inner) for index, item in enumerate(value)]
-    if hasattr(value, "model_dump"):
-        return to_plain(value.model_dump(mode="json"), path, inner)
-    if is_dataclass(value) and not isinstance(value, type):
-        return to_plain(asdict(value), path, inner)
+    if isinstance(value, (set, frozenset)):
+        return sorted((to_plain(item, path, inner) for item in value), key=canonical)
     if not isinstance(value, Mapping):
-        raise Unmappable(path, f"is of type {type(value).__name__}")
+        from ._snapshot import members_of
+
+        found = members_of(value, path)
+        if found is None:
+            raise Unmappable(path, f"is of type {type(value).__name__}")
+        value = found
     if not all(isinstance(name, str) for name in value):
         raise Unmappable(path, "has a name that is no text")
     return {
         _name(name): to_plain(value[name], f"{path}/{name}", inner)
         for name in sorted(value, key=in_order)
     }
+
+
+def is_address(value: Any) -> bool:
+    """True for a URL of pydantic, which cannot be changed."""
+    return type(value).__module__ == "pydantic.networks"
 
 
 class Stub(dict):  # type: ignore[type-arg]
@@ -91,20 +102,35 @@ _IGNORABLE = re.compile(
 _MAX_LENGTH = 256
 
 
-def to_name(text: str) -> str:
-    """A text as Remit takes names: at most 256 characters, NFC, nothing invisible, no outer blanks, no
-    `*`. A text that had to be changed ends in `~` and 8 hex digits of its SHA-256."""
-    clean = "".join(map(_visible, unicodedata.normalize("NFC", text))).strip(" ")
-    if clean == text and 0 < len(clean) <= _MAX_LENGTH:
-        return text
-    return f"{clean[: _MAX_LENGTH - 9]}~{sha256_hex(utf8(text))[:8]}"
+def name_of(text: Any, what: str) -> str:
+    """A name as Remit takes it. Raises `Unmappable` for any other one: cleaned, the rules would judge a name
+    that does not run."""
+    if not isinstance(text, str):
+        raise Unmappable(what, "must be a text")
+    problem = _problem_of(text)
+    if problem is not None:
+        raise Unmappable(what, f"must {problem}")
+    return text
 
 
-def _visible(char: str) -> str:
-    is_unusable = (
-        char == "*"
-        or (char != " " and unicodedata.category(char) in ("Cc", "Cf", "Co", "Cs", "Zl", "Zp", "Zs"))
+def _problem_of(text: str) -> str | None:
+    if text == "":
+        return "not be empty"
+    if len(text) > _MAX_LENGTH:
+        return f"have at most {_MAX_LENGTH} characters"
+    if "*" in text:
+        return "not contain *"
+    if unicodedata.normalize("NFC", text) != text:
+        return "be in the normalization form NFC of Unicode"
+    unseen = next(filter(_is_unseen, text), None)
+    if unseen is not None:
+        return f"not contain the invisible character U+{ord(unseen):04X}"
+    return "not begin or end with a blank" if text != text.strip(" ") else None
+
+
+def _is_unseen(char: str) -> bool:
+    return (
+        (char != " " and unicodedata.category(char) in ("Cc", "Cf", "Co", "Cs", "Zl", "Zp", "Zs"))
         or _IGNORABLE.match(char) is not None
         or ord(char) & 0xFFFE == 0xFFFE
     )
-    return "_" if is_unusable else char

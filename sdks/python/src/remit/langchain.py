@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
 from typing import Any
 
 from ._gate import AsyncGate, Gate
@@ -28,14 +30,23 @@ def remit_middleware(gate: Gate | AsyncGate) -> Any:
         content = tool_message(verdict)
         return ToolMessage(content, name=call["name"], tool_call_id=call["id"], status="error")
 
+    def is_failure(result: Any) -> bool:
+        return getattr(result, "status", None) == "error"
+
     if isinstance(gate, AsyncGate):
 
         class AsyncRemitMiddleware(AgentMiddleware):  # type: ignore[misc]
             async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
                 call = request.tool_call
-                name, args, call_id = call["name"], call["args"], call["id"]
+                input, decided_request = _asked(request)
                 # First of all, as LangGraph runs this anew after an interrupt.
-                done = await gate.run(name, args, lambda: handler(request), call_id=call_id)
+                done = await gate.run(
+                    call["name"],
+                    input,
+                    lambda decided: handler(decided_request(decided)),
+                    call_id=call["id"],
+                    is_failure=is_failure,
+                )
                 return done.result if done.kind == "ran" else refusal(call, done)
 
         return AsyncRemitMiddleware()
@@ -43,11 +54,48 @@ def remit_middleware(gate: Gate | AsyncGate) -> Any:
     class RemitMiddleware(AgentMiddleware):  # type: ignore[misc]
         def wrap_tool_call(self, request: Any, handler: Any) -> Any:
             call = request.tool_call
-            name, args, call_id = call["name"], call["args"], call["id"]
-            done = gate.run(name, args, lambda: handler(request), call_id=call_id)
+            input, decided_request = _asked(request)
+            done = gate.run(
+                call["name"],
+                input,
+                lambda decided: handler(decided_request(decided)),
+                call_id=call["id"],
+                is_failure=is_failure,
+            )
             return done.result if done.kind == "ran" else refusal(call, done)
 
     return RemitMiddleware()
+
+
+def _asked(request: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """The arguments that the tool runs with, and what makes a request that runs with the decided ones."""
+    call, tool = request.tool_call, request.tool
+    parsed = _parsed(tool, call["args"], call["id"])
+    if parsed is None:
+        return call["args"], lambda decided: request.override(tool_call={**call, "args": decided})
+    return parsed, lambda decided: request.override(tool=_with_arguments(tool, decided))
+
+
+def _parsed(tool: Any, args: Any, call_id: str) -> dict[str, Any] | None:
+    """A schema fills in defaults, and changes values. None where the arguments cannot be read here: the
+    framework reports those that do not fit, and reads those of a tool that takes more than the model gives."""
+    try:
+        positional, named = tool._to_args_and_kwargs(dict(args), call_id)
+        shown = {*args, *tool.tool_call_schema.model_fields}
+    except Exception:
+        return None
+    return None if positional else {name: named[name] for name in named if name in shown}
+
+
+def _with_arguments(tool: Any, decided: dict[str, Any]) -> Any:
+    """The tool such that it runs with the arguments that were decided, whatever its schema makes of others."""
+
+    def arguments(given: Any, call_id: str | None) -> tuple[tuple[()], dict[str, Any]]:
+        return (), {**tool._to_args_and_kwargs(given, call_id)[1], **decided}
+
+    governed = copy.copy(tool)
+    object.__setattr__(governed, "_to_args_and_kwargs", arguments)
+    return governed
 
 
 def self_test(gate: Gate) -> SelfTestReport:

@@ -16,15 +16,32 @@ if TYPE_CHECKING:
 
 def governed(gate: AsyncGate, tool: FunctionTool) -> FunctionTool:
     """Returns the tool such that it asks first; a denial becomes its result, for the model."""
-    invoke = tool.on_invoke_tool
+    from agents.tool import (
+        maybe_invoke_function_tool_failure_error_function,
+        set_function_tool_failure_error_function,
+    )
+
+    gate.assert_tool(tool.name)
+    # The framework makes a text for the model of an error, and nobody else sees the error then.
+    raising = set_function_tool_failure_error_function(dataclasses.replace(tool), None)
 
     async def asking(context: Any, arguments: str) -> Any:
         try:
             input = json.loads(arguments) if arguments else {}
         except ValueError:
-            input = {"arguments": arguments}
+            return "Not executed: the arguments are not JSON."
         call_id = getattr(context, "tool_call_id", None)
-        done = await gate.run(tool.name, input, lambda: invoke(context, arguments), call_id=call_id)
+        try:
+            done = await gate.run(
+                tool.name, input, lambda: raising.on_invoke_tool(context, arguments), call_id=call_id
+            )
+        except Exception as error:
+            told = await maybe_invoke_function_tool_failure_error_function(
+                function_tool=tool, context=context, error=error
+            )
+            if told is None:
+                raise
+            return told
         return done.result if done.kind == "ran" else tool_message(done)
 
     return dataclasses.replace(tool, on_invoke_tool=asking)

@@ -14,7 +14,7 @@ import type { Vote } from './decide-dialog.tsx'
 import { EarlierRequest, SpendOfAgent } from './facts.tsx'
 import { requestQuery } from './queries.ts'
 import type { Request } from './queries.ts'
-import { resourceText } from './resource.ts'
+import { hiddenIn, resourceText } from './resource.ts'
 import { useCanVote } from './votes.ts'
 
 const TONES: Readonly<Record<Request['status'], Tone | undefined>> = {
@@ -135,6 +135,14 @@ function RequestFacts({ request }: { request: Request }) {
       rows={[
         [t.approvals.resource, resource && <Literal>{resourceText(request)}</Literal>],
         [t.approvals.requestedBy, <Literal key="b">{by.person ?? `${by.type} ${by.id}`}</Literal>],
+        [
+          t.approvals.hidden,
+          hiddenIn(request) !== '' && (
+            <span key="o">
+              <Literal>{hiddenIn(request)}</Literal> · {t.approvals.hiddenHint}
+            </span>
+          ),
+        ],
         [t.approvals.actingFor, acting_for && <Literal>{acting_for}</Literal>],
         [t.approvals.requestedAt, <Time key="r" at={requested_at} as="full" />],
         [

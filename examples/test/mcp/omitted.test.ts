@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasModules, startRemit } from '../support/server.ts'
+import type { RemitServer } from '../support/server.ts'
+import { connect, startCounting, startGateway } from './support/http.ts'
+
+const SECRET = { REMIT_OMIT_KEY: 'a-secret-of-the-gateway-for-digests' }
+
+describe.skipIf(!hasModules())('an argument that the gateway hides', () => {
+  let remit: RemitServer
+  let server: Awaited<ReturnType<typeof startCounting>>
+  beforeAll(async () => {
+    remit = await startRemit()
+    server = await startCounting()
+    await remit.client.setApprovalRule({
+      params: { id: 'pay' },
+      body: { resources: ['tool:pay'], binding_context: ['amount_usd', 'args'] },
+    })
+  })
+  afterAll(async () => {
+    await server?.stop()
+    await remit.stop()
+  })
+
+  /** A gateway, as after a restart. */
+  async function through<T>(
+    env: Record<string, string>,
+    work: (pay: (args: object) => Promise<string>) => Promise<T>,
+  ): Promise<T> {
+    const config = {
+      agent: 'tester',
+      hold_seconds: 0,
+      map: { pay: { amount: '/usd', omit: ['/account'] } },
+      upstreams: { remote: { url: server.url } },
+    }
+    const gateway = await startGateway(remit, config, env)
+    const { client } = await connect(`${gateway.url}/mcp/remote`, remit.org.key)
+    try {
+      return await work(async (args) => {
+        const result = await client.callTool({ name: 'pay', arguments: { ...args } })
+        return JSON.stringify(result.content)
+      })
+    } finally {
+      await client.close()
+      await gateway.stop()
+    }
+  }
+
+  it('is bound by its approval, also after a restart with the same secret', async () => {
+    const good = { usd: 5, account: 'GOOD' }
+    const [id = ''] = await through(SECRET, async (pay) => /apr_\w+/.exec(await pay(good)) ?? [])
+    const approval = await remit.client.getApproval({ params: { id } })
+    expect(approval.context).toMatchObject({
+      omitted: { '/account': expect.any(String) as string },
+    })
+    expect(approval.shown).not.toContain('GOOD')
+    await remit.client.decideApproval({
+      params: { requestID: id },
+      body: { decision: 'approve', approver: 'ada@example.org' },
+    })
+
+    await through(SECRET, async (pay) => {
+      expect(await pay({ usd: 5, account: 'EVIL' })).toContain('waiting for approval')
+      expect(await pay({ usd: 5 })).toContain('waiting for approval')
+    })
+    await through({}, async (pay) => expect(await pay(good)).toContain('waiting for approval'))
+    expect(server.calls).toEqual([])
+    await through(SECRET, async (pay) => expect(await pay(good)).not.toContain('Not executed'))
+    expect(server.calls).toEqual(['pay'])
+  })
+})

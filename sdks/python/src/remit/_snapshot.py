@@ -1,0 +1,114 @@
+"""Copies of inputs: what is decided is what runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from datetime import date
+from enum import Enum
+from typing import Any
+
+from ._errors import Unmappable
+from ._plain import MAX_DEPTH, TEXTS, is_address
+
+_SHARED = (bool, Enum, date, *TEXTS)
+
+
+def snapshot(value: Any, path: str = "", outer: tuple[int, ...] = ()) -> Any:
+    """A deep copy of an input, for its decision and for the tool, whatever happens to it meanwhile.
+
+    Takes dicts and other mappings, lists, tuples, sets, texts, numbers, dates, bytes, dataclasses and models of
+    pydantic. Raises `Unmappable` for anything else, of which rules would see a part."""
+    if value is None or isinstance(value, _SHARED) or is_address(value):
+        return value
+    # A subclass may answer with another value than the one that a rule sees.
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int.__add__(value, 0)
+    if isinstance(value, float):
+        return float.__add__(value, 0.0)
+    if isinstance(value, bytearray):
+        return bytearray(value)
+    if isinstance(value, (bytes, memoryview)):
+        return bytes(value)
+    if len(outer) == MAX_DEPTH or id(value) in outer:
+        raise Unmappable(path, "is nested too deep, or in a cycle")
+    inner = (*outer, id(value))
+
+    def copies(items: Any) -> list[Any]:
+        return [snapshot(item, f"{path}/{index}", inner) for index, item in enumerate(items)]
+
+    def members(found: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: snapshot(member, f"{path}/{name}", inner) for name, member in found.items()}
+
+    if isinstance(value, list):
+        return copies(value)
+    if isinstance(value, (set, frozenset)):
+        return (set if isinstance(value, set) else frozenset)(copies(value))
+    if type(value) is tuple:
+        return tuple(copies(value))
+    if isinstance(value, tuple) and hasattr(value, "_make"):
+        return value._make(copies(value))
+    if isinstance(value, Mapping):
+        if not all(isinstance(name, str) for name in value):
+            raise Unmappable(path, "has a name that is no text")
+        return members({str.__str__(name): value[name] for name in value})
+    found = members_of(value, path)
+    if found is None:
+        raise Unmappable(path, f"is of type {type(value).__name__}")
+    return _with_members(value, members(found))
+
+
+def members_of(value: Any, path: str = "") -> dict[str, Any] | None:
+    """All members of a dataclass or a model of pydantic; None for anything else."""
+    own = getattr(value, "__dict__", {})
+    if is_dataclass(value) and not isinstance(value, type):
+        found = {field.name: getattr(value, field.name) for field in fields(value)}
+        hidden = next((name for name in own if name not in found), None)
+    elif hasattr(type(value), "__pydantic_fields__"):
+        found = {**own, **(value.__pydantic_extra__ or {})}
+        hidden = next(iter(value.__pydantic_private__ or {}), None)
+    else:
+        return None
+    if hidden is not None:
+        raise Unmappable(path, f"has the member {hidden}, which rules would not see")
+    return found
+
+
+def _with_members(value: Any, found: dict[str, Any]) -> Any:
+    copy = object.__new__(type(value))
+    if is_dataclass(value):
+        for name, member in found.items():
+            object.__setattr__(copy, name, member)
+        return copy
+    extra = value.__pydantic_extra__
+    kept = {name: found[name] for name in extra} if extra is not None else None
+    own = {name: member for name, member in found.items() if extra is None or name not in extra}
+    object.__setattr__(copy, "__dict__", own)
+    object.__setattr__(copy, "__pydantic_extra__", kept)
+    object.__setattr__(copy, "__pydantic_fields_set__", set(value.__pydantic_fields_set__))
+    object.__setattr__(copy, "__pydantic_private__", None)
+    return copy
+
+
+def is_unchanged(copy: Any, value: Any) -> bool:
+    """True if a value is still what its snapshot says."""
+    try:
+        return _is_same(copy, snapshot(value))
+    except Exception:  # Reading the value may raise anything.
+        return False
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    # 1, 1.0 and True are equal, and not the same for rules.
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and all(map(_is_same, one, other))
+    if not isinstance(one, dict):
+        found = members_of(one)
+        if found is None:
+            return bool(one == other)
+        one, other = found, members_of(other)
+    return one.keys() == other.keys() and all(_is_same(one[name], other[name]) for name in one)

@@ -1,0 +1,363 @@
+"""What is decided is what runs, against a running server: REMIT_URL, REMIT_KEY. Run by the repository's tests."""
+
+import asyncio
+import dataclasses
+import decimal
+import importlib.util
+import json
+import os
+import unittest
+import uuid
+
+from remit import AsyncGate, Client, Gate, NotExecuted, RemitDenied
+
+CLIENT = Client(os.environ["REMIT_URL"], os.environ["REMIT_KEY"])
+MAP = {
+    "pay": {"amount": "/usd"},
+    "held.pay": {"amount": "/usd", "omit": ["/iban"]},
+}
+
+
+def installed(name):
+    return unittest.skipUnless(importlib.util.find_spec(name), f"{name} is not installed")
+
+
+@dataclasses.dataclass
+class Order:
+    usd: float
+
+
+class Changing:
+    """A client during whose questions something happens."""
+
+    def __init__(self, change):
+        self.change = change
+
+    def __enter__(self):
+        client = Client(os.environ["REMIT_URL"], os.environ["REMIT_KEY"])
+        asked = client.request
+
+        def request(*args, **kwargs):
+            self.change()
+            return asked(*args, **kwargs)
+
+        client.request = request
+        return client
+
+    def __exit__(self, *_):
+        pass
+
+
+class Decided(unittest.TestCase):
+    def setUp(self):
+        self.agent = f"py-{uuid.uuid4()}"
+        CLIENT.request("POST", f"/v1/spend-limits/{self.agent}", body={"daily_usd": 1000})
+        self.warnings = []
+        self.options = {"agent_id": self.agent, "map": MAP, "on_warning": self.warnings.append}
+        self.gate = Gate(CLIENT, **self.options)
+
+    def day(self):
+        spent = CLIENT.request("GET", f"/v1/spend-limits/{self.agent}").data["spent"]["day"]
+        return spent["usd"], spent["held_usd"]
+
+    def outcomes(self):
+        path = f"/v1/ledger?agent_id={self.agent}&kind=entry.appended"
+        return [entry["data"]["outcome"] for entry in CLIENT.request("GET", path).data["data"]]
+
+    def test_an_input_that_changes_while_it_is_decided_does_not_run(self):
+        ran, input, order = [], {"usd": 1, "lines": [{"usd": 1}]}, Order(1)
+
+        def change():
+            input["usd"] = order.usd = 5000
+            input["lines"].append(5000)
+
+        with Changing(change) as client:
+            gate = Gate(client, **self.options)
+            gate.wrap("order", ran.append)(input)
+            gate.run("order", {"usd": 1, "order": Order(1)}, lambda decided: ran.append(decided))
+
+            @gate.tool(name="order")
+            def place(usd, order, lines=()):
+                ran.append((usd, order, lines))
+
+            order.usd = 1
+            place(1, order)
+            input["usd"] = 1
+            denied = gate.run("order", input, lambda: ran.append(input))
+            input["usd"] = 1
+            kept = gate.run("order", input, lambda input=input: ran.append(input))
+        self.assertEqual(denied.reason, "input_changed")
+        self.assertEqual(kept.reason, "input_changed")
+        one, two, three = ran
+        self.assertEqual(one, {"usd": 1, "lines": [{"usd": 1}]})
+        self.assertEqual(two, {"usd": 1, "order": Order(1)})
+        self.assertEqual(three, (1, Order(1), ()))
+
+    def test_a_default_argument_is_decided(self):
+        ran = []
+
+        @self.gate.tool(name="order")
+        def order(usd=5000):
+            ran.append(usd)
+
+        with self.assertRaises(RemitDenied):
+            order()
+        order(5)
+        self.assertEqual(ran, [5])
+
+    def test_an_input_of_which_rules_would_see_a_part_is_denied(self):
+        class Hidden:
+            usd = 5000
+
+        class Listed(Hidden):
+            def __init__(self):
+                self.__dict__["usd"] = 5000
+
+        extra = Order(1)
+        extra.fee = 5000
+        for input in (Hidden(), Listed(), extra, {"a": [Hidden()]}, {1: 5000}, object, iter([1])):
+            verdict = self.gate.check("order", input)
+            self.assertEqual((verdict.kind, verdict.reason), ("deny", "unmappable"), input)
+
+        class Text(str):
+            def __str__(self):
+                return "bob"
+
+        class Usd(float):
+            def __float__(self):
+                return 1.0
+
+        for input in ({"to": Text("mallory")}, {"usd": Usd(5000)}):
+            self.assertEqual(self.gate.check("order", input).reason, "policy_deny")
+
+    @installed("pydantic")
+    def test_a_model_of_pydantic_is_decided_with_all_members(self):
+        import pydantic
+
+        class Inner(pydantic.BaseModel):
+            usd: float = pydantic.Field(1, exclude=True)
+
+        class Model(pydantic.BaseModel):
+            model_config = {"extra": "allow"}
+            usd: float = pydantic.Field(1, exclude=True)
+            inner: Inner | None = None
+
+            def model_dump(self, **_):
+                return {"usd": 1}
+
+        class Secret(pydantic.BaseModel):
+            key: pydantic.SecretStr
+
+        class Private(pydantic.BaseModel):
+            _usd: float = pydantic.PrivateAttr(5000)
+
+        ran = []
+        tool = self.gate.wrap("order", ran.append, on_deny="return")
+        self.assertEqual(tool(Model(usd=5000)).reason, "policy_deny")
+        for hidden in (Secret(key="x"), Private()):
+            self.assertEqual(tool(hidden).reason, "unmappable")
+        model = Model(usd=5, more=[1], inner=Inner(usd=2))
+        tool(model)
+        self.assertEqual(ran, [model])
+        self.assertIsNot(ran[0].inner, model.inner)
+        self.assertIsNot(ran[0].more, model.more)
+
+    def test_an_approval_does_not_pay_somebody_else_by_an_omitted_member(self):
+        returning = {"mode": "return"}
+        gate = Gate(CLIENT, **self.options, approval=returning)
+
+        def ask(by, **more):
+            return by.check("held.pay", {"usd": 5, **more}, call_id="c")
+
+        first = ask(gate, iban="GOOD")
+        vote = {"decision": "approve", "approver": "ada@example.org"}
+        CLIENT.request("POST", f"/v1/approvals/{first.approval_id}/decide", body=vote)
+        for other in ({"iban": "EVIL"}, {}, {"iban": None}):
+            self.assertEqual(ask(gate, **other).kind, "pending")
+        rotated = gate.restarted(omit_key="another-secret-of-thirty-two-chars")
+        self.assertEqual(ask(rotated, iban="GOOD").kind, "pending")
+        self.assertEqual(ask(gate.restarted(), iban="GOOD").kind, "allow")
+
+    def test_a_cost_of_any_type_settles_the_amount_held_with_a_warning(self):
+        class Textless:
+            def __str__(self):
+                raise ValueError("no text")
+
+            __repr__ = __str__
+
+        for cost in ("x", "", "5", True, float("nan"), -1, 1e10, 5j, Textless(), lambda: 5):
+            self.warnings.clear()
+            done = self.gate.run("pay", {"usd": 1}, lambda: "paid", cost_of=lambda _, cost=cost: cost)
+            self.assertEqual(done.kind, "ran")
+            self.assertEqual(len(self.warnings), 1, cost)
+            self.gate = self.gate.restarted()
+        self.gate.run("pay", {"usd": 1}, lambda: "paid", cost_of=lambda _: decimal.Decimal("0.5"))
+        self.assertEqual(self.day(), (10.5, 0))
+
+    def test_settle_never_raises(self):
+        for verdict in (self.gate.check("denied.tool"), self.gate.restarted(approval={"mode": "return"}).check("held.x")):
+            self.assertEqual(self.gate.settle(verdict).settled, False)
+
+    def test_admits_a_call_once_and_returns_verdicts(self):
+        admitted = self.gate.admit("pay", {"usd": 1}, call_id="c")
+        self.assertEqual(admitted.kind, "allow")
+        self.assertEqual(self.gate.admit("pay", {"usd": 1}, call_id="c").reason, "already_decided")
+        denied = self.gate.wrap("denied.tool", lambda _: "ran", on_deny="return")
+        self.assertEqual(denied({}).kind, "deny")
+
+        @self.gate.tool(name="denied.tool", on_deny="return")
+        def tool():
+            return "ran"
+
+        self.assertEqual(tool().kind, "deny")
+
+        async def asynchronous():
+            gate = AsyncGate(CLIENT, **self.options)
+
+            async def pay(input):
+                return input["usd"]
+
+            self.assertEqual(await gate.wrap("pay", pay)({"usd": 2}), 2)
+            self.assertEqual((await gate.admit("denied.tool")).kind, "deny")
+
+        asyncio.run(asynchronous())
+
+    def test_refuses_options_and_names_with_a_mistake(self):
+        for options, told in (
+            ({"approval": {"mode": "wait", "max_ms": 8000}}, "max_ms"),
+            ({"approval": {"mode": "return", "max_seconds": 8}}, "max_seconds"),
+            ({"approval": {"mode": "ask"}}, "mode"),
+            ({"approval": {"mode": "wait", "max_seconds": "8"}}, "max_seconds"),
+            ({"map": {"pay": {"ommit": []}}}, "ommit"),
+            ({"map": {"pay": {"omit": ["iban"]}}}, "iban"),
+            ({"omit_key": "short"}, "omit_key"),
+        ):
+            with self.assertRaisesRegex(ValueError, told):
+                Gate(CLIENT, **options)
+        for name in ("pay ", "pay\u200b", "pay.*", "e\u0301", "x" * 257):
+            with self.assertRaises(ValueError):
+                self.gate.wrap(name, lambda _: "ran")
+            with self.assertRaises(ValueError):
+                self.gate.tool(lambda: "ran", name=name)
+            self.assertEqual(self.gate.check(name).reason, "unmappable")
+
+    @installed("agents")
+    def test_a_tool_of_openai_agents_ends_as_it_ended(self):
+        from agents import Agent, FunctionTool, RunConfig, Runner, function_tool
+        from remit.openai_agents import governed
+
+        def failing(error):
+            @function_tool(name_override="pay")
+            def pay(usd: float) -> str:
+                raise error
+
+            return pay
+
+        async def raising(context, arguments):
+            raise NotExecuted("no funds")
+
+        schema = {"type": "object", "properties": {}, "additionalProperties": False}
+        own = FunctionTool("pay", "Pays.", schema, raising)
+
+        def run(tool):
+            gate = AsyncGate(CLIENT, **self.options)
+            agent = Agent(name="a", model=scripted("pay", {"usd": 40}), tools=[governed(gate, tool)])
+            config = RunConfig(tracing_disabled=True)
+            result = asyncio.run(Runner.run(agent, "Pay.", run_config=config))
+            return json.dumps(result.to_input_list(), default=str)
+
+        self.assertIn("error occurred", run(failing(ValueError("the line broke"))))
+        self.assertEqual((self.outcomes(), self.day()), (["failure"], (0, 40)))
+        self.assertIn("error occurred", run(failing(NotExecuted("no funds"))))
+        self.assertEqual((self.outcomes(), self.day()), (["failure"] * 2, (0, 40)))
+        try:
+            run(own)
+        except NotExecuted:
+            pass  # As the framework has it.
+        self.assertEqual((self.outcomes(), self.day()), (["failure"] * 3, (0, 40)))
+
+    @installed("langchain")
+    def test_a_tool_of_langchain_runs_with_what_its_schema_made_and_ends_as_it_ended(self):
+        from typing import Annotated
+
+        from langchain_core.tools import StructuredTool
+        from pydantic import BaseModel, StringConstraints
+        from remit.langchain import remit_middleware
+
+        class Input(BaseModel):
+            to: Annotated[str, StringConstraints(strip_whitespace=True)]
+            usd: float = 5000
+
+        ran = []
+
+        def order(to: str, usd: float) -> str:
+            ran.append((to, usd))
+            if usd == 6:
+                raise NotExecuted("no funds")
+            return "paid"
+
+        tool = StructuredTool.from_function(order, name="order", description="Orders.", args_schema=Input)
+        gate = Gate(CLIENT, **{**self.options, "map": {"order": {"amount": "/usd"}}})
+        for args in ({"to": "bob"}, {"to": " mallory ", "usd": 1}, {"to": "bob", "usd": "5000"}):
+            run_langchain(remit_middleware(gate), tool, args)
+        self.assertEqual(ran, [])
+        run_langchain(remit_middleware(gate), tool, {"to": " bob ", "usd": "7"})
+        self.assertEqual(ran, [("bob", 7.0)])
+        with self.assertRaises(NotExecuted):
+            run_langchain(remit_middleware(gate), tool, {"to": "bob", "usd": 6})
+        self.assertEqual(self.day(), (7, 0))
+
+
+def scripted(name, arguments):
+    from agents import Model, ModelResponse, Usage
+    from openai.types.responses import (
+        ResponseFunctionToolCall,
+        ResponseOutputMessage,
+        ResponseOutputText,
+    )
+
+    call = ResponseFunctionToolCall(
+        type="function_call", call_id=str(uuid.uuid4()), name=name, arguments=json.dumps(arguments)
+    )
+    text = ResponseOutputText(type="output_text", text="done", annotations=[])
+    answer = ResponseOutputMessage(
+        id="msg", type="message", role="assistant", status="completed", content=[text]
+    )
+    outputs = [call, answer]
+
+    class ScriptedModel(Model):
+        async def get_response(self, *args, **kwargs):
+            return ModelResponse(output=[outputs.pop(0)], usage=Usage(), response_id=None)
+
+        def stream_response(self, *args, **kwargs):
+            raise NotImplementedError
+
+    return ScriptedModel()
+
+
+def run_langchain(middleware, tool, args):
+    from langchain.agents import create_agent
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import AIMessage
+    from langchain_core.outputs import ChatGeneration, ChatResult
+
+    calls = [[{"name": tool.name, "args": args, "id": str(uuid.uuid4())}], []]
+
+    class ScriptedModel(BaseChatModel):
+        @property
+        def _llm_type(self):
+            return "scripted"
+
+        def bind_tools(self, tools, **kwargs):
+            return self
+
+        def _generate(self, messages, *_, **__):
+            message = AIMessage(content="", tool_calls=calls.pop(0))
+            return ChatResult(generations=[ChatGeneration(message=message)])
+
+    agent = create_agent(ScriptedModel(), [tool], middleware=[middleware])
+    return agent.invoke({"messages": [("user", "Call it.")]})
+
+
+if __name__ == "__main__":
+    unittest.main()
