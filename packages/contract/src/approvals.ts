@@ -44,6 +44,7 @@ const rule = {
   required_rejections: votes,
   prevent_self_approval: z.boolean().default(true),
   reason_required: z.boolean().default(false),
+  comment_to_agent: z.boolean().default(false),
   request_ttl_seconds: seconds(1, 86_400),
   approval_ttl_seconds: seconds(1, 3600),
   rejection_cooldown_seconds: seconds(0, 3600),
@@ -99,6 +100,7 @@ const Requirement = z.object({
   approvers: z.object({ users: z.array(z.string()), roles: z.array(z.string()) }).nullable(),
   prevent_self_approval: z.boolean(),
   reason_required: z.boolean(),
+  comment_to_agent: z.boolean().optional(),
 })
 
 const ApprovalVote = z.object({
@@ -144,6 +146,11 @@ export const Approval = z
     closed_at: Timestamp.nullable().describe('Consumed, cancelled, revoked or expired'),
     decision_id: z.string().describe('The decision that opened the request'),
     consumed_by: z.string().nullable().describe('The allow that used the approval'),
+    comment_for_agent: z
+      .string()
+      .nullable()
+      .optional()
+      .describe('Comments of the rejecting votes, where every rule passes them on; else null'),
     can_vote: z.boolean().optional().describe('True if the caller can decide the request now'),
     why_not: z.string().nullable().optional().describe('The reason where the caller cannot'),
     ledger: Receipt.optional(),

@@ -18,21 +18,21 @@ export async function approvalStatus(
   id: string,
   maxMs: number,
   signal: AbortSignal | undefined,
-): Promise<Status> {
+): Promise<{ readonly status: Status; readonly comment: string | null }> {
   const deadline = Date.now() + maxMs
   for (let failures = 0; ;) {
     const left = Math.max(0, deadline - Date.now())
     const wait = Math.min(LONGEST_WAIT_S, Math.ceil(left / 1000))
     const begun = Date.now()
     try {
-      const { status } = await client.getApproval({
+      const { status, comment_for_agent: comment = null } = await client.getApproval({
         params: { id },
         ...(wait > 0 && { query: { wait } }),
         timeoutMs: Math.min(left, wait * 1000) + SLACK_MS,
         retries: maxMs === 0 ? 2 : 0,
         ...(signal && { signal }),
       })
-      if (status !== 'pending' || Date.now() >= deadline) return status
+      if (status !== 'pending' || Date.now() >= deadline) return { status, comment }
       failures = 0
       if (Date.now() - begun < PAUSE_MS) await pause(PAUSE_MS, signal)
     } catch (error) {

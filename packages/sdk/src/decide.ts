@@ -70,9 +70,9 @@ export async function decide(
     followed.add(approvalId)
     try {
       const left = Math.max(0, deadline - Date.now())
-      const status = await approvalStatus(client, approvalId, left, signal)
+      const { status, comment } = await approvalStatus(client, approvalId, left, signal)
       if (status === 'pending') return pending
-      if (status !== 'approved') return closed(status, pending)
+      if (status !== 'approved') return closed(status, pending, comment)
     } catch (error) {
       if (!(error instanceof RemitError)) throw error
       return unknownStatus(error, pending)
@@ -124,9 +124,12 @@ const refusedFor = ({ callId, approvalId, message, decisionId }: Pending): Deny 
 function closed(
   status: 'consumed' | 'rejected' | 'expired' | 'cancelled' | 'revoked',
   { callId, approvalId, decisionId }: Pending,
+  comment: string | null,
 ): Deny {
   if (status === 'consumed') return alreadyDecided(callId, decisionId)
-  return deny(callId, `approval_${status}`, `Approval ${approvalId} is ${status}.`, decisionId)
+  const why = typeof comment === 'string' ? `, because: ${comment}` : '.'
+  const message = `Approval ${approvalId} is ${status}${why}`
+  return deny(callId, `approval_${status}`, message, decisionId)
 }
 
 function unknownStatus(error: RemitError, { callId, approvalId, decisionId }: Pending): Deny {

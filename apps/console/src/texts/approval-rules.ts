@@ -17,6 +17,7 @@ export const approvalRules = {
   },
   preventSelf: 'The requester cannot decide',
   reasonRequired: 'Votes need a reason',
+  commentToAgent: 'The agent reads the comments of a rejection',
   bindAll: 'An approval counts for exactly the whole request',
   bindHint: 'Otherwise only for the named members of its context.',
   bound: 'Bound members of the context',

@@ -4,6 +4,7 @@ import type { EntryDraft } from '@remit/core'
 import { requestersOf } from './requesters.ts'
 import { shownText } from './binding.ts'
 import { statusAt } from './lifecycle.ts'
+import { isReason } from './requirements.ts'
 import type { Parties, Requirement, ApprovalVote } from './requirements.ts'
 import type { ApprovalRequestRow } from '../tables/approvals.ts'
 
@@ -30,7 +31,10 @@ export const partiesOf = (
 })
 
 /** The part of a request that every entry contains; its facts are only in the entry that opened it. */
-export type ApprovalSummary = Omit<Approval, 'context' | 'shown' | 'resource' | 'ledger'>
+export type ApprovalSummary = Omit<
+  Approval,
+  'context' | 'shown' | 'resource' | 'ledger' | 'comment_for_agent'
+>
 
 function briefOf(row: ApprovalRequestRow, now: number): ApprovalSummary {
   const status = statusAt(row, now)
@@ -66,7 +70,18 @@ export const wireApproval = (row: ApprovalRequestRow, now: number): Approval => 
   resource: row.resource === null ? null : (JSON.parse(row.resource) as Approval['resource']),
   context: JSON.parse(row.context) as Approval['context'],
   shown: shownText(row.binding),
+  comment_for_agent: commentForAgent(row),
 })
+
+/** The comments of a rejection. A rule that keeps them is not weakened by another one. */
+export function commentForAgent(row: ApprovalRequestRow): string | null {
+  const passesOn = requirementsOf(row).every((one) => one.comment_to_agent === true)
+  if (row.status !== 'rejected' || !passesOn) return null
+  const comments = votesOf(row).flatMap(({ decision, comment }) =>
+    decision === 'reject' && comment !== null && isReason(comment) ? [shownText(comment)] : [],
+  )
+  return comments.length === 0 ? null : comments.join(' ')
+}
 
 export type ApprovalKind =
   | 'requested'

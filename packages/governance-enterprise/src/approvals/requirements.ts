@@ -12,6 +12,8 @@ export interface Requirement {
   readonly approvers: Approvers | null
   readonly prevent_self_approval: boolean
   readonly reason_required: boolean
+  /** True: the agent reads the comments of a rejection. */
+  readonly comment_to_agent?: boolean
 }
 
 export interface Approvers {

@@ -42,6 +42,7 @@ export function toRule(row: ApprovalRuleRow): CompiledApprovalRule | null {
       approvers: rule.approvers,
       prevent_self_approval: rule.prevent_self_approval,
       reason_required: rule.reason_required,
+      ...(rule.comment_to_agent && { comment_to_agent: true }),
     },
     requestTtlSeconds: rule.request_ttl_seconds,
     approvalTtlSeconds: rule.approval_ttl_seconds,
@@ -53,6 +54,8 @@ export function toRule(row: ApprovalRuleRow): CompiledApprovalRule | null {
 /** The rule of a row in API form. */
 export const wireRule = (row: ApprovalRuleRow): ApprovalRule => ({
   id: row.id,
+  // Rules of earlier versions do not have it.
+  comment_to_agent: false,
   ...documentOf(row),
   created_at: row.created_at,
   created_by: row.created_by,

@@ -11,7 +11,14 @@ import type { EarlierRequest } from './evaluate.ts'
 import { statusAt } from './lifecycle.ts'
 import { newRow } from './new-request.ts'
 import type { RequiredApproval } from './new-request.ts'
-import { approvalEntry, boundOf, partiesOf, requirementsOf, votesOf } from './request.ts'
+import {
+  approvalEntry,
+  boundOf,
+  commentForAgent,
+  partiesOf,
+  requirementsOf,
+  votesOf,
+} from './request.ts'
 import { matching, toRule } from './rule.ts'
 import type { CompiledApprovalRule } from './rule.ts'
 import { listRules } from './rules-store.ts'
@@ -214,7 +221,7 @@ function decideApproval(ask: Ask, { asked, known, pending }: State): StageVerdic
     return {
       verdict: 'deny',
       reason: 'approval_rejected',
-      message: `The request was rejected. It can be repeated from ${answer.by.counts_until}.`,
+      message: rejectionOf(answer.by.row),
       notes: notesOf(answer.by.row, 'rejected', matched),
     }
   }
@@ -237,6 +244,12 @@ function decideApproval(ask: Ask, { asked, known, pending }: State): StageVerdic
   const row = newRow(ask, one)
   const effect: Effect = { does: 'open', row }
   return { ...waiting(one, notesOf(row, 'pending', matched)), effect }
+}
+
+function rejectionOf(row: ApprovalRequestRow): string {
+  const comment = commentForAgent(row)
+  const why = comment === null ? '.' : `, because: ${comment}`
+  return `The request was rejected${why} It can be repeated from ${row.counts_until}.`
 }
 
 const waiting = ({ rules }: RequiredApproval, notes: ReturnType<typeof notesOf>) => ({

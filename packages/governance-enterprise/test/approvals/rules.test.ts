@@ -18,6 +18,7 @@ const DEFAULTS = {
   required_rejections: 1,
   prevent_self_approval: true,
   reason_required: false,
+  comment_to_agent: false,
   request_ttl_seconds: 86_400,
   approval_ttl_seconds: 3600,
   rejection_cooldown_seconds: 3600,

@@ -131,8 +131,11 @@ def _failed(error: RemitError) -> Answer:
     return Answer("failed", {}, "remit_unavailable", error.code)
 
 
-async def approval_status(io: IO, client: Client, approval_id: str, seconds: float) -> str:
-    """The status of an approval once it is no longer pending, or after `seconds`; with 0, now."""
+async def approval_status(
+    io: IO, client: Client, approval_id: str, seconds: float
+) -> tuple[str, str | None]:
+    """The status of an approval once it is no longer pending, or after `seconds`; with 0, now. With it, the
+    comment for the agent."""
     deadline = time.monotonic() + seconds
     failures = 0
     while True:
@@ -146,7 +149,8 @@ async def approval_status(io: IO, client: Client, approval_id: str, seconds: flo
             if not isinstance(status, str):
                 raise RemitError("unexpected_answer", "no status of an approval", status=200)
             if status != "pending" or time.monotonic() >= deadline:
-                return status
+                comment = data.get("comment_for_agent")
+                return status, comment if isinstance(comment, str) else None
             failures = 0
             if time.monotonic() - begun < 0.5:
                 await io.sleep(0.5)

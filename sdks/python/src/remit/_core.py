@@ -237,7 +237,7 @@ class Core:
             followed.add(approval_id)
             try:
                 left = max(0.0, deadline - time.monotonic()) if seconds > 0 else 0.0
-                status = await approval_status(self.io, options.client, approval_id, left)
+                status, comment = await approval_status(self.io, options.client, approval_id, left)
             except RemitError as error:
                 reason = "remit_refused" if error.is_refusal else "remit_unavailable"
                 detail = str(error) if error.is_refusal else error.code
@@ -248,7 +248,8 @@ class Core:
             if status == "consumed":
                 return _already_decided(call, pending.decision_id)
             if status != "approved":
-                message = f"Approval {approval_id} is {status}."
+                why = "." if comment is None else f", because: {comment}"
+                message = f"Approval {approval_id} is {status}{why}"
                 return Deny(f"approval_{status}", message, call, pending.decision_id)
 
     def _outcome_of(self, error: BaseException) -> tuple[Outcome, bool]:

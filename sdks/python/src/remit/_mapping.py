@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Union
 
+from ._address import AddressError, normal_path
 from ._errors import Unmappable
 from ._fit import fitted
 from ._json import MISSING, at, canonical, omitted_digest, without
@@ -123,13 +124,29 @@ def _amount_at(args: Any, pointer: str) -> Any:
     return rounded_usd(amount) if is_usd(amount) else amount
 
 
+_FILE = "file:"
+
+
 def _filled(template: str, args: Any) -> str:
+    """A template with values of the arguments; one that begins with `file:` is a path in normal form."""
+    is_path = template.startswith(_FILE)
+
     def value_of(found: re.Match[str]) -> str:
         value = at(args, found[1])
-        if isinstance(value, str):
-            return value
         if isinstance(value, (bool, int, float)):
-            return canonical(value)
-        raise Unmappable(found[1], "is no text, number or boolean, and the resource needs it")
+            value = canonical(value)
+        if not isinstance(value, str):
+            raise Unmappable(found[1], "is no text, number or boolean, and the resource needs it")
+        return _path_behind(template[len(_FILE) : found.start()], value, found[1]) if is_path else value
 
-    return re.sub(r"\{(/[^}]*)\}", value_of, template)
+    text = re.sub(r"\{(/[^}]*)\}", value_of, template)
+    return re.sub(r"(?<=[^:])/+\Z", "", text) if is_path else text
+
+
+def _path_behind(before: str, value: str, pointer: str) -> str:
+    """A value as a part of a path: it cannot leave what the template has before it."""
+    is_whole = before == "" or (not before.endswith("/") and value.startswith("/"))
+    try:
+        return normal_path(value, not is_whole)
+    except AddressError as error:
+        raise Unmappable(pointer, str(error)) from error

@@ -107,13 +107,14 @@ def name_of(text: Any, what: str) -> str:
     that does not run."""
     if not isinstance(text, str):
         raise Unmappable(what, "must be a text")
-    problem = _problem_of(text)
+    problem = problem_of(text)
     if problem is not None:
         raise Unmappable(what, f"must {problem}")
     return text
 
 
-def _problem_of(text: str) -> str | None:
+def problem_of(text: str) -> str | None:
+    """What a name must not be, None for a name that Remit takes."""
     if text == "":
         return "not be empty"
     if len(text) > _MAX_LENGTH:

@@ -15,6 +15,7 @@ export interface Draft {
   readonly required_rejections: string
   readonly prevent_self_approval: boolean
   readonly reason_required: boolean
+  readonly comment_to_agent: boolean
   readonly request_ttl_seconds: string
   readonly approval_ttl_seconds: string
   readonly rejection_cooldown_seconds: string
@@ -35,6 +36,7 @@ export const EMPTY: Draft = {
   required_rejections: '1',
   prevent_self_approval: true,
   reason_required: false,
+  comment_to_agent: false,
   request_ttl_seconds: '86400',
   approval_ttl_seconds: '3600',
   rejection_cooldown_seconds: '3600',
@@ -54,6 +56,7 @@ export const draftOf = (rule: ApprovalRule): Draft => ({
   required_rejections: String(rule.required_rejections),
   prevent_self_approval: rule.prevent_self_approval,
   reason_required: rule.reason_required,
+  comment_to_agent: rule.comment_to_agent,
   request_ttl_seconds: String(rule.request_ttl_seconds),
   approval_ttl_seconds: String(rule.approval_ttl_seconds),
   rejection_cooldown_seconds: String(rule.rejection_cooldown_seconds),
@@ -75,6 +78,7 @@ export function inputOf(draft: Draft): ApprovalRuleInput {
     required_rejections: numberOf(draft.required_rejections),
     prevent_self_approval: draft.prevent_self_approval,
     reason_required: draft.reason_required,
+    comment_to_agent: draft.comment_to_agent,
     request_ttl_seconds: numberOf(draft.request_ttl_seconds),
     approval_ttl_seconds: numberOf(draft.approval_ttl_seconds),
     rejection_cooldown_seconds: numberOf(draft.rejection_cooldown_seconds),

@@ -89,6 +89,12 @@ export function ApprovalRuleForm(props: DraftFieldsProps<Draft>) {
         onToggle={(isOn) => set({ reason_required: isOn })}
       />
       <Checkbox
+        label={t.approvalRules.commentToAgent}
+        isOn={draft.comment_to_agent}
+        disabled={isReadOnly}
+        onToggle={(isOn) => set({ comment_to_agent: isOn })}
+      />
+      <Checkbox
         label={t.approvalRules.bindAll}
         hint={t.approvalRules.bindHint}
         isOn={draft.binding_context === null}

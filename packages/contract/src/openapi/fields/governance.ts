@@ -54,6 +54,7 @@ export const governanceFields = {
   required_rejections: 'Votes that reject the request.',
   prevent_self_approval: 'True: the requester cannot decide its own request.',
   reason_required: 'True: a vote needs a comment.',
+  comment_to_agent: 'True: the agent reads the comments of a rejection.',
   request_ttl_seconds: 'Seconds for which a request waits for votes.',
   approval_ttl_seconds: 'Seconds for which an approval can be used.',
   rejection_cooldown_seconds:
