@@ -19,8 +19,9 @@ export interface CompiledApprovalRule extends Rule {
   readonly bindingContext: readonly string[] | null
 }
 
+/** Rules of earlier versions do not have `comment_to_agent`. */
 const documentOf = (row: ApprovalRuleRow): ApprovalRuleInput =>
-  JSON.parse(row.document) as ApprovalRuleInput
+  Object.assign({ comment_to_agent: false }, JSON.parse(row.document) as ApprovalRuleInput)
 
 /** The rule of a row; null while it is disabled. */
 export function toRule(row: ApprovalRuleRow): CompiledApprovalRule | null {
@@ -54,8 +55,6 @@ export function toRule(row: ApprovalRuleRow): CompiledApprovalRule | null {
 /** The rule of a row in API form. */
 export const wireRule = (row: ApprovalRuleRow): ApprovalRule => ({
   id: row.id,
-  // Rules of earlier versions do not have it.
-  comment_to_agent: false,
   ...documentOf(row),
   created_at: row.created_at,
   created_by: row.created_by,
