@@ -148,7 +148,7 @@ describe.each(someDialects())('POST /v1/spend-limits/{id} on %s', (dialect) => {
       expect(problem.errors?.map((error) => error.path)).toContain(path)
     })
 
-    it.each(['.hidden', '-a', 'a b', 'ä', 'a/b', 'a'.repeat(129), 'a*'])(
+    it.each([' a', 'a\u00a0b', 'a\u0308', 'a\ufe0f', 'a'.repeat(257), 'a*'])(
       'the id %s',
       async (id) => {
         const problem = await api.refusal('setSpendLimit', {

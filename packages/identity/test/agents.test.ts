@@ -81,7 +81,8 @@ describe.each(someDialects())('/v1/identity/agents on %s', (dialect) => {
           { ...good, owners: [{ type: 'bot', id: 'a' }] },
           'owners.0.type',
         ],
-        ['an id with a blank', { ...good, agent_id: 'a b' }, 'agent_id'],
+        ['an id with an outer blank', { ...good, agent_id: 'a ' }, 'agent_id'],
+        ['an id of dots', { ...good, agent_id: '..' }, 'agent_id'],
         ['an id with a pattern', { ...good, agent_id: 'a*' }, 'agent_id'],
         ['a scope that nobody has', { ...good, allowed_scopes: ['admin'] }, 'allowed_scopes.0'],
         [

@@ -148,6 +148,20 @@ describe('the entry of a refusal names what was found and what is allowed', () =
     expect(entry?.data).toMatchObject({ reason, ...difference })
   })
 
+  it.each([
+    ['agent_id', 'agent_mismatch', 400],
+    ['audience', 'target', 400],
+    ['resource', 'target', 400],
+  ])('of a request too, with any text in %s', async (name, reason, status) => {
+    for (const text of ['other', 'other\u202e', '𝒳'.repeat(1000)]) {
+      f.clock.advance(61_000)
+      const response = await f.exchange(signed({}), { [name]: text })
+      expect(response.status, await response.text()).toBe(status)
+      const [entry] = await f.entries('token.refused')
+      expect(entry?.data).toMatchObject({ reason, found: { [name]: expect.any(String) } })
+    }
+  })
+
   it('in a bounded size, whatever the token says', async () => {
     f.clock.advance(61_000)
     const aud = Array.from({ length: 400 }, (_, i) => `${i}${'x'.repeat(20)}`)

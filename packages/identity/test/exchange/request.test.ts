@@ -142,6 +142,26 @@ describe('client authentication', () => {
     }
   })
 
+  it('is one of them: two in one request are refused, also by the endpoints for tools', async () => {
+    const client = { client_id: idOf(f.org.key), client_secret: f.org.key }
+    const keys = [
+      basic(idOf(f.org.key), f.org.key),
+      { ...FORM, authorization: `Bearer ${f.org.key}` },
+      { ...FORM, 'x-api-key': f.org.key },
+    ]
+    for (const headers of keys) {
+      expect(await refusal(await send(headers, client))).toMatchObject({
+        status: 400,
+        error: 'invalid_request',
+      })
+      for (const path of ['/v1/identity/introspect', '/v1/identity/revoke']) {
+        const body = new URLSearchParams({ token: 'x', ...client }).toString()
+        expect((await f.remit.call('POST', path, { body, headers })).status, path).toBe(400)
+      }
+      expect((await send(headers, { client_id: client.client_id })).status).toBe(200)
+    }
+  })
+
   it('is taken by the endpoints for tools too, and by no other endpoint', async () => {
     const { access_token: token } = await f.exchanged(f.token())
     const client = basic(idOf(f.org.key), f.org.key)
