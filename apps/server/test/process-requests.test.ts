@@ -158,3 +158,17 @@ describe('a request that takes too long to arrive', () => {
     expect(errors).toEqual([])
   })
 })
+
+test.each([
+  ['620', {}],
+  ['75', { REMIT_KEEP_ALIVE_SECONDS: '75' }],
+])('an unused connection stays open for %s seconds with %j', async (seconds, env) => {
+  const installation = await createInstallation()
+  const config = readConfig({ ...installation.env, ...env })
+  const server = await createServer(config, { log: pino({ level: 'silent' }) })
+  const { headers } = await fetch(`${server.url}/health`)
+  await server.stop()
+  await installation.remove()
+
+  expect(headers.get('keep-alive')).toBe(`timeout=${seconds}`)
+})

@@ -1,3 +1,4 @@
+import { rmSync, writeFileSync } from 'node:fs'
 import { PassThrough } from 'node:stream'
 import { run } from '@remit/mcp'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -179,6 +180,30 @@ describe.skipIf(!hasModules())('the gateway', () => {
     const { headers } = await fetch(`${gateway.url}/healthz`)
 
     expect(headers.get('keep-alive')).toBe('timeout=601')
+  })
+
+  it('counts the amounts of calls on pipes that its mappings name', async () => {
+    const map = `${file.path}.map.json`
+    writeFileSync(map, JSON.stringify({ pay: { amount: '/usd' } }))
+    await remit.client.setSpendLimit({ params: { id: 'spender' }, body: { daily_usd: 100 } })
+    const flags = ['--agent', 'spender', '--map', map, '--env', 'CALLS']
+    const raw = new RawGateway(remit, SERVER, { flags, env: { CALLS: file.path } })
+    await raw.open()
+    for (const id of [1, 2, 3])
+      raw.write(
+        JSON.stringify({
+          jsonrpc: '2.0',
+          id,
+          method: 'tools/call',
+          params: call('pay', { usd: 40 }),
+        }),
+      )
+    const answers = [await raw.message(), await raw.message(), await raw.message()]
+    raw.kill()
+    rmSync(map)
+
+    expect(answers.filter((answer) => JSON.stringify(answer).includes('spend'))).toHaveLength(1)
+    expect(file.calls).toEqual(['pay', 'pay'])
   })
 
   describe('does not start with', () => {

@@ -145,6 +145,8 @@ describe.skipIf(!hasModules())('a rule sees what the server gets:', () => {
     ['coaz_file', { path: 'secret.txt' }],
     ['fetch', { url: 'https://a.example/pub/../secret.txt' }],
     ['fetch', { url: 'https://a.example/%73ecret.txt#a' }],
+    ['coaz_account', { account: '42 ' }],
+    ['coaz_account', { account: '42\u200b' }],
     ['coaz_account', { account: 42 }],
   ])('a mapping of %s does not miss %j', async (name, args) => {
     await deny(['file:/srv/secret.txt', 'url:*secret.txt', 'account:42'])
@@ -161,6 +163,11 @@ describe.skipIf(!hasModules())('a rule sees what the server gets:', () => {
   })
 
   it.each([
+    ['pay', {}],
+    ['pay', { usd: null }],
+    ['pay', { USD: 1000 }],
+    ['pay', { usd: '1000' }],
+    ['pay', { usd: [1000] }],
     ['coaz_amount', {}],
     ['coaz_amount', { usd: null }],
     ['coaz_amount', { usd: '5' }],
