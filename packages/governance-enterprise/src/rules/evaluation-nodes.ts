@@ -27,7 +27,7 @@ const isInherited = (name: string): boolean =>
   name in Object.prototype || name in Array.prototype || name in String.prototype
 
 /** An own member that is not null. */
-export const memberOf = (record: Rec, name: string): unknown => ownOf(record, name) ?? FAILED
+const memberOf = (record: Rec, name: string): unknown => ownOf(record, name) ?? FAILED
 
 const ownOf = (record: Rec, name: string): unknown =>
   Object.hasOwn(record, name) ? record[name] : undefined
