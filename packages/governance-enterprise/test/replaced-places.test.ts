@@ -105,7 +105,7 @@ describe.each(someDialects())('a call that does not fit into a request on %s', (
     })
   }
   const DOORS: [string, (tool: string, args: object) => Promise<string>][] = [
-    ['a gate', async (tool, args) => (await gate(tool, { args } as JsonObject)).decision],
+    ['a gate', async (tool, args) => (await gate(tool, { args, tool } as JsonObject)).decision],
     ['Claude Code', (tool, args) => hook('claudeCodeHook', `mcp__bank__${tool}`, args)],
     ['Codex', (tool, args) => hook('codexHook', `mcp__bank__${tool}`, args)],
     ['LiteLLM', litellm],

@@ -111,7 +111,14 @@ async function unseen(context: JsonObject): Promise<Fitted> {
 
 const isWithin = ({ names, bytes }: Part): boolean => names <= MAX_NAMES && bytes <= MAX_BYTES
 
-const jsonBytes = (value: Json): number => bytesOf(JSON.stringify(value)).length
+/** Texts that JSON writes as they are, one byte for each character. */
+const PLAIN = /^[ !#-[\]-~]*$/
+
+function jsonBytes(value: Json): number {
+  if (typeof value === 'string' && PLAIN.test(value)) return value.length + 2
+  if (typeof value === 'number') return String(value).length
+  return bytesOf(JSON.stringify(value)).length
+}
 
 const partOf = (value: Json, step: string, outer: Part | null): Part => ({
   value,
