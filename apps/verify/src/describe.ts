@@ -77,7 +77,8 @@ function section(title: string, told: Told, facts: Readonly<Record<string, strin
 }
 
 /** Characters that steer a terminal, reorder text, end a line or are invisible; letters that look blank too. */
-const UNSEEN = /(?! )[\p{C}\p{Zl}\p{Zp}\p{Zs}\p{Default_Ignorable_Code_Point}\u2800]/gu
+const UNSEEN =
+  /[\u{16FE4}\p{C}\p{Zl}\p{Zp}[\p{Zs}--\x20]\p{Default_Ignorable_Code_Point}\u2800\uFFFC\u{13441}\u{13442}\u{1D159}]/gv
 
 /** Makes text of a file safe for a terminal. */
 export const printable = (text: string): string =>

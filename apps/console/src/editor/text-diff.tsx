@@ -2,6 +2,7 @@ import { unifiedMergeView } from '@codemirror/merge'
 import { EditorState } from '@codemirror/state'
 import { EditorView } from '@codemirror/view'
 import { useLayoutEffect, useRef } from 'react'
+import { spellOut } from '../format/literal.ts'
 import { theme } from './theme.ts'
 
 interface TextDiffProps {
@@ -22,13 +23,17 @@ export function TextDiff({ label, before, after }: TextDiffProps) {
       root,
       parent: root,
       state: EditorState.create({
-        doc: after,
+        doc: spellOut(after, true),
         extensions: [
           theme,
           EditorView.lineWrapping,
           EditorState.readOnly.of(true),
           EditorView.contentAttributes.of({ 'aria-label': label }),
-          unifiedMergeView({ original: before, mergeControls: false, gutter: true }),
+          unifiedMergeView({
+            original: spellOut(before, true),
+            mergeControls: false,
+            gutter: true,
+          }),
         ],
       }),
     })

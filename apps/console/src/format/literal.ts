@@ -1,11 +1,4 @@
-/**
- * Control, format, private and unassigned characters, blanks other than U+0020, and line breaks: text
- * from an agent must not hide or reorder what a person reads.
- */
-const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|[^\P{Zs} ]/gu
-
-const spelled = (character: string): string =>
-  `\\u{${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}}`
+import { spellOut as spelled, UNSEEN } from '@remit/contract/fit'
 
 export interface Part {
   readonly text: string
@@ -17,7 +10,7 @@ export interface Part {
 export function partsOf(text: string, lines = false): Part[] {
   const parts: Part[] = []
   let at = 0
-  for (const match of text.matchAll(INVISIBLE)) {
+  for (const match of text.matchAll(UNSEEN)) {
     if (lines && (match[0] === '\n' || match[0] === '\t')) continue
     if (match.index > at) parts.push({ text: text.slice(at, match.index), isSpelled: false })
     parts.push({ text: spelled(match[0]), isSpelled: true })
@@ -28,6 +21,4 @@ export function partsOf(text: string, lines = false): Part[] {
 }
 
 export const spellOut = (text: string, lines = false): string =>
-  partsOf(text, lines)
-    .map((part) => part.text)
-    .join('')
+  spelled(text, lines ? { keep: '\n\t' } : {})

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
+import { spellOut } from '@remit/contract/fit'
 import { ConfigError } from '../config/faults.ts'
 import { checkKey } from '../credentials/rights.ts'
 import { checkedOmitKey, governedWith } from '../decide/govern.ts'
@@ -34,7 +35,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     const message = error instanceof Error ? error.message : String(error)
     // The faults of a configuration are our own lines.
     const lines = isUsage(error) ? message.split('\n') : [message]
-    io.stderr.write(`remit-mcp: ${lines.map(printable).join('\n')}\n`)
+    io.stderr.write(`remit-mcp: ${lines.map((line) => spellOut(line)).join('\n')}\n`)
     return isUsage(error) ? EXIT.usage : EXIT.failed
   }
 }
@@ -68,14 +69,8 @@ const urlOf = (env: Io['env']): string => env['REMIT_URL'] ?? 'http://localhost:
 const warnTo =
   (stderr: Writable) =>
   (message: string): void =>
-    void stderr.write(`remit-mcp: ${printable(message)}\n`)
-
-/** Texts of servers must not steer the terminal, or look like lines of the gateway in a log. */
-const printable = (text: string): string =>
-  text.replaceAll(
-    /[\p{C}\p{Zl}\p{Zp}]/gu,
-    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
-  )
+    // Texts of servers must not steer the terminal, or look like lines of the gateway in a log.
+    void stderr.write(`remit-mcp: ${spellOut(message)}\n`)
 
 function keyOf(env: Io['env']): string {
   const key = env['REMIT_API_KEY']

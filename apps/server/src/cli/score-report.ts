@@ -1,4 +1,5 @@
 import type { Score, ScorersAnswer } from '@remit/contract'
+import { printableLine } from './printable.ts'
 import { facts, table } from './table.ts'
 
 const SHOWN = 20
@@ -48,4 +49,4 @@ const interval = (range: { readonly low: number; readonly high: number } | null)
 
 /** Makes a line safe for a terminal. */
 const printable = (text: string): string =>
-  text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, MAX_REASON)
+  printableLine(text.replaceAll(/[\r\n\t]+/g, ' ')).slice(0, MAX_REASON)

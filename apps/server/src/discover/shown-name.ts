@@ -1,4 +1,5 @@
 import { Name } from '@remit/contract'
+import { UNSEEN } from '@remit/contract/fit'
 
 const MAX_LENGTH = 200
 
@@ -6,7 +7,8 @@ const MAX_LENGTH = 200
 export function shownName(text: string): string {
   const clean = text
     .normalize('NFC')
-    .replaceAll(/\p{C}|\p{Default_Ignorable_Code_Point}|[^\P{Z} ]|\*/gu, '?')
+    .replaceAll(UNSEEN, '?')
+    .replaceAll('*', '?')
     .slice(0, MAX_LENGTH)
     .toWellFormed()
     .trim()

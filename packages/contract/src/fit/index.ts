@@ -1,4 +1,5 @@
 export { isName } from '../values.ts'
+export { spellOut, UNSEEN } from './characters.ts'
 export { base64url, bytesOf, digestOf, hex, sha256 } from './digest.ts'
 export { fitted, MAX_POINTER, MAX_REPLACED } from './fit.ts'
 export type { Fitted } from './fit.ts'

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { stepsOf } from '@remit/contract/fit'
+import { spellOut, stepsOf } from '@remit/contract/fit'
 import { canonicalJson } from '@remit/core'
 import type { Ask } from '@remit/core'
 
@@ -72,11 +72,8 @@ function plain(resource: NonNullable<Ask['request']['resource']>): unknown {
     : resource
 }
 
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/gu
-
 /**
  * Bound text for an approver: invisible and direction-changing characters appear as `\u{…}`. JSON
  * doubles a literal backslash, so no text can imitate the escape.
  */
-export const shownText = (text: string): string =>
-  text.replace(UNSEEN, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`)
+export const shownText = (text: string): string => spellOut(text)

@@ -1,3 +1,4 @@
+import { spellOut } from '@remit/contract/fit'
 import type { Enforcement, Examination, Finding } from './finding.ts'
 
 const WORDS: Readonly<Record<Enforcement, string>> = {
@@ -16,17 +17,13 @@ export function describe({ server, folder, findings, unused }: Examination): str
     ...(detail === '' ? [] : [`  ${detail}`]),
   ])
   const rest = unused.length === 0 ? [] : ['', `imported by no file: ${unused.join(', ')}`]
-  return [`${folder}, with the server at ${server}`, '', ...lines, ...rest, '']
-    .map(printable)
-    .join('\n')
+  return (
+    [`${folder}, with the server at ${server}`, '', ...lines, ...rest, '']
+      // Texts of frameworks must not steer the terminal.
+      .map((line) => spellOut(line, { keep: '\n' }))
+      .join('\n')
+  )
 }
 
 const titleOf = ({ framework, package: name, version }: Finding): string =>
   `${framework} (${name}${version === null ? '' : ` ${version}`})`
-
-/** Texts of frameworks must not steer the terminal. */
-const printable = (text: string): string =>
-  text.replace(
-    /[^\P{C}\n]|\p{Bidi_Control}/gu,
-    (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`,
-  )

@@ -105,19 +105,14 @@ function Change({ member, before, after }: McpTool['changes'][number]) {
         <Literal>{label}</Literal>
       </h3>
       <Suspense fallback={<Skeleton />}>
-        <TextDiff label={spellOut(label)} before={readable(before)} after={readable(after)} />
+        <TextDiff label={spellOut(label)} before={indented(before)} after={indented(after)} />
       </Suspense>
     </div>
   )
 }
 
-/** A member as text, with invisible characters spelled out; one that the API has shortened is as it is. */
-function readable(json: string | null): string {
+function indented(json: string | null): string {
   if (json === null) return ''
-  return spellOut(indented(json), true)
-}
-
-function indented(json: string): string {
   try {
     const value = JSON.parse(json) as unknown
     return typeof value === 'string' ? value : JSON.stringify(value, null, 2)

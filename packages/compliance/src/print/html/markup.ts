@@ -1,4 +1,4 @@
-import { visible } from '../visible.ts'
+import { spellOut } from '@remit/contract/fit'
 
 /** HTML text. Only `html` creates it, so a page cannot contain unescaped text. */
 export class Markup {
@@ -32,7 +32,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 }
 
 const escapeHtml = (text: string): string =>
-  visible(text).replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? '')
+  spellOut(text).replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? '')
 
 /** External text, isolated so that its writing direction cannot affect the page. */
 export const isolated = (text: string): Markup => html`<bdi>${text}</bdi>`

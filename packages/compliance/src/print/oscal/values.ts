@@ -1,4 +1,4 @@
-import { visible } from '../visible.ts'
+import { spellOut } from '@remit/contract/fit'
 
 /** The namespace of our own properties; nothing is fetched from it. */
 const NS = 'urn:remit:ns:report'
@@ -21,7 +21,7 @@ export const prop = (name: string, value: string | number | boolean, more: More 
 })
 
 /** An OSCAL string: one line, not empty, trimmed. */
-export const oneLine = (text: string): string => visible(text).trim() || '-'
+export const oneLine = (text: string): string => spellOut(text).trim() || '-'
 
 /** Escapes external text where OSCAL reads Markdown (CommonMark, backslash escapes). */
 export const plain = (text: string): string =>

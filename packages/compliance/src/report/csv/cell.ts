@@ -1,3 +1,5 @@
+import { UNSEEN } from '@remit/contract/fit'
+
 /** The value of a cell: a computed number or boolean, any text, or nothing. */
 export type CsvCell = number | boolean | string | null
 
@@ -13,7 +15,7 @@ const CONTROLS = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]/g
  * Invisible characters before a formula: blanks, zero-width and bidirectional marks, fillers,
  * replaced control characters.
  */
-const UNSEEN = /^[\s\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\uFFFD]$/u
+const BLANK = new RegExp(`^(?:[ \\uFFFD]|${UNSEEN.source})$`, 'v')
 
 /**
  * A cell of RFC 4180. Computed values are bare. Text is always quoted and cannot be a formula
@@ -46,7 +48,7 @@ export function withoutFormulas(given: string): string {
     } else if (SEPARATORS.includes(character)) {
       isAfterSeparator = true
       isFirst &&= character !== ';'
-    } else if (!UNSEEN.test(character) && !QUOTES.includes(character)) {
+    } else if (!BLANK.test(character) && !QUOTES.includes(character)) {
       isFirst = isAfterSeparator = false
     }
     written += character
