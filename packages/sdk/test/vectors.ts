@@ -46,12 +46,22 @@ export interface VectorResponse {
 
 const KEY = 'rmk_vector'
 
+/** Large values of the file are texts of JSON: `inputJson` and `bodyJson`. */
 export const readVectors = (): readonly Vector[] =>
   (
-    JSON.parse(readFileSync(new URL('../vectors.json', import.meta.url), 'utf8')) as {
-      vectors: Vector[]
-    }
+    JSON.parse(readFileSync(new URL('../vectors.json', import.meta.url), 'utf8'), (_, value) =>
+      unfolded(value),
+    ) as { vectors: Vector[] }
   ).vectors
+
+function unfolded(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  for (const name of ['input', 'body']) {
+    const { [`${name}Json`]: text, ...others } = value as Record<string, unknown>
+    if (typeof text === 'string') return { ...others, [name]: JSON.parse(text) as unknown }
+  }
+  return value
+}
 
 const COMPARED = ['authorization', 'content-type', 'idempotency-key', 'traceparent']
 
