@@ -1,7 +1,7 @@
 import { AddressError, normalAddress, normalPath } from '@remit/contract/address'
 import { applyMapping } from '@remit/sdk'
 import type { Mapped, ToolMapping } from '@remit/sdk'
-import { isMembers } from '../rpc/members.ts'
+import { isMembers, textOf } from '../rpc/members.ts'
 import { hasFoldedTwice } from '../rpc/misspelled.ts'
 import { NotAMessage } from '../rpc/message.ts'
 import type { Request } from '../rpc/message.ts'
@@ -65,7 +65,7 @@ export function questionOf(
 }
 
 function spliced(bytes: Buffer, path: readonly string[], value: unknown): Buffer {
-  const made = splice(bytes, path, JSON.stringify(value))
+  const made = splice(bytes, path, textOf(value))
   if (made === null) throw new Error(`The request has no ${path.join('.')}.`)
   return made
 }

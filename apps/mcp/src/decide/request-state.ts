@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { textOf } from '../rpc/members.ts'
 import type { Members } from '../rpc/members.ts'
 import type { Question } from './question.ts'
 
@@ -44,7 +45,7 @@ export class RequestStates {
 /** A call without the members that only the gateway asked for. */
 export function withoutRetry(question: Question): Question {
   const message = JSON.parse(question.bytes.toString('utf8')) as { params: Members }
-  const bytes = Buffer.from(JSON.stringify({ ...message, params: withoutAnswers(message.params) }))
+  const bytes = Buffer.from(textOf({ ...message, params: withoutAnswers(message.params) }))
   return { ...question, params: withoutAnswers(question.params), bytes }
 }
 

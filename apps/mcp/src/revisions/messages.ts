@@ -1,5 +1,5 @@
 import type { Id, Members } from '../rpc/members.ts'
-import { isMembers } from '../rpc/members.ts'
+import { isMembers, textOf } from '../rpc/members.ts'
 import { metaOf, META_KEYS } from '../rpc/protocol.ts'
 import type { Notification, Request, Response } from '../rpc/message.ts'
 
@@ -7,7 +7,7 @@ import type { Notification, Request, Response } from '../rpc/message.ts'
 export const LEGACY = '2025-11-25'
 export const MODERN = '2026-07-28'
 
-const bytesOf = (message: Members): Buffer => Buffer.from(JSON.stringify(message))
+const bytesOf = (message: Members): Buffer => Buffer.from(textOf(message))
 
 export const requestOf = (id: Id, method: string, params: Members): Request => ({
   kind: 'request',
@@ -102,7 +102,7 @@ export function legacyResult(method: string, result: Members): Members {
   if (structuredContent === undefined || isMembers(structuredContent)) return plain
   const { structuredContent: value, content, ...call } = plain
   const isSaid = Array.isArray(content) && content.length > 0
-  return { ...call, content: isSaid ? content : [{ type: 'text', text: JSON.stringify(value) }] }
+  return { ...call, content: isSaid ? content : [{ type: 'text', text: textOf(value) }] }
 }
 
 function legacyTool(tool: unknown): unknown {

@@ -9,3 +9,21 @@ export const isId = (value: unknown): value is Id =>
 
 export const isMembers = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Runs of digits that may be those of an integer beyond 2^53. */
+const MANY_DIGITS = /\d{16}/
+const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown }
+
+/**
+ * JSON in which an integer beyond 2^53 has all of its digits, as in the message that was decided:
+ * `JSON.stringify` writes 2^60 as 1152921504606847000, which is another identifier.
+ */
+export function textOf(value: unknown): string {
+  const text = JSON.stringify(value)
+  return MANY_DIGITS.test(text) ? JSON.stringify(value, withAllDigits) : text
+}
+
+const withAllDigits = (_: string, value: unknown): unknown =>
+  Number.isInteger(value) && Math.abs(Number(value)) > Number.MAX_SAFE_INTEGER
+    ? rawJSON(String(BigInt(value as number)))
+    : value
