@@ -105,7 +105,13 @@ describe.skipIf(!hasModules())('a rule sees what the server gets:', () => {
   })
 
   it('a denied name is denied as NFD, and a denied folder through others', async () => {
-    await deny(['resource:*/Prüfung.txt', 'resource:file:///srv/private/*'])
+    await deny([
+      'resource:*/Prüfung.txt',
+      'resource:file:///srv/private/*',
+      'resource:file:///srv/@scope/[id](1)/*',
+      'resource:note:my%20secret',
+      'resource:https://a.example/?path=/srv/*',
+    ])
 
     for (const uri of [
       'file:///srv/Pru\u0308fung.txt',
@@ -114,18 +120,21 @@ describe.skipIf(!hasModules())('a rule sees what the server gets:', () => {
       'file:///srv/pub/../private/a.txt',
       'FILE:///srv/private/a.txt',
       'file:/srv/private/a.txt',
+      'file:///srv/%40scope/%5Bid%5D%281%29/a.txt',
+      'note:my secret',
+      'https://a.example/?path=%2Fsrv%2Fa.txt',
     ])
       expect(await ask('resources/read', { uri })).toMatchObject({ error: { code: -32001 } })
     expect(server.calls).toEqual([])
   })
 
   it.each(['2025-11-25', '2026-07-28'] as const)(
-    'an allowed address reaches the server as it was decided, for a client of %s',
+    'an allowed address reaches the server as it was decided, with the escapes that came, for a client of %s',
     async (revision) => {
-      const uri = 'File:///srv/%70ub/./Pr%c3%bcfung.txt'
+      const uri = 'File:///srv/%70ub/./Pr%c3%bcfung%40(1).txt'
       expect(await ask('resources/read', { uri }, revision)).toHaveProperty('result')
-      expect(server.calls).toEqual(['file:///srv/pub/Pr%C3%BCfung.txt'])
-      expect(await last()).toMatchObject({ resource: 'resource:file:///srv/pub/Prüfung.txt' })
+      expect(server.calls).toEqual(['file:///srv/pub/Pr%C3%BCfung%40(1).txt'])
+      expect(await last()).toMatchObject({ resource: 'resource:file:///srv/pub/Prüfung@(1).txt' })
     },
   )
 

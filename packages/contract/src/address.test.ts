@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { AddressError, normalAddress, normalPath } from './address.ts'
+import { AddressError, normalAddress, normalPath, sentAddress } from './address.ts'
 
 describe('an address in normal form', () => {
   it.each([
@@ -26,8 +26,25 @@ describe('an address in normal form', () => {
     ['file:///srv/%c2%ad', 'file:///srv/%C2%AD'],
     ['file:///srv/100%25', 'file:///srv/100%25'],
     ['HTTP://User.Example:80', 'http://user.example/'],
-    ['https://0x7f.1/a?q=%7e&u=https%3A%2F%2Fa', 'https://127.0.0.1/a?q=~&u=https%3A%2F%2Fa'],
+    ['https://0x7f.1/a?q=%7e&u=https%3A%2F%2Fa', 'https://127.0.0.1/a?q=~&u=https://a'],
     ['https://a.example/x?', 'https://a.example/x'],
+    // Readers take escapes of these for the characters, and clients escape them or not.
+    [
+      'file:///srv/%40scope/%5Bid%5D/a%281%29,%2B%26%3D%3b%3A%21%24%27.txt',
+      "file:///srv/@scope/[id]/a(1),+&=;:!$'.txt",
+    ],
+    ['file:///c%3A/data/x', 'file:///C:/data/x'],
+    ['file:///srv/a%7Cb', 'file:///srv/a%7Cb'],
+    ['file:///srv/a|b', 'file:///srv/a%7Cb'],
+    ['file:///c%7c/data', 'file:///c%7C/data'],
+    ['note:a b{1}|"', 'note:a%20b%7B1%7D%7C%22'],
+    ['note:a%20b%7B1%7D%7C%22', 'note:a%20b%7B1%7D%7C%22'],
+    ['note://h%28/a%40b', 'note://h(/a@b'],
+    [
+      'https://a.example/?p=%2Fetc%5B%7B%27&q=a%26b%3Dc%2B',
+      "https://a.example/?p=/etc[%7B'&q=a%26b%3Dc%2B",
+    ],
+    ['https://a.example/a%3Fb%23%2A', 'https://a.example/a%3Fb%23%2A'],
     // Without a host of the web, letters before the path are a name.
     ['memo://Insights', 'memo://Insights'],
     ['MEMO://Insights/%61', 'memo://Insights/a'],
@@ -83,7 +100,10 @@ describe('an address in normal form', () => {
     expect(() => normalAddress(text)).toThrow(problem)
   })
 
-  const pieces = ['a', 'Z', '.', '..', '/', '%2e', '%61', '%7E', 'ü', '%C3%BC', ' ', '?', '#', ':']
+  const pieces = [
+    ...['a', 'Z', '.', '..', '/', '%2e', '%61', '%7E', 'ü', '%C3%BC', ' ', '?', '#', ':', '%3A'],
+    ...['@', '%40', '[', '%5B', '|', '%7c', '{', '%7B', '"', '%22', "'", '%27', '&', '%26', '%3f'],
+  ]
   const text = fc
     .tuple(
       fc.constantFrom('file:///', 'https://a.example/', 'x://', 'x:/', 'x:'),
@@ -107,9 +127,20 @@ describe('an address in normal form', () => {
 
         expect(normalOf(normal)).toBe(normal)
         expect(normalOf(new URL(normal).href)).toBe(normal)
+        expect(normalOf(sentAddress(given))).toBe(normal)
       }),
       { numRuns: 2_000 },
     )
+  })
+
+  it.each([
+    ['https://a.example/%40x%2Cy?u=%2F', 'https://a.example/%40x%2Cy?u=%2F'],
+    ['note://x/a|b', 'note://x/a|b'],
+    ['file:///srv/Prüfung (1).txt', 'file:///srv/Pr%C3%BCfung%20(1).txt'],
+    ['file:///srv/Prüfung.txt', 'file:///srv/Prüfung.txt'],
+    ['File:///srv/%70ub/../a%40b', 'file:///srv/a%40b'],
+  ])('is for the rules: the server gets the escapes of %s', (given, sent) => {
+    expect(sentAddress(given)).toBe(sent)
   })
 })
 

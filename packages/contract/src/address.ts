@@ -11,7 +11,13 @@ export class AddressError extends Error {
 const PARTS = /^([a-z][a-z0-9+.-]*):(?:\/\/([^/?#]*))?([^?#]*)(\?[^#]*)?/isu
 /** Visible ASCII without `*`, which is a pattern, and `\`, which some readers take for `/`. */
 const PLAIN = /^[!-)+-[\]-~]*$/
-const UNRESERVED = /^[\w.~-]$/
+const UNRESERVED = /[\w.~-]/
+/** Characters that mean the same with and without an escape: those that separate nothing in their part. */
+const IN_HOST = /[\w.~!$&'()+,;=-]/
+const IN_PATH = /[\w.~!$&'()+,;=:@[\]-]/
+const IN_QUERY = /[\w.~!$'(),/:?@[\]-]/
+/** Characters that `URL` escapes in some parts alone. */
+const ESCAPED = /[ "<>^`{|}]/g
 /** Schemes whose addresses have a host, for every reader of the WHATWG URL standard. */
 const WITH_HOST = new Set(['http', 'https', 'ws', 'wss', 'ftp'])
 const CONTROL = /%(?:[01][0-9a-f]|7f)/i
@@ -27,6 +33,25 @@ const DRIVE = /^[A-Za-z]:(?=\/|$)/
  * server could read something else in it. Pure.
  */
 export function normalAddress(text: string): string {
+  const url = resolved(text)
+  const [, scheme = '', authority, path = '', query = ''] = PARTS.exec(url.href) ?? []
+  const host = authority === undefined ? '' : `//${spelled(authority, IN_HOST)}`
+  const name = `${scheme}:${host}${spelled(path, IN_PATH)}${spelled(query, IN_QUERY)}`
+  return fitting(scheme === 'file' ? ofFile(url, name) : name)
+}
+
+/**
+ * The address that a server gets: it is resolved as the normal form is, and has the escapes that came, as far as
+ * they are of other characters than letters, digits and `-._~`. Throws `AddressError` as `normalAddress` does. Pure.
+ */
+export function sentAddress(text: string): string {
+  const url = resolved(text)
+  const name = decoded(url.href, UNRESERVED)
+  const address = url.protocol === 'file:' ? ofFile(url, name) : name
+  return address === text ? text : new URL(address).href
+}
+
+function resolved(text: string): URL {
   checkCharacters(text)
   const [, given = '', authority, path = '', query = ''] = PARTS.exec(text) ?? []
   const scheme = given.toLowerCase()
@@ -41,8 +66,7 @@ export function normalAddress(text: string): string {
   checkHost(scheme, url)
   // An empty query is none.
   if (url.search === '') url.search = ''
-  const name = url.href.replace(/(?:%[0-9A-F]{2})+/gi, decoded)
-  return fitting(scheme === 'file' ? ofFile(url, name) : name)
+  return url
 }
 
 /** Path of a file in normal form: see `normalPath`. */
@@ -155,13 +179,19 @@ function parsed(text: string): URL {
   }
 }
 
+/** Each character in the one of its spellings that the normal form has. */
+const spelled = (part: string, plain: RegExp): string =>
+  decoded(part, plain).replace(ESCAPED, encodeURIComponent)
+
 /** Escapes of characters that need none become these characters; the others are upper case. */
-const decoded = (escapes: string): string =>
-  Array.from(decodeURIComponent(escapes), (character) => {
-    if (UNRESERVED.test(character) || (character > '\x7f' && isName(character))) return character
-    if (character > '\x7f') return encodeURIComponent(character)
-    return `%${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(2, '0')}`
-  }).join('')
+const decoded = (part: string, plain: RegExp): string =>
+  part.replace(/(?:%[0-9A-F]{2})+/gi, (escapes) =>
+    Array.from(decodeURIComponent(escapes), (character) => {
+      if (character > '\x7f') return isName(character) ? character : encodeURIComponent(character)
+      if (plain.test(character)) return character
+      return `%${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(2, '0')}`
+    }).join(''),
+  )
 
 function fitting(normal: string): string {
   if (normal === '' || isName(normal)) return normal

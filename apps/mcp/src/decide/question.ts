@@ -1,4 +1,4 @@
-import { AddressError, normalAddress, normalPath } from '@remit/contract/address'
+import { AddressError, normalAddress, normalPath, sentAddress } from '@remit/contract/address'
 import { applyMapping } from '@remit/sdk'
 import type { Mapped, ToolMapping } from '@remit/sdk'
 import { isMembers, textOf } from '../rpc/members.ts'
@@ -77,9 +77,8 @@ export const callOf = ({ method, name, args, meta, params }: Question): string =
 /** The request as the server gets it: an address is the one that was decided. Throws `AddressError`. */
 export function forwardedBytes({ type, name, bytes }: Question): Buffer {
   if (type !== 'resource') return bytes
-  const address = normalAddress(name)
-  const { href } = new URL(address)
-  return name === address || name === href ? bytes : spliced(bytes, ['params', 'uri'], href)
+  const address = sentAddress(name)
+  return name === address ? bytes : spliced(bytes, ['params', 'uri'], address)
 }
 
 /** Facts of a session that rules can read in `context`. */
