@@ -46,6 +46,15 @@ const CASES: readonly [string, AuthorizeRequest, object][] = [
     { decision: 'deny', reason: 'policy_error' },
   ],
   [
+    'a policy about an omitted member',
+    {
+      agent_id: 'a',
+      action: 'omit.any',
+      context: { args: {}, omitted: { '/iban': 'k4_PEB9N' } },
+    },
+    { decision: 'deny', reason: 'policy_error' },
+  ],
+  [
     'an allowing policy at this time',
     { agent_id: 'a', action: 'pay.send', resource: 'account:7', context: { amount: 5 } },
     { decision: 'allow', reason: 'policy_allow' },
@@ -75,6 +84,7 @@ describe.each(someDialects())('conditions evaluated in threads on %s', (dialect)
         condition: 'context.amount > 100.0',
         description: 'Too much.',
       },
+      { effect: 'deny', actions: ['omit.*'], condition: 'has(context.args.iban)' },
       {
         effect: 'allow',
         actions: ['pay.*'],

@@ -161,6 +161,27 @@ describe.each(someDialects())('a call that does not fit into a request on %s', (
     }
   })
 
+  it('is judged by an omitted member as by a replaced one, and spends the amount that it hides', async () => {
+    const omitted = { '/amount': 'k4_PEB9N', '/memo': 'x7-Qm3Lr' }
+    const sent = (context: JsonObject) => ({ args: {}, omitted, ...context })
+
+    expect(await gate('pay', sent({}))).toMatchObject({ decision: 'deny', reason: 'policy_error' })
+    expect(await gate('ask', sent({}))).toMatchObject({ decision: 'needs_approval' })
+    expect(await gate('any', sent({}), { action: 'ledger.write' })).toMatchObject({
+      reason: 'default_allow',
+    })
+    const own = { args: { omitted, memo: 1 } }
+    expect(await gate('any', own, { action: 'ledger.write' })).toMatchObject({
+      reason: 'policy_allow',
+    })
+    expect(await gate('any', sent({ amount_usd: 4 }), { agent_id: 'capped' })).toMatchObject({
+      decision: 'allow',
+    })
+    expect(await gate('any', sent({ amount_usd: 7 }), { agent_id: 'capped' })).toMatchObject({
+      reason: 'spend_limit_daily',
+    })
+  })
+
   it('names what was replaced in its answer, its entry and its preview', async () => {
     const context = { args: { amount: 5, rows: lines } } as JsonObject
     const told = ['context_replaced: /args/rows']

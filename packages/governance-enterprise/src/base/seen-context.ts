@@ -8,23 +8,36 @@ type Members = Record<string, unknown>
 type Seen = Readonly<Members>
 
 const NONE: Seen = {}
-const known = new WeakMap<Seen, { readonly replaced: readonly string[]; readonly seen: Seen }>()
+const known = new WeakMap<Seen, { readonly replaced: unknown; readonly seen: Seen }>()
 
-/** The context of a request as rules see it: `FAILED` in the places that its sender replaced. */
+/** The context of a request as rules see it: `FAILED` in the places that its sender replaced or omitted. */
 export function seenContext({
   context = NONE,
   replaced,
 }: Pick<AuthorizeRequest, 'context' | 'replaced'>): Seen {
-  if (replaced === undefined) return context
+  if (replaced === undefined && context['omitted'] === undefined) return context
   const made = known.get(context)
-  if (made?.replaced === replaced) return made.seen
-  const seen = withPlaces(context, replaced)
+  if (made && made.replaced === replaced) return made.seen
+  const places = [...(replaced ?? []), ...omittedPlaces(context, replaced ?? [])]
+  const seen = places.length > 0 ? withPlaces(context, places) : context
   known.set(context, { replaced, seen })
   return seen
 }
 
-/** Copies what contains a replaced place, once. */
-export function withPlaces(context: Seen, replaced: readonly string[]): Seen {
+/**
+ * The places in `args` that a mapping omits: `omitted` has their pointers and digests. Where rules cannot see
+ * which ones these are, all of `args` is unknown.
+ */
+function omittedPlaces({ omitted }: Seen, replaced: readonly string[]): string[] {
+  if (replaced.some((place) => /^\/omitted(?:\/|$)/.test(place))) return ['/args']
+  if (typeof omitted !== 'object' || omitted === null || Array.isArray(omitted)) return []
+  return Object.entries(omitted).flatMap(([pointer, digest]) =>
+    pointer.startsWith('/') && typeof digest === 'string' ? [`/args${pointer}`] : [],
+  )
+}
+
+/** Copies what contains a place, once. A place that is not there is marked too; if it cannot be, what would contain it. */
+function withPlaces(context: Seen, places: readonly string[]): Seen {
   const copies = new Set<unknown>()
   const copyOf = (value: object): Members => {
     const copy = (Array.isArray(value) ? [...(value as unknown[])] : { ...value }) as Members
@@ -32,17 +45,22 @@ export function withPlaces(context: Seen, replaced: readonly string[]): Seen {
     return copy
   }
   const root = { context: copyOf(context) as unknown } satisfies Members
-  for (const pointer of replaced) {
+  for (const pointer of places) {
     let outer: Members = root
     let step = 'context'
     for (const next of stepsOf(pointer)) {
-      const value = outer[step]
+      const value = Object.hasOwn(outer, step) ? outer[step] : undefined
       if (typeof value !== 'object' || value === null) break
+      const isBesideItems = next === 'length' || !Object.hasOwn(value, next)
+      if (Array.isArray(value) && isBesideItems) break
       if (!copies.has(value)) outer[step] = copyOf(value)
       outer = outer[step] as Members
       step = next
     }
-    outer[step] = FAILED
+    // An assignment to `__proto__` would mark nothing.
+    Object.defineProperty(outer, step, MARK)
   }
   return root.context as Seen
 }
+
+const MARK = { value: FAILED, configurable: true, enumerable: true, writable: true }

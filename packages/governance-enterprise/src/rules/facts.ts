@@ -4,7 +4,7 @@ import { timestampFromMs, TimestampSchema } from '@bufbuild/protobuf/wkt'
 import { reflect } from '@bufbuild/protobuf/reflect'
 import type { Ask } from '@remit/core'
 import { fromMicroUsd } from '@remit/contract'
-import { FAILED, seenContext, withPlaces } from '../base/seen-context.ts'
+import { FAILED, seenContext } from '../base/seen-context.ts'
 import { amountOf } from '../spend/amount.ts'
 import { attributesOf } from './agent-attributes.ts'
 import { isRecord } from './evaluation-nodes.ts'
@@ -42,13 +42,10 @@ export function factValuesOf(ask: Ask): Readonly<Record<string, unknown>> {
  */
 export function makeFacts(
   values: Readonly<Record<string, unknown>>,
-  replaced: readonly string[] = [],
+  replaced?: string[],
 ): BoundFacts {
-  const { context } = values
-  const seen =
-    replaced.length > 0
-      ? { ...values, context: withPlaces(context as Record<string, unknown>, replaced) }
-      : values
+  const context = values['context'] as Record<string, unknown> | undefined
+  const seen = context ? { ...values, context: seenContext({ context, replaced }) } : values
   return new LazyFacts(seen, Object.keys(values))
 }
 
@@ -151,8 +148,8 @@ function partsOf(resource: Ask['request']['resource']): Record<string, unknown> 
   return { ...(colon > 0 && { type: resource.slice(0, colon) }), id, properties: NONE }
 }
 
-/** What rules read at or below a place that was replaced. */
-const unseen = celError('the value is not in the request: it was too deep or too large')
+/** What rules read at or below a place that was replaced or omitted. */
+const unseen = celError('the value is not in the request: it was too deep, too large or omitted')
 
 /**
  * A JSON value for CEL. Plain objects are wrapped: the library would take one with a member

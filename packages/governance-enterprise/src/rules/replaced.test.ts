@@ -96,6 +96,85 @@ describe('a condition about a replaced place', () => {
   })
 })
 
+describe('a condition about a member that a mapping omits', () => {
+  const DIGEST = 'k4_PEB9N'
+  const of = (text: string, context: object, replaced?: string[]) => {
+    const facts = () => makeFacts({ action: 'a', context, now: new Date(0) }, replaced)
+    return [
+      compileCondition(text).evaluate(facts()),
+      answerOf(compileWithLibrary(parseCondition(text).expr).of(facts())),
+    ]
+  }
+  const args = JSON.parse('{"amount":5,"payee":{"name":"x"},"rows":[{"sku":"y"},null]}') as object
+  const pointers = ['/iban', '/payee/bic', '/rows/0/note', '/rows/1', '/a~1b', '/__proto__', '/']
+  const omitted = Object.fromEntries(pointers.map((pointer) => [pointer, DIGEST]))
+
+  it.each([
+    "has(context.args.iban) && context.args.iban.startsWith('DE')",
+    '!has(context.args.iban)',
+    "'iban' in context.args",
+    "context.args['a/b'] == 'x'",
+    "'' in context.args",
+    'has(context.args.__proto__)',
+    'has(context.args.payee.bic)',
+    'has(context.args.rows[0].note)',
+    'has(context.args.rows[1].sku)',
+    'context.args.rows.exists(row, has(row.note))',
+    'context.args == {"amount": 5}',
+  ])('is an error: %s', (text) => {
+    expect(of(text, { args, omitted })).toEqual(['error', 'error'])
+  })
+
+  it.each([
+    'context.args.amount == 5',
+    "context.args.payee.name == 'x'",
+    "context.args.rows[0].sku == 'y'",
+    '!has(context.args.other)',
+    "context.omitted['/iban'] == 'k4_PEB9N'",
+    'size(context.omitted) == 7',
+  ])('reads the rest: %s', (text) => {
+    expect(of(text, { args, omitted })).toEqual([true, true])
+  })
+
+  it('is an error for all arguments where the list of omitted members was replaced', () => {
+    const stub = { length: 9, sha256: 'aa' }
+    for (const replaced of ['/omitted', '/omitted/~1iban'])
+      for (const text of [
+        'has(context.args.amount)',
+        'has(context.args)',
+        'has(context.args.iban)',
+      ])
+        expect(of(text, { args, omitted: { '/iban': stub } }, [replaced])).toEqual([
+          'error',
+          'error',
+        ])
+  })
+
+  it.each([
+    ['/rows/length', 'has(context.args.rows)'],
+    ['/rows/4294967294', 'has(context.args.rows)'],
+    ['/rows/-', 'has(context.args.rows)'],
+    ['/amount/more', 'has(context.args.amount)'],
+    ['/none/more', 'has(context.args.none)'],
+    ['/__proto__/__proto__', 'has(context.args.__proto__)'],
+    ['/constructor/prototype', 'has(context.args.constructor)'],
+  ])('is an error about what would contain it: %s', (pointer, text) => {
+    expect(of(text, { args, omitted: { [pointer]: DIGEST } })).toEqual(['error', 'error'])
+    expect(of('has(context.tool)', { args, tool: 'x', omitted: { [pointer]: DIGEST } })).toEqual([
+      true,
+      true,
+    ])
+  })
+
+  it('has nothing to do with an argument of that name, or with members of another form', () => {
+    const text = 'has(context.args.iban)'
+    const others = [null, ['/iban'], 'iban', { iban: DIGEST }, { '/iban': 5 }]
+    expect(of(text, { args: { iban: 'x', omitted } })).toEqual([true, true])
+    for (const other of others)
+      expect(of(text, { args: { iban: 'x' }, omitted: other })).toEqual([true, true])
+  })
+})
+
 describe('has() on what is no map', () => {
   const context = { text: 'a', list: [{ member: 1 }], number: 1, flag: true, map: { member: 1 } }
   const facts = () => makeFacts({ action: 'a', context, now: new Date(0) })
