@@ -93,6 +93,7 @@ class FunctionTool:
 
     name: str
     on_invoke_tool: Any
+    params_json_schema: Any = None
 
 
 def agents():

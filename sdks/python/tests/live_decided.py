@@ -276,6 +276,49 @@ class Decided(unittest.TestCase):
             pass  # As the framework has it.
         self.assertEqual((self.outcomes(), self.day()), (["failure"] * 3, (0, 40)))
 
+    @installed("agents")
+    def test_a_tool_of_openai_agents_is_decided_with_defaults_and_refuses_what_it_would_convert(self):
+        from typing import Optional
+
+        from agents import Agent, RunConfig, Runner, function_tool
+        from pydantic import BaseModel
+        from remit.openai_agents import governed
+
+        class Part(BaseModel):
+            size: int = 3
+            inner: Optional["Part"] = None
+
+        ran = []
+
+        def run(is_strict, args):
+            @function_tool(name_override="order", strict_mode=is_strict)
+            def order(
+                to: str, usd: float = 5000, force: bool = False, note: Optional[str] = None, part: Part = Part()
+            ) -> str:
+                ran.append((to, usd, force, note, part.size, part.inner and part.inner.size))
+                return "paid"
+
+            gate = AsyncGate(CLIENT, agent_id=self.agent)
+            agent = Agent(name="a", model=scripted("order", args), tools=[governed(gate, order)])
+            asyncio.run(Runner.run(agent, "Order.", run_config=RunConfig(tracing_disabled=True)))
+
+        for is_strict in (True, False):
+            ran.clear()
+            for more in (
+                {},
+                {"usd": "7"},
+                {"usd": 1, "force": "yes"},
+                {"usd": 1, "force": 1},
+                {"usd": 1, "note": 5},
+                {"usd": 1, "part": {"inner": {"size": "5"}}},
+            ):
+                run(is_strict, {"to": "bob", **more})
+            run(is_strict, {"usd": 1})
+            self.assertEqual(ran, [])
+            run(is_strict, {"to": "bob", "usd": 7, "part": {"inner": {"size": 5}}})
+            run(is_strict, {"to": "bob", "usd": 7})
+            self.assertEqual(ran, [("bob", 7.0, False, None, 3, 5), ("bob", 7.0, False, None, 3, None)])
+
     @installed("langchain")
     def test_a_tool_of_langchain_runs_with_what_its_schema_made_and_ends_as_it_ended(self):
         from typing import Annotated
@@ -307,6 +350,50 @@ class Decided(unittest.TestCase):
             run_langchain(remit_middleware(gate), tool, {"to": "bob", "usd": 6})
         self.assertEqual(self.day(), (7, 0))
 
+    @installed("langchain")
+    def test_a_tool_of_langchain_that_takes_more_than_the_model_gives_runs_with_what_was_decided(self):
+        from typing import Annotated, Any
+
+        from langchain.agents import AgentState
+        from langchain_core.tools import InjectedToolCallId, tool
+        from langgraph.prebuilt import InjectedState
+        from pydantic import BaseModel, field_validator
+        from remit.langchain import remit_middleware
+
+        class State(AgentState):
+            user: str
+
+        class Input(BaseModel):
+            to: str
+            user: Annotated[str, InjectedState("user")]
+            call: Annotated[str, InjectedToolCallId]
+            all: Annotated[Any, InjectedState]
+            usd: float = 5000
+            force: bool = False
+
+            @field_validator("to", mode="before")
+            @classmethod
+            def clean(cls, text: Any) -> Any:
+                return text.strip().lower()
+
+        ran = []
+
+        @tool("order", args_schema=Input)
+        def order(to, user, call, all, usd, force):
+            """Orders."""
+            ran.append((to, user, call != "mine", len(all["messages"]), usd, force))
+            return "paid"
+
+        def run(args):
+            gate = Gate(CLIENT, agent_id=self.agent)
+            run_langchain(remit_middleware(gate), order, args, State, user="ada")
+
+        for args in ({}, {"usd": "5000"}, {"to": " MALLORY ", "usd": 1}, {"usd": 1, "force": "yes"}):
+            run({"to": "bob", **args})
+        self.assertEqual(ran, [])
+        run({"to": "Bob", "usd": "7", "user": "root", "call": "mine", "all": {"messages": []}})
+        self.assertEqual(ran, [("bob", "ada", True, 2, 7.0, False)])
+
 
 def scripted(name, arguments):
     from agents import Model, ModelResponse, Usage
@@ -335,7 +422,7 @@ def scripted(name, arguments):
     return ScriptedModel()
 
 
-def run_langchain(middleware, tool, args):
+def run_langchain(middleware, tool, args, state=None, **values):
     from langchain.agents import create_agent
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage
@@ -355,8 +442,8 @@ def run_langchain(middleware, tool, args):
             message = AIMessage(content="", tool_calls=calls.pop(0))
             return ChatResult(generations=[ChatGeneration(message=message)])
 
-    agent = create_agent(ScriptedModel(), [tool], middleware=[middleware])
-    return agent.invoke({"messages": [("user", "Call it.")]})
+    agent = create_agent(ScriptedModel(), [tool], middleware=[middleware], state_schema=state)
+    return agent.invoke({"messages": [("user", "Call it.")], **values})
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -78,13 +79,27 @@ def _asked(request: Any) -> tuple[Any, Callable[[Any], Any]]:
 
 def _parsed(tool: Any, args: Any, call_id: str) -> dict[str, Any] | None:
     """A schema fills in defaults, and changes values. None where the arguments cannot be read here: the
-    framework reports those that do not fit, and reads those of a tool that takes more than the model gives."""
+    framework reports those that do not fit."""
     try:
-        positional, named = tool._to_args_and_kwargs(dict(args), call_id)
-        shown = {*args, *tool.tool_call_schema.model_fields}
+        every, own = tool.get_input_schema().model_fields, tool.tool_call_schema.model_fields
+        # Those that the framework adds, which a model must not choose.
+        injected = frozenset(every) - frozenset(own)
+        reader = copy.copy(tool)
+        if injected and reader.args_schema is not None:
+            object.__setattr__(reader, "args_schema", _without_needs(tool.args_schema, injected))
+        positional, named = reader._to_args_and_kwargs(dict(args), call_id)
+        shown = {*args, *own} - injected
     except Exception:
         return None
     return None if positional else {name: named[name] for name in named if name in shown}
+
+
+@functools.lru_cache(maxsize=256)
+def _without_needs(schema: Any, injected: frozenset[str]) -> Any:
+    """The schema with all of its validators, such that it does not need the arguments that are not there yet."""
+    from pydantic import create_model
+
+    return create_model(schema.__name__, __base__=schema, **dict.fromkeys(injected, (Any, None)))
 
 
 def _with_arguments(tool: Any, decided: dict[str, Any]) -> Any:

@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ._gate import AsyncGate
+from ._json import at
 from ._self_test import Canary, SelfTestReport
 from ._verdict import tool_message
 
@@ -27,9 +28,13 @@ def governed(gate: AsyncGate, tool: FunctionTool) -> FunctionTool:
 
     async def asking(context: Any, arguments: str) -> Any:
         try:
-            input = json.loads(arguments) if arguments else {}
+            given = json.loads(arguments) if arguments else {}
         except ValueError:
             return "Not executed: the arguments are not JSON."
+        try:
+            input = _read(tool.params_json_schema, given, tool.params_json_schema, "")
+        except ValueError as error:
+            return f"Not executed: {error}."
         call_id = getattr(context, "tool_call_id", None)
         try:
             done = await gate.run(
@@ -45,6 +50,65 @@ def governed(gate: AsyncGate, tool: FunctionTool) -> FunctionTool:
         return done.result if done.kind == "ran" else tool_message(done)
 
     return dataclasses.replace(tool, on_invoke_tool=asking)
+
+
+def _read(schema: Any, value: Any, root: Any, path: str) -> Any:
+    """The arguments with the defaults of their JSON Schema. Raises `ValueError` for those that do not fit it: the
+    tool would convert them to what rules have not seen, such as "yes" to true."""
+    if not isinstance(schema, dict):
+        return value
+    if "$ref" in schema:
+        value = _read(at(root, schema["$ref"][1:]), value, root, path)
+    for part in schema.get("allOf", ()):
+        value = _read(part, value, root, path)
+    choices = schema.get("anyOf", schema.get("oneOf"))
+    if choices:
+        value = _read_one(choices, value, root, path)
+    kinds = schema.get("type", ())
+    kinds = (kinds,) if isinstance(kinds, str) else kinds
+    if kinds and not any(_is_a(kind, value) for kind in kinds):
+        raise ValueError(f"{path or 'the input'} is no {' or '.join(kinds)}")
+    known = schema.get("enum", [schema["const"]] if "const" in schema else None)
+    if known is not None and not any(type(one) is type(value) and one == value for one in known):
+        raise ValueError(f"{path} is none of {json.dumps(known)}")
+    if isinstance(value, list):
+        items = schema.get("items")
+        return [_read(items, item, root, f"{path}/{index}") for index, item in enumerate(value)]
+    return _read_members(schema, value, root, path) if isinstance(value, dict) else value
+
+
+def _read_members(schema: dict[str, Any], value: dict[str, Any], root: Any, path: str) -> dict[str, Any]:
+    own = schema.get("properties", {})
+    made = {name: _read(own.get(name), member, root, f"{path}/{name}") for name, member in value.items()}
+    for name, part in own.items():
+        if name in value or not isinstance(part, dict):
+            continue
+        if "default" in part:
+            made[name] = part["default"]
+        elif name in schema.get("required", ()):
+            # A strict schema requires each member, and does not have a default that is null.
+            made[name] = _read(part, None, root, f"{path}/{name}")
+    return made
+
+
+def _read_one(choices: list[Any], value: Any, root: Any, path: str) -> Any:
+    for choice in choices:
+        try:
+            return _read(choice, value, root, path)
+        except ValueError as error:
+            problem = error
+    raise problem
+
+
+_KINDS = {"null": type(None), "string": str, "array": list, "object": dict, "number": (int, float)}
+
+
+def _is_a(kind: str, value: Any) -> bool:
+    if isinstance(value, bool) or kind == "boolean":
+        return isinstance(value, bool) and kind == "boolean"
+    if kind == "integer":
+        return isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    return isinstance(value, _KINDS.get(kind, object))
 
 
 async def self_test(gate: AsyncGate) -> SelfTestReport:
