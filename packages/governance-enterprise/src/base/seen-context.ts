@@ -1,4 +1,3 @@
-import type { AuthorizeRequest } from '@remit/contract'
 import { stepsOf } from '@remit/contract/fit'
 
 /** The result of a failed evaluation; as a value of the request, one that is unknown. */
@@ -14,11 +13,14 @@ const known = new WeakMap<Seen, { readonly replaced: unknown; readonly seen: See
 export function seenContext({
   context = NONE,
   replaced,
-}: Pick<AuthorizeRequest, 'context' | 'replaced'>): Seen {
+}: {
+  readonly context?: Seen | undefined
+  readonly replaced?: readonly string[] | undefined
+}): Seen {
   if (replaced === undefined && context['omitted'] === undefined) return context
   const made = known.get(context)
   if (made && made.replaced === replaced) return made.seen
-  const places = [...(replaced ?? []), ...omittedPlaces(context, replaced ?? [])]
+  const places = [...(replaced ?? []), ...omittedPlaces(context, replaced)]
   const seen = places.length > 0 ? withPlaces(context, places) : context
   known.set(context, { replaced, seen })
   return seen
@@ -28,7 +30,7 @@ export function seenContext({
  * The places in `args` that a mapping omits: `omitted` has their pointers and digests. Where rules cannot see
  * which ones these are, all of `args` is unknown.
  */
-function omittedPlaces({ omitted }: Seen, replaced: readonly string[]): string[] {
+function omittedPlaces({ omitted }: Seen, replaced: readonly string[] = []): string[] {
   if (replaced.some((place) => /^\/omitted(?:\/|$)/.test(place))) return ['/args']
   if (typeof omitted !== 'object' || omitted === null || Array.isArray(omitted)) return []
   return Object.entries(omitted).flatMap(([pointer, digest]) =>

@@ -42,7 +42,7 @@ export function factValuesOf(ask: Ask): Readonly<Record<string, unknown>> {
  */
 export function makeFacts(
   values: Readonly<Record<string, unknown>>,
-  replaced?: string[],
+  replaced?: readonly string[],
 ): BoundFacts {
   const context = values['context'] as Record<string, unknown> | undefined
   const seen = context ? { ...values, context: seenContext({ context, replaced }) } : values
