@@ -46,6 +46,23 @@ describe.skipIf(!hasModules())('a server with createMcpGate', () => {
     return client
   }
 
+  /** A client without an SDK, after `initialize`. */
+  const raw = async () => {
+    const [near, far] = InMemoryTransport.createLinkedPair()
+    await createMcpGate(build(), options()).connect(far)
+    const answers: unknown[] = []
+    Object.assign(near, { onmessage: (message: unknown) => void answers.push(message) })
+    await near.start()
+    const initialize = {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'raw', version: '1' },
+    }
+    await near.send({ jsonrpc: '2.0', id: 1, method: 'initialize', params: initialize })
+    await expect.poll(() => answers).toHaveLength(1)
+    return { near, answers }
+  }
+
   it.each([
     ['in memory', inMemory],
     ['on HTTP, of 2025-11-25', async () => (await connect(url)).client],
@@ -80,18 +97,7 @@ describe.skipIf(!hasModules())('a server with createMcpGate', () => {
   })
 
   it('runs the arguments that were decided, whatever a client in the process does to its own', async () => {
-    const [near, far] = InMemoryTransport.createLinkedPair()
-    await createMcpGate(build(), options()).connect(far)
-    const answers: unknown[] = []
-    Object.assign(near, { onmessage: (message: unknown) => void answers.push(message) })
-    await near.start()
-    const initialize = {
-      protocolVersion: '2025-11-25',
-      capabilities: {},
-      clientInfo: { name: 'raw', version: '1' },
-    }
-    await near.send({ jsonrpc: '2.0', id: 1, method: 'initialize', params: initialize })
-    await expect.poll(() => answers).toHaveLength(1)
+    const { near, answers } = await raw()
     const params = call('pay', { usd: 5 })
     const message = { jsonrpc: '2.0', id: 2, method: 'tools/call', params } as const
     await near.send(message)
@@ -101,6 +107,20 @@ describe.skipIf(!hasModules())('a server with createMcpGate', () => {
 
     expect(answers[1]).toMatchObject({ id: 2, result: { content: [{ text: 'pay {"usd":5}' }] } })
     expect(calls).toEqual(['pay'])
+  })
+
+  it('refuses a request with the id of one under way, whose answers nobody could tell apart', async () => {
+    const { near, answers } = await raw()
+    const request = { jsonrpc: '2.0', id: 2, method: 'tools/call' } as const
+    await near.send({ ...request, params: call('slow', { ms: 500 }) })
+    await near.send({ ...request, params: call('pay', { usd: 5 }) })
+    await expect.poll(() => answers).toHaveLength(3)
+
+    expect(answers.slice(1)).toMatchObject([
+      { id: 2, error: { code: -32600, message: 'id: is in use by another request.' } },
+      { id: 2, result: { content: [{ text: 'late' }] } },
+    ])
+    expect(calls).toEqual(['slow'])
   })
 
   it('makes no task where the server ends with the request: the call is held', async () => {

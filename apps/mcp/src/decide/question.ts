@@ -2,7 +2,7 @@ import { AddressError, normalAddress, normalPath, sentAddress } from '@remit/con
 import { applyMapping } from '@remit/sdk'
 import type { Mapped, ToolMapping } from '@remit/sdk'
 import { isMembers, textOf } from '../rpc/members.ts'
-import { hasFoldedTwice } from '../rpc/misspelled.ts'
+import { foldedTwice } from '../rpc/misspelled.ts'
 import { NotAMessage } from '../rpc/message.ts'
 import type { Request } from '../rpc/message.ts'
 import type { Members } from '../rpc/members.ts'
@@ -48,8 +48,9 @@ export function questionOf(
     new NotAMessage(CODES.invalidParams, `params.${place}: must be ${what}.`, id)
   if (typeof name !== 'string' || name === '') throw refused(member, 'a text')
   if (!isMembers(args)) throw refused('arguments', 'an object')
-  if (hasFoldedTwice(args))
-    throw refused('arguments', 'an object whose names differ in more than case')
+  const twice = foldedTwice(given)
+  if (twice !== null)
+    throw refused(twice, 'a name that differs from its neighbours in more than case')
   if (!isMembers(meta)) throw refused('_meta', 'an object')
   const passed = passedMeta(meta, dropped)
   const isWhole = Object.keys(passed).length === Object.keys(meta).length

@@ -70,12 +70,15 @@ export function gated(transport: Transport, sessions: Sessions): Transport {
   const arrive: Receive = (message, extra) => {
     const read = readAgain(message)
     if (read?.kind === 'request') {
-      void decide(read, extra)
+      // Two answers with one id: the first would go to the second call, and the second past the guard.
+      if (aborted.has(keyOf(read.id)))
+        void refuse(transport, read, 'id: is in use by another request.')
+      else void decide(read, extra)
       return
     }
     // Neither is a list a message: a server that takes it would run its requests.
     if (read === null && (Array.isArray(message) || hasMethod(message))) {
-      void refuse(transport, message)
+      void refuse(transport, message, 'The request is no message that the gate can judge.')
       return
     }
     receive(message, extra)
@@ -120,9 +123,9 @@ function readAgain(message: unknown): Message | null {
   }
 }
 
-async function refuse(transport: Transport, message: unknown): Promise<void> {
+async function refuse(transport: Transport, message: unknown, reason: string): Promise<void> {
   const { id } = message as { id?: unknown }
   if (!isId(id)) return
-  const error = { code: -32_600, message: 'The request is no message that the gate can judge.' }
+  const error = { code: -32_600, message: reason }
   await transport.send({ jsonrpc: '2.0', id, error }, { relatedRequestId: id })
 }

@@ -30,10 +30,17 @@ export const misspelledMember = (message: Members): string | null =>
 export const misspelledParameter = (params: Members): string | null =>
   misspelledIn(params, OF_PARAMS, OF_PARAMS_FOLDED)
 
-/** True for two names that such a server takes for one: the last one would count. Pure. */
-export function hasFoldedTwice(members: Members): boolean {
-  const names = Object.keys(members)
-  return names.length > 1 && new Set(names.map(folded)).size < names.length
+/** The place of a name that such a server takes for an earlier one, so that its value counts. Pure. */
+export function foldedTwice(value: unknown): string | null {
+  if (typeof value !== 'object' || value === null) return null
+  const seen = Array.isArray(value) ? null : new Set<string>()
+  for (const name of Object.keys(value)) {
+    if (seen?.has(folded(name))) return name
+    seen?.add(folded(name))
+    const inner = foldedTwice((value as Members)[name])
+    if (inner !== null) return `${name}.${inner}`
+  }
+  return null
 }
 
 function misspelledIn(
