@@ -80,3 +80,19 @@ describe('settle', () => {
     })
   })
 })
+
+describe('an input that cannot be read', () => {
+  it.each(['no', null, undefined])('is denied where it throws %j', async (thrown) => {
+    const input = Object.defineProperty({}, 'usd', {
+      enumerable: true,
+      get() {
+        throw thrown
+      },
+    })
+
+    expect(await gateWith().check({ tool: 'pay', input })).toMatchObject({
+      kind: 'deny',
+      reason: 'unmappable',
+    })
+  })
+})

@@ -200,7 +200,7 @@ export class Gate {
       input = isCopied ? snapshot(call.input) : call.input
       prepared = await this.#prepare(tool, input, callId)
     } catch (error) {
-      prepared = error as Error
+      prepared = asError(error)
     }
     if (prepared instanceof Error)
       return { verdict: deny(callId, 'unmappable', prepared.message), input, prepared: null }
@@ -236,7 +236,7 @@ export class Gate {
       const step = { agent: agentId ?? null, run: this.runId, call, request: hash }
       return { request, text, step }
     } catch (error) {
-      return error instanceof Error ? error : new Error(String(error))
+      return asError(error)
     }
   }
 
@@ -280,6 +280,9 @@ export class Gate {
 }
 
 const same = (decided: unknown): unknown => decided
+
+const asError = (error: unknown): Error =>
+  error instanceof Error ? error : new Error(String(error))
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : typeof error)
 

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { isUnchanged, snapshot } from './snapshot.ts'
 
@@ -66,6 +67,9 @@ describe('the snapshot of an input', () => {
       'not enumerable',
     ],
     ['a member that a symbol names', { [Symbol('usd')]: 5000 }, 'no text names it'],
+    ['a list with a name', { a: Object.assign([1], { usd: 5000 }) }, '/a is a list with a member'],
+    ['a list with a symbol', Object.assign([], { [Symbol('usd')]: 5000 }), 'a list with a member'],
+    ['a class of lists', { a: new (class Rates extends Array {})() }, '/a is a Rates'],
     ['a map', { a: [new Map([['usd', 5000]])] }, '/a/0 is a Map'],
     ['a set', new Set([1]), 'is a Set'],
     ['an error', new Error('x'), 'is a Error'],
@@ -89,6 +93,12 @@ describe('the snapshot of an input', () => {
     ],
   ])('refuses %s', (_, input: unknown, message) => {
     expect(() => snapshot(input)).toThrow(message)
+  })
+
+  it('takes lists with holes, and lists of another realm', () => {
+    // eslint-disable-next-line no-sparse-arrays
+    expect(snapshot([, 1])).toEqual([undefined, 1])
+    expect(snapshot(runInNewContext('[1, , [2]]'))).toEqual([1, undefined, [2]])
   })
 
   it('takes plain objects of another realm', () => {

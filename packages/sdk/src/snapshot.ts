@@ -36,11 +36,21 @@ function copyOf(value: unknown, walk: Walk): unknown {
     throw unmappable(walk, 'is nested too deeply or contains a cycle')
   objects.push(value)
   const copy = Array.isArray(value)
-    ? // Unlike `map`, it does not skip holes.
-      Array.from(value as unknown[], (item, index) => partOf(item, index, walk))
+    ? itemsOf(value as unknown[], walk)
     : (ofKnownClass(value, walk) ?? membersOf(value, walk))
   objects.pop()
   return copy
+}
+
+function itemsOf(items: unknown[], walk: Walk): unknown[] {
+  const prototype = Object.getPrototypeOf(Object.getPrototypeOf(items) ?? {}) as object | null
+  if (prototype === null || Object.getPrototypeOf(prototype) !== null)
+    throw unmappable(walk, `is a ${nameOf(items)}, not plain data`)
+  // Keys of items come before `length`, all others after it.
+  if (Reflect.ownKeys(items).at(-1) !== 'length')
+    throw unmappable(walk, 'is a list with a member of its own')
+  // Unlike `map`, it does not skip holes.
+  return Array.from(items, (item, index) => partOf(item, index, walk))
 }
 
 function partOf(value: unknown, step: string | number, walk: Walk): unknown {
