@@ -25,6 +25,11 @@ export const REQUEST_HEADERS = {
     description: '`receipt` has the signed note of the commit in `ledger.checkpoint`',
     schema: TEXT,
   },
+  'Remit-Mode': {
+    description:
+      'The mode of the guardrail, instead of `additional_provider_specific_params`, which are ignored then',
+    schema: { ...TEXT, enum: ['pre_call', 'pre_mcp_call'] },
+  },
 } as const satisfies Record<string, HeaderText>
 export type RequestHeader = keyof typeof REQUEST_HEADERS
 

@@ -118,6 +118,7 @@ export const hooks = {
     scope: 'guard',
     lenient: true,
     summary: 'Answer a guardrail of LiteLLM',
+    takes: ['Remit-Mode'],
     body: LiteLlmGuardrail,
     ok: LiteLlmAnswer,
     status: 200,

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { actAs, ownAgent } from '../caller/caller.ts'
 import type { Caller } from '../caller/caller.ts'
 import { checkShape } from '../base/check-shape.ts'
+import { invalid } from '../base/errors.ts'
 import { implement } from '../http/implement.ts'
 import type { RequestInfo, Route } from '../http/implement.ts'
 import type { HostCall, ToolDecisions } from '../authorize/tool-decisions.ts'
@@ -26,7 +27,8 @@ export const litellmRoutes = (
   implement(
     { litellmGuardrail: hooks.litellmGuardrail },
     {
-      litellmGuardrail: async ({ body }, caller, request) => {
+      litellmGuardrail: async ({ body: sent }, caller, request) => {
+        const body = withMode(sent, request.header('remit-mode'))
         const agentId = agentOf(body, caller)
         // The community edition and the free plan have no decisions.
         const tools = caller.plan === 'free' ? undefined : decisions()
@@ -40,6 +42,18 @@ export const litellmRoutes = (
       },
     },
   )
+
+const MODES = ['pre_call', 'pre_mcp_call']
+
+/**
+ * The request with the mode of the header, which only the configuration of LiteLLM sets. Its clients can set the
+ * parameters with a license, and so those count for nothing beside it.
+ */
+function withMode(body: LiteLlmGuardrail, mode: string | undefined): LiteLlmGuardrail {
+  if (mode === undefined) return body
+  if (!MODES.includes(mode)) throw invalid('Remit-Mode', `must be one of ${MODES.join(', ')}`)
+  return { ...body, additional_provider_specific_params: { mode } }
+}
 
 interface From {
   readonly agentId: string

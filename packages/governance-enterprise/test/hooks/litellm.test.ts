@@ -229,6 +229,36 @@ describe.each(someDialects())('the guardrail of LiteLLM on %s', (dialect) => {
     })
   })
 
+  const asSet = (mode: string, changes: object) =>
+    api.call('litellmGuardrail', {
+      body: { ...DOCUMENT, ...changes },
+      headers: { 'remit-mode': mode },
+    })
+
+  it('has the agent of the key and the mode of a header, whatever a client adds', async () => {
+    await api.ok('createPolicy', {
+      body: { effect: 'deny', actions: ['tools/call'], resources: ['tool:billing-refund'] },
+    })
+    const own = { agent_id: 'someone-else', mode: 'pre_call' }
+    const tools = [{ type: 'function', function: { name: 'billing-refund' } }]
+    const changes = { tools, texts: ['x'], additional_provider_specific_params: own }
+    const answer = await (await asSet('pre_mcp_call', changes)).json()
+    const { data } = await api.ok('listEntries', { query: { limit: 1 } })
+
+    expect(answer).toMatchObject({ action: 'BLOCKED' })
+    expect(data[0]).toMatchObject({ action: 'tools/call', agent_id: 'support' })
+    expect(await (await asSet('pre_call', changes)).json()).toEqual({ action: 'NONE' })
+  })
+
+  it('refuses a mode that is none, by its header', async () => {
+    const response = await asSet('during', {})
+
+    expect([response.status, await response.text()]).toEqual([
+      400,
+      expect.stringContaining('"Remit-Mode"'),
+    ])
+  })
+
   it('decides no tool that a model is only offered', async () => {
     expect((await mcpCall('billing-cancel', 'pre_call')).action).toBe('NONE')
   })
