@@ -254,4 +254,31 @@ describe.skipIf(!hasModules())('a rule sees what the server gets:', () => {
       data: { context: { meta: { route: 'B' }, params: { extra: { usd: 9 } } } },
     })
   })
+
+  it.each(['2025-11-25', '2026-07-28'] as const)(
+    'the server gets the digits of an identifier from a client of %s',
+    async (revision) => {
+      const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown }
+      const [account, order] = ['1152921504606846976', '-18446744073709551616']
+      const tools = () => [tool('plain')]
+      const modern = await startCounting({ tools }, { legacy: 'reject' })
+      const upstreams = { remote: { url: server.url }, modern: { url: modern.url } }
+      const translating = await startGateway(remit, { agent: 'tester', upstreams })
+      for (const [name, { texts }] of Object.entries({ remote: server, modern })) {
+        const url = `${translating.url}/mcp/${name}`
+        const talk = await talkOnHttp(url, remit.org.key, { revision })
+        // A member of `_meta` that is dropped makes another text.
+        const meta = { order: rawJSON(order), tracestate: 'a=1' }
+        const args = { account: rawJSON(account) }
+        const answer = await talk.ask('tools/call', { ...call('plain', args), _meta: meta })
+        expect(answer).toEqual(expect.objectContaining({ result: expect.anything() }))
+
+        const sent = texts.findLast((text) => text.includes('"tools/call"'))
+        expect(sent).toContain(`"account":${account}`)
+        expect(sent).toContain(`"order":${order}`)
+      }
+      await translating.stop()
+      await modern.stop()
+    },
+  )
 })

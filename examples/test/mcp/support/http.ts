@@ -45,18 +45,22 @@ export async function startGateway(
   }
 }
 
-/** `countingServer` on HTTP, with the headers of each request that it got. */
+/** `countingServer` on HTTP, with the headers and the text of each request that it got. */
 export async function startCounting(
   counting: Omit<Counting, 'called'> = {},
   options: Parameters<typeof createMcpHandler>[1] = {},
 ) {
   const calls: string[] = []
   const headers: IncomingHttpHeaders[] = []
+  const texts: string[] = []
   const handler = createMcpHandler(
     () => countingServer({ ...counting, called: (name) => void calls.push(name) }),
     options,
   )
-  const listener = getRequestListener((request) => handler.fetch(request))
+  const listener = getRequestListener(async (request) => {
+    texts.push(await request.clone().text())
+    return handler.fetch(request)
+  })
   const server = createServer((request, response) => {
     headers.push(request.headers)
     void listener(request, response)
@@ -67,6 +71,7 @@ export async function startCounting(
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
     calls,
     headers,
+    texts,
     async stop() {
       server.closeAllConnections()
       await new Promise((done) => server.close(done))
