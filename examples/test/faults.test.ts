@@ -59,7 +59,7 @@ describe.skipIf(!hasModules()).each(CLIENTS)('behind a faulty proxy, by %s', (cl
           },
         })
       for (const { data } of page.data) {
-        const { args } = data?.['context'] as { args: { call: string } }
+        const { args } = data!['context'] as { args: { call: string } }
         byCall.set(args.call, [...(byCall.get(args.call) ?? []), String(data?.['decision_id'])])
       }
       cursor = page.next_cursor

@@ -50,7 +50,7 @@ export function questionOf(
   if (!isMembers(args)) throw refused('arguments', 'an object')
   const twice = foldedTwice(given)
   if (twice !== null)
-    throw refused(twice, 'a name that differs from its neighbours in more than case')
+    throw refused(twice, 'a name that differs from its neighbors in more than case')
   if (!isMembers(meta)) throw refused('_meta', 'an object')
   const passed = passedMeta(meta, dropped)
   const isWhole = Object.keys(passed).length === Object.keys(meta).length

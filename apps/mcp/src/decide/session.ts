@@ -230,8 +230,8 @@ export class Session {
       if (!signal.aborted) throw error
       // Nothing has run yet, and nobody would get the result.
       await this.#closeApproval(approvalId)
-      const message = `The client has gone: not executed, and approval ${approvalId} is closed.`
-      throw new Error(message, { cause: error })
+      const reason = `The client has gone: not executed, and approval ${approvalId} is closed.`
+      throw new Error(reason, { cause: error })
     } finally {
       clearInterval(timer)
     }

@@ -90,7 +90,7 @@ function checkMirrored(headers: IncomingHttpHeaders, { id, params }: Request): v
 function hasScalar(value: unknown, text: string): boolean {
   if (typeof value === 'object' && value !== null)
     return Object.values(value).some((one) => hasScalar(one, text))
-  return ['string', 'number', 'boolean'].includes(typeof value) && `${value as string}` === text
+  return ['string', 'number', 'boolean'].includes(typeof value) && String(value) === text
 }
 
 /** The headers of arguments, which the server compares with the body. Pure. */

@@ -7,7 +7,7 @@ import type { Client } from '@remit/contract/client'
 import { compileCoaz } from '../mapping/coaz.ts'
 import type { Coaz } from '../mapping/coaz.ts'
 import { errorAnswer, CODES, resultAnswer } from '../rpc/answers.ts'
-import { isMembers } from '../rpc/members.ts'
+import { isMembers, textOf } from '../rpc/members.ts'
 import type { Members } from '../rpc/members.ts'
 import { readUpstream } from '../rpc/message.ts'
 import type { Request } from '../rpc/message.ts'
@@ -246,7 +246,7 @@ async function listAll(request: Request, call: Call): Promise<Members[]> {
     }
     const id = `remit-list-${++listings}`
     const asked = { jsonrpc: '2.0', id, method: 'tools/list', params }
-    const message = readUpstream(await call(Buffer.from(JSON.stringify(asked))))
+    const message = readUpstream(await call(Buffer.from(textOf(asked))))
     if (message.kind !== 'response' || message.result === null)
       throw new Error('the server does not list its tools')
     tools.push(...toolsIn(message.result))

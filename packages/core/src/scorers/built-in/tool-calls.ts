@@ -121,8 +121,8 @@ function listOf(
   const list = given ?? []
   if (list.length > MAX_CALLS)
     throw new Unscorable('limit_exceeded', `${field} holds more than ${MAX_CALLS} calls`, field)
-  return list.map((given, at) => {
-    const call = callOf(given)
+  return list.map((one, at) => {
+    const call = callOf(one)
     if (call) return call
     throw new Unscorable(
       field === 'tool_calls' ? 'invalid_tool_calls' : 'invalid_expected',
