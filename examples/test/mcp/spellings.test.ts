@@ -208,7 +208,7 @@ describe.skipIf(!hasModules())('a rule sees what the server gets:', () => {
     ['iſ', { is: 1, iſ: 2 }],
     ['order.lines.1.USD', { order: { lines: [{ USD: 5 }, { usd: 5, USD: 5_000 }] } }],
   ])('arguments whose names some servers take for one are refused: %s', async (place, args) => {
-    const message = `params.arguments.${place}: must be a name that differs from its neighbours in more than case.`
+    const message = `params.arguments.${place}: must be a name that differs from its neighbors in more than case.`
     expect(await ask('tools/call', call('plain', args))).toMatchObject({
       error: { code: -32602, message },
     })
