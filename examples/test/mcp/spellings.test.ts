@@ -134,7 +134,11 @@ describe.skipIf(!hasModules())('a rule sees what the server gets:', () => {
       const uri = 'File:///srv/%70ub/./Pr%c3%bcfung%40(1).txt'
       expect(await ask('resources/read', { uri }, revision)).toHaveProperty('result')
       expect(server.calls).toEqual(['file:///srv/pub/Pr%C3%BCfung%40(1).txt'])
-      expect(await last()).toMatchObject({ resource: 'resource:file:///srv/pub/Prüfung@(1).txt' })
+      const tool = 'file:///srv/pub/Prüfung@(1).txt'
+      expect(await last()).toMatchObject({
+        resource: `resource:${tool}`,
+        data: { context: { tool } },
+      })
     },
   )
 
@@ -248,10 +252,19 @@ describe.skipIf(!hasModules())('a rule sees what the server gets:', () => {
 
   it('further members of a request are facts of its decision', async () => {
     const meta = { route: 'B', progressToken: 7, 'claudecode/toolUseId': 'toolu_1' }
-    await ask('tools/call', { ...call('plain'), _meta: meta, extra: { usd: 9 } })
+    const traceparent = ['00-00000000000000000000000000000001-0000000000000001-01']
+    await ask('tools/call', {
+      ...call('plain'),
+      _meta: { ...meta, traceparent },
+      extra: { usd: 9 },
+    })
 
     expect(await last()).toMatchObject({
       data: { context: { meta: { route: 'B' }, params: { extra: { usd: 9 } } } },
+    })
+    await ask('tools/call', { ...call('plain'), _meta: { progressToken: { usd: 9 } } })
+    expect(await last()).toMatchObject({
+      data: { context: { meta: { progressToken: { usd: 9 } } } },
     })
   })
 

@@ -111,7 +111,8 @@ export async function mapped(
   { question: { method, type, name, args, meta, params }, facts, declared }: GatewayInput,
 ): Promise<Mapped> {
   const own = type === 'tool' && Object.hasOwn(mappings, name) ? (mappings[name] ?? {}) : {}
-  const made = await applyMapping(own, name, args, digest)
+  const id = normalId(type, name)
+  const made = await applyMapping(own, id, args, digest)
   const subject = facts.acting_for ?? agentId
   const token = {
     ...(subject !== undefined && { sub: subject }),
@@ -124,7 +125,7 @@ export async function mapped(
   const { omitted: _, ...context } = asked?.context ?? {}
   return {
     action: asked?.action ?? own.action ?? method,
-    resource: normalResource(asked?.resource ?? made.resource ?? { type, id: name }),
+    resource: normalResource(asked?.resource ?? made.resource ?? { type, id }),
     // A mapping cannot override the facts of the gateway.
     context: {
       ...context,
@@ -152,9 +153,12 @@ function normalResource(
     const [, type = '', id = ''] = /^(resource|url):(.+)$/s.exec(resource) ?? []
     return type === '' ? resource : normalResource({ type, id })
   }
-  const { type, id } = resource
+  return { type: resource.type, id: normalId(resource.type, resource.id) }
+}
+
+function normalId(type: string, id: string): string {
   try {
-    return { type, id: NORMAL_FORMS.get(type)?.(id) ?? id }
+    return NORMAL_FORMS.get(type)?.(id) ?? id
   } catch (error) {
     if (!(error instanceof AddressError)) throw error
     throw new Error(`The ${type} ${error.message}.`, { cause: error })

@@ -1,4 +1,4 @@
-import { isMembers } from './members.ts'
+import { isId, isMembers } from './members.ts'
 import type { Members } from './members.ts'
 
 type Params = { readonly params: Members }
@@ -66,7 +66,7 @@ export const passedMeta = (meta: Members, dropped: readonly string[]): Members =
   Object.fromEntries(
     Object.entries(meta).filter(([name, value]) =>
       name === 'traceparent'
-        ? TRACE_PARENT.test(String(value))
+        ? typeof value === 'string' && TRACE_PARENT.test(value)
         : !OF_ATTEMPTS.has(name) && !dropped.includes(name),
     ),
   )
@@ -75,7 +75,11 @@ export const passedMeta = (meta: Members, dropped: readonly string[]): Members =
 export const callMeta = (meta: Members): Members =>
   Object.fromEntries(
     Object.entries(meta).filter(
-      ([name]) => !ENVELOPE.has(name) && name !== 'progressToken' && name !== 'traceparent',
+      ([name, value]) =>
+        !ENVELOPE.has(name) &&
+        name !== 'traceparent' &&
+        // Whatever else it is, it is no token.
+        !(name === 'progressToken' && isId(value)),
     ),
   )
 
