@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { anAsk, aRule } from '../../test/support/rules.ts'
+import { compileCondition } from '../rules/condition.ts'
 import { RuleIndex } from '../rules/rule-index.ts'
 import { matching, toRule } from './rule.ts'
 import type { CompiledApprovalRule } from './rule.ts'
@@ -41,6 +42,28 @@ describe('the rules that ask for an approval', () => {
         row.join(''),
       ).toEqual(expected.map(({ id }) => id))
     }
+  })
+
+  it('read the facts of each reading of a name once, whatever their number', () => {
+    let reads = 0
+    const args = {
+      get list() {
+        reads++
+        return ['x']
+      },
+    }
+    const ask = anAsk({ context: { args, tool: 'b__c' } })
+    const readings = [{ resource: 'tool:c', context: { tool: 'c' } }]
+    const rules = Array.from({ length: 20 }, (_, i) => ({
+      ...ruleOf('F', i),
+      condition: compileCondition(
+        `context.args.list.exists(x, x == "${i}") || context.tool == "c"`,
+      ),
+    }))
+
+    const asking = matching(RuleIndex.of(rules), { ...ask, claims: { readings } })
+
+    expect({ asking: asking.length, reads }).toEqual({ asking: 20, reads: 2 })
   })
 
   it('do not include disabled ones', () => {

@@ -67,11 +67,13 @@ export function matching(
   ask: Ask,
   meter?: Meter,
 ): readonly CompiledApprovalRule[] {
-  const asks = [ask, ...readingsOf(ask)]
-  return rules
-    .candidates(ask.request.agent_id, ask.request.action)
-    .rules.filter((rule) => asks.some((one) => matchRule(rule, one, meter) !== false))
-    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  const candidates = rules.candidates(ask.request.agent_id, ask.request.action).rules
+  const found = new Set<CompiledApprovalRule>()
+  // One reading after the other, since only the facts of the last one are kept.
+  for (const one of [ask, ...readingsOf(ask)])
+    for (const rule of candidates)
+      if (!found.has(rule) && matchRule(rule, one, meter) !== false) found.add(rule)
+  return [...found].toSorted((a, b) => (a.id < b.id ? -1 : 1))
 }
 
 /**
