@@ -33,7 +33,7 @@ export type ToolMap =
   | Readonly<Record<string, ToolMapping>>
 
 /** The body of `POST /v1/authorize`. */
-export interface AuthorizeRequest extends JsonObject {
+export type AuthorizeRequest = JsonObject & {
   readonly action: string
   readonly context: JsonObject
   /** The places of the context that the rules cannot see, because it did not fit. */
