@@ -47,7 +47,8 @@ export function callOf(host: Host, hook: ToolHook, agentId: string): HostCall {
   const call = mcp
     ? { agentId, action: 'tools/call', resource: { type: 'tool', id: mcp.tool }, context }
     : { agentId, action: `${host.prefix}${tool}`, context }
-  if (typeof named === 'string') return { ...call, unmappable: named }
+  const unmappable = typeof named === 'string' ? named : ofHome(hook)
+  if (unmappable !== null) return { ...call, unmappable }
   const readings = others.map((other) => ({
     resource: `tool:${other.tool}`,
     context: { ...other },
@@ -73,6 +74,18 @@ function filesOf({ tool_name: tool, tool_input: args, cwd }: ToolHook): readonly
       ),
   ]
   return [...new Set(texts.map((file) => absolute(file, cwd)))]
+}
+
+/** Why rules cannot see which file a tool changes: the host knows the home folder that `~` means. Pure. */
+function ofHome({ tool_name: tool, tool_input: args }: ToolHook): string | null {
+  if (typeof args !== 'object' || args === null || tool.startsWith(PREFIX)) return null
+  const { file_path, notebook_path } = args as Readonly<Record<string, unknown>>
+  const isOfHome = [file_path, notebook_path].some(
+    (one) => typeof one === 'string' && /^\s*~(?:[/\\]|\s*$)/.test(one),
+  )
+  return isOfHome
+    ? 'The path begins with ~, and rules do not know the folder. Name it in full.'
+    : null
 }
 
 function absolute(file: string, cwd: unknown): string {

@@ -87,6 +87,22 @@ describe.each(someDialects())('the hook of Claude Code on %s', (dialect) => {
   })
 
   it.each([
+    ['Write', { file_path: '~/.bashrc' }, 'unmappable'],
+    ['Read', { file_path: ' ~\\secrets' }, 'unmappable'],
+    ['NotebookEdit', { notebook_path: '~' }, 'unmappable'],
+    ['Write', { file_path: '~backup' }, 'default_allow'],
+    ['Write', { file_path: '/a/~/b' }, 'default_allow'],
+    ['mcp__files__read', { file_path: '~/x' }, 'default_allow'],
+  ])(
+    'sees no file below the home folder of a host: %s %j',
+    async (tool_name, tool_input, reason) => {
+      await pre({ ...bash(), tool_name, tool_input, cwd: '/src' })
+
+      expect(await newest()).toMatchObject({ reason })
+    },
+  )
+
+  it.each([
     ['mcp__my__files__delete', { name: 'my__files', source: 'project' }],
     ['mcp__my_files__delete', { name: 'my files', source: 'project' }],
   ])('finds the tool in the name %s by the server that the host names', async (name, server) => {
