@@ -9,6 +9,7 @@ import type { Talk } from './support/talk.ts'
 const MAP = {
   read_file: { resource: 'file:{/path}' },
   read_docs: { resource: 'file:/srv/docs/{/path}' },
+  read_in: { resource: 'file:/srv/{/folder}/{/name}.txt' },
   fetch: { resource: 'url:{/url}' },
   coaz_file: {
     authzen: {
@@ -156,6 +157,10 @@ describe.skipIf(!hasModules())('a rule sees what the server gets:', () => {
     ['read_docs', { path: 'a/../../secret.txt' }],
     ['coaz_file', { path: '/srv/pub/../secret.txt' }],
     ['coaz_file', { path: 'secret.txt' }],
+    ['read_in', { folder: '.', name: 'secret' }],
+    ['read_in', { folder: '', name: 'secret' }],
+    ['read_in', { folder: 'a/..', name: './secret' }],
+    ['read_in', { folder: 'a', name: '../secret' }],
     ['fetch', { url: 'https://a.example/pub/../secret.txt' }],
     ['fetch', { url: 'https://a.example/%73ecret.txt#a' }],
     ['coaz_account', { account: '42 ' }],

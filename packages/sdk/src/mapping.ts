@@ -172,15 +172,20 @@ function amountAt(args: Json, pointer: string): number {
 
 /** A template with values of the arguments; one that begins with `file:` is a path in normal form. */
 function filled(template: string, args: Json): string {
-  const isPath = template.startsWith(FILE)
+  const [root] = FILE.exec(template) ?? []
   const text = template.replace(/\{(\/[^}]*)\}/g, (_, pointer: string, offset: number) => {
     const value = textAt(args, pointer)
-    return isPath ? pathBehind(template.slice(FILE.length, offset), value, pointer) : value
+    if (root !== undefined) checkPath(template.slice(root.length, offset), value, pointer)
+    return value
   })
-  return isPath ? text.replace(/(?<=[^:])\/+$/, '') : text
+  if (root === undefined) return text
+  const path = text.slice(root.length)
+  // The values and the template make one path, as for the tool.
+  return root + inNormalForm('resource', path, !/^(?:\/|[A-Za-z]:)/.test(path))
 }
 
-const FILE = 'file:'
+/** With the slashes of a template that is written as an address. */
+const FILE = /^file:(?:\/*(?=\/))?/
 
 function textAt(args: Json, pointer: string): string {
   const value = at(args, pointer)
@@ -190,12 +195,16 @@ function textAt(args: Json, pointer: string): string {
 }
 
 /** A value as a part of a path: it cannot leave what the template has before it. */
-function pathBehind(before: string, value: string, pointer: string): string {
+function checkPath(before: string, value: string, pointer: string): void {
   const isWhole = before === '' || (!before.endsWith('/') && value.startsWith('/'))
+  inNormalForm(pointer, value, !isWhole)
+}
+
+function inNormalForm(place: string, path: string, isRelative: boolean): string {
   try {
-    return normalPath(value, !isWhole)
+    return normalPath(path, isRelative)
   } catch (error) {
-    if (error instanceof AddressError) throw new Unmappable(pointer, error.message)
+    if (error instanceof AddressError) throw new Unmappable(place, error.message)
     throw error
   }
 }
