@@ -59,6 +59,6 @@ function tryLines(url: string, edition: 'community' | 'enterprise'): string[] {
       '/v1/authorize',
       '{"agent_id":"payer","action":"payments.transfer","context":{"amount_usd":60}}',
     ),
-    `curl -s '${url}/v1/ledger?limit=3' ${key}`,
+    `curl -s '${url}/v1/ledger?limit=4' ${key}`,
   ]
 }
