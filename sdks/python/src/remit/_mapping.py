@@ -124,12 +124,14 @@ def _amount_at(args: Any, pointer: str) -> Any:
     return rounded_usd(amount) if is_usd(amount) else amount
 
 
-_FILE = "file:"
+# With the slashes of a template that is written as an address.
+_FILE = re.compile(r"file:(?:/*(?=/))?")
 
 
 def _filled(template: str, args: Any) -> str:
     """A template with values of the arguments; one that begins with `file:` is a path in normal form."""
-    is_path = template.startswith(_FILE)
+    file = _FILE.match(template)
+    root = file[0] if file else ""
 
     def value_of(found: re.Match[str]) -> str:
         value = at(args, found[1])
@@ -137,16 +139,26 @@ def _filled(template: str, args: Any) -> str:
             value = canonical(value)
         if not isinstance(value, str):
             raise Unmappable(found[1], "is no text, number or boolean, and the resource needs it")
-        return _path_behind(template[len(_FILE) : found.start()], value, found[1]) if is_path else value
+        if file:
+            _check_path(template[len(root) : found.start()], value, found[1])
+        return value
 
     text = re.sub(r"\{(/[^}]*)\}", value_of, template)
-    return re.sub(r"(?<=[^:])/+\Z", "", text) if is_path else text
+    if not file:
+        return text
+    path = text[len(root) :]
+    # The values and the template make one path, as for the tool.
+    return root + _in_normal_form("resource", path, not re.match(r"/|[A-Za-z]:", path))
 
 
-def _path_behind(before: str, value: str, pointer: str) -> str:
+def _check_path(before: str, value: str, pointer: str) -> None:
     """A value as a part of a path: it cannot leave what the template has before it."""
     is_whole = before == "" or (not before.endswith("/") and value.startswith("/"))
+    _in_normal_form(pointer, value, not is_whole)
+
+
+def _in_normal_form(place: str, path: str, is_relative: bool) -> str:
     try:
-        return normal_path(value, not is_whole)
+        return normal_path(path, is_relative)
     except AddressError as error:
-        raise Unmappable(pointer, str(error)) from error
+        raise Unmappable(place, str(error)) from error
