@@ -135,10 +135,10 @@ describe.skipIf(!hasModules())('a rule sees what the server gets:', () => {
       const uri = 'File:///srv/%70ub/./Pr%c3%bcfung%40(1).txt'
       expect(await ask('resources/read', { uri }, revision)).toHaveProperty('result')
       expect(server.calls).toEqual(['file:///srv/pub/Pr%C3%BCfung%40(1).txt'])
-      const tool = 'file:///srv/pub/Prüfung@(1).txt'
+      const path = 'file:///srv/pub/Prüfung@(1).txt'
       expect(await last()).toMatchObject({
-        resource: `resource:${tool}`,
-        data: { context: { tool } },
+        resource: `resource:${path}`,
+        data: { context: { tool: path } },
       })
     },
   )

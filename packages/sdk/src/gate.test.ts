@@ -86,7 +86,7 @@ describe('an input that cannot be read', () => {
     const input = Object.defineProperty({}, 'usd', {
       enumerable: true,
       get() {
-        throw thrown
+        throw thrown as unknown as Error
       },
     })
 

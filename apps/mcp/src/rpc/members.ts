@@ -12,7 +12,7 @@ export const isMembers = (value: unknown): value is Members =>
 
 /** Runs of digits that may be those of an integer beyond 2^53. */
 const MANY_DIGITS = /\d{16}/
-const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown }
+const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown }
 
 /**
  * JSON in which an integer beyond 2^53 has all of its digits, as in the message that was decided:
