@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Decision } from './authorize.ts'
 
-/** What readers of the ledger need to know about a reason of `POST /v1/authorize`. */
+/** Facts about a reason of `POST /v1/authorize`, for readers of the ledger. */
 interface ReasonFacts {
   /** The decision that it explains; null for self-tests, which are no decisions. */
   readonly decision: Decision | null
@@ -9,7 +9,7 @@ interface ReasonFacts {
   readonly policies: 'denied' | 'passed' | 'elsewhere'
   /** True if `matched` names what the reason refers to. */
   readonly needsMatch: boolean
-  /** What a denial says about spend: beyond a limit, or without data. */
+  /** The cause of a denial by spend: beyond a limit, or without data. */
   readonly spend?: 'cap' | 'no_data'
 }
 

@@ -2,7 +2,7 @@ import { RemitError } from '@remit/contract/client'
 import type { Client } from '@remit/contract/client'
 import type { Session } from '@remit/contract'
 
-/** What a gateway asks Remit for, by the scope that a credential needs for it. */
+/** Requests of a gateway to Remit, by the scope that a credential needs for them. */
 const NEEDED = { authorize: 'POST /v1/authorize', guard: 'POST /v1/guard' } as const
 type NeededScope = keyof typeof NEEDED
 

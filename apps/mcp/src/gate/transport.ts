@@ -54,7 +54,7 @@ export function gated(transport: Transport, sessions: Sessions): Transport {
             cancelled.signal.addEventListener('abort', () => reject(new Error('Cancelled.')), {
               once: true,
             })
-            // What was decided: a client in this process could change its own object meanwhile.
+            // The decided message: a client in this process could change its own object meanwhile.
             receive(JSON.parse(bytes.toString()), extra)
           }).finally(() => open.delete(key)),
       })

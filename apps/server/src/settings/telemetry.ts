@@ -50,7 +50,7 @@ export function metricsSettings(env: Env): MetricsSettings | null {
 
 const serviceNameOf = (env: Env): string => env['OTEL_SERVICE_NAME'] || 'remit'
 
-/** What the exporters are and send; the default of each. */
+/** The accepted exporters and protocols, and the default of each. */
 const EXPORTERS = ['otlp', 'none']
 const PROTOCOLS = ['http/json']
 

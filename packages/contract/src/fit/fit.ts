@@ -71,7 +71,7 @@ interface Part {
   /** The size of its JSON, with replaced places; at least that. */
   bytes: number
   names: number
-  /** What stands for the value. */
+  /** The value that is sent in its place. */
   by: Shortened | null
   /** Has a replaced place. */
   isTouched: boolean

@@ -13,7 +13,7 @@ import type { Caller } from '../caller/caller.ts'
 import type { EntryDraft } from '../ledger/format/draft.ts'
 import type { EvaluatedConditions } from './evaluated-conditions.ts'
 
-/** What a call is about if its name is read in another way: members of `context` are replaced. */
+/** The request of a call if its name is read in another way: members of `context` are replaced. */
 export interface Reading {
   readonly resource: string
   readonly context: Readonly<Record<string, unknown>>

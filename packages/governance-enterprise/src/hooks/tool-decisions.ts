@@ -95,7 +95,7 @@ function appliedBy({ approval }: AuthorizeAnswer, { context }: AuthorizeRequest)
   return applied
 }
 
-/** What is asked about a call. */
+/** The question about a call. */
 interface Question extends Pick<HostCall, 'id' | 'hasClientId'> {
   readonly body: AuthorizeRequest
   readonly claims: UnverifiedFacts

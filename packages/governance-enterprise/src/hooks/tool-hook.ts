@@ -135,7 +135,7 @@ function mcpTools({ tool_name: name, mcp_server: server }: ToolHook): readonly M
     : 'The name of the tool has a part that no rule can name.'
 }
 
-/** What the names of the tools of a server begin with in Claude Code, which shortens those of claude.ai. */
+/** The prefix of the names of a server's tools in Claude Code, which shortens those of claude.ai. */
 function prefixesOf(server: string): readonly string[] {
   const name = server.replaceAll(/[^\w-]/g, '_')
   const short = name.replaceAll(/_+/g, '_').replaceAll(/^_|_$/g, '')

@@ -67,7 +67,7 @@ function elements(range: unknown): unknown {
   return range
 }
 
-/** What `has` looks into. */
+/** The operand of `has`. */
 function map(value: unknown): unknown {
   if (!isCelMap(value)) throw new Error('only a map can have members')
   return value

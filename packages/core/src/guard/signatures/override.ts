@@ -2,7 +2,7 @@ import type { Signature } from '../signature.ts'
 import { gap } from '../signature.ts'
 import { CAST_ASIDE, CONTEXT, DISCUSSED, INSTRUCTIONS, OWNED, PRIOR } from './phrases.ts'
 
-// What users wrote themselves they take back every day.
+// Users take back their own words every day.
 const NOT_MINE = String.raw`(?!(?<=\b(?:my|our)\s)(?:${PRIOR})\s(?:two\s|three\s|few\s)?(?:messages?|requests?|texts?|chat|input|content|conversation|tasks?)\b)`
 const OF_EVERY_DAY =
   'e-?mails?|mails?|files?|commits?|versions?|drafts?|orders|bookings|entries|results|rows|columns|values|errors|warnings|meetings|dates|appointments|invoices|invitations|comments|posts|photos|notes|committed'
