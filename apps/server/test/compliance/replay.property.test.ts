@@ -146,7 +146,7 @@ describe.skipIf(!hasModules()).each(someDialects())('replays on %s', (dialect) =
 
         expect(unchanged.flipped).toEqual(NO_FLIPS)
         expect(decisions).toBe(asIs?.length)
-        expect(Object.values(not_replayable)).toEqual([0, 0, 0, 0])
+        expect(Object.values(not_replayable).filter((count) => count > 0)).toEqual([])
         const turned = new Map(flips.map((flip) => [flip.seq, flip]))
         const wrong = (asIs ?? []).flatMap(({ seq, said }, i) => {
           const flip = turned.get(seq)
