@@ -15,6 +15,10 @@ const PINNED = [
 
 const MAX_SHOWN = 2_000
 
+/** Types and dialects of JSON Schema: words of no author, which the guard took for a part of the sentence before. */
+const SCHEMA_WORD =
+  /^(?:array|boolean|integer|null|number|object|string|https?:\/\/json-schema\.org\/(?:draft-0\d|draft\/20\d\d-\d\d)\/schema#?)$/
+
 /** SHA-256 of the members of a definition that are pinned. Pure. */
 export const digestOf = (definition: McpToolDefinition): string =>
   createHash('sha256')
@@ -53,8 +57,9 @@ const shortened = (text: string | null): string | null =>
 export function textsOf(definition: McpToolDefinition): string {
   const texts: string[] = []
   const visit = (value: unknown): void => {
-    if (typeof value === 'string') texts.push(value)
-    else if (Array.isArray(value)) value.forEach(visit)
+    if (typeof value === 'string') {
+      if (!SCHEMA_WORD.test(value)) texts.push(value)
+    } else if (Array.isArray(value)) value.forEach(visit)
     else if (typeof value === 'object' && value !== null) Object.values(value).forEach(visit)
   }
   visit(pinned(definition))
