@@ -205,6 +205,7 @@ test('a key that cannot be written whole leaves no file', () => {
 describe('an empty path', () => {
   const EMPTY = [
     ['<folder>', ['backup', '']],
+    ['<folder>', ['restore', '']],
     ['--out', ['org', 'export', 'acme', '--out', '']],
     ['<file>', ['license', 'keygen', '']],
     [

@@ -54,9 +54,9 @@ describe('remit score', () => {
         'passed, threshold 0.9: 0.5 (95 %: 0.0945 to 0.9055)',
         '',
         'Not passed:',
-        '#  ID     SCORE  REASON',
-        '2  -      0      similarity 0 < 0.9',
-        '3  x [2J  -      output is missing',
+        '#  ID          SCORE  REASON',
+        '2  -           0      similarity 0 < 0.9',
+        String.raw`3  x\u{1b}[2J  -      output is missing`,
         '',
       ].join('\n'),
     )

@@ -36,9 +36,9 @@ const TOKEN = `(?<!(?:${PUBLIC_TOKEN})[_. -]?)token`
 /** Names of passwords, keys and tokens as a regular expression. */
 export const PASSWORD_OR_KEY = `${PASSWORD}|${KEY}|${TOKEN}`
 
-/** Parts of the names, and before them their first letters; few texts contain any. */
+/** Parts of the names; few texts contain any. */
 export const NAMES_OF_SECRETS = new RegExp(
-  String.raw`(?=[abchj-mpstw]|[^\x00-\x7f])(?:secret|bearer|(?:key|token)(?:\\*["'\]]){0,2}[ \t]*[:=>：]|sig(?:nature)?=|authorization|basic[ \t]{1,3}[\w+/]{8}|cookie\W|curl\s|${PASSWORD})`,
+  String.raw`secret|bearer|(?:key|token)(?:\\*["'\]]){0,2}[ \t]*[:=>：]|sig(?:nature)?=|authorization|basic[ \t]{1,3}[\w+/]{8}|cookie\W|curl\s|${PASSWORD}`,
   'i',
 )
 
