@@ -49,7 +49,7 @@ const QUOTED = String.raw`(?:(?!\k<quote>)\\*[^\s\\])`
 /** The punctuation of Chinese and Japanese ends a value, and so does the end of a tag. */
 const PLAIN = String.raw`(?:(?![/?%]>)[^\s,;&<>\\${QUOTES}，。、；：！？「」『』（）【】“”])`
 /** The value goes on: no other name, last word, entity of XML or end of the statement follows. */
-const FOLLOWED = String.raw`(?=${PLAIN})(?![)\]}]|[\w. -]{1,40}[:=]|(?-i:[a-z]{2,20})(?!\S)|(?:#x?[\da-f]{1,6}|quot|apos|amp|lt|gt);)`
+const FOLLOWED = String.raw`(?=${PLAIN})(?![)\]}]|[\w. -]{1,40}[:=]|(?:#x?[\da-f]{1,6}|quot|apos|amp|lt|gt);)`
 const AND = `&${FOLLOWED}`
 const BACKSLASH = String.raw`\\(?![nrtu\\${QUOTES}])`
 
