@@ -54,7 +54,7 @@ const TRUST = {
   now: 'timestamp',
 } as const
 
-/** What a deny or approval rule with a condition lets pass; null if it is no condition. */
+/** The requests that a deny or approval rule with a condition lets pass; null if it is no condition. */
 function openIn(condition: string): string[] | null {
   for (const variables of [undefined, TRUST])
     try {

@@ -78,7 +78,7 @@ export class ContextReads {
 }
 
 const SPELLINGS = [AMOUNT, 'amount']
-/** What the amount of a request depends on. */
+/** The members that the amount of a request depends on. */
 const AMOUNT_MEMBERS = [...SPELLINGS, 'currency']
 
 const MIRRORED: Readonly<Record<string, string>> = {

@@ -148,7 +148,7 @@ function partsOf(resource: Ask['request']['resource']): Record<string, unknown> 
   return { ...(colon > 0 && { type: resource.slice(0, colon) }), id, properties: NONE }
 }
 
-/** What rules read at or below a place that was replaced or omitted. */
+/** The value that rules read at or below a place that was replaced or omitted. */
 const unseen = celError('the value is not in the request: it was too deep, too large or omitted')
 
 /**

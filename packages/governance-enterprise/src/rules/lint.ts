@@ -52,7 +52,7 @@ const HOST_TOOL = /^(?:claude|codex)\.[A-Z*]/
 const HOST = /^(claude|codex)(?:[-_ ]?code)?\.(.+)$/i
 const JOINED = /^mcp__(.*)$/s
 
-/** What to write in place of an action that does not occur; null if it may. */
+/** The action to write in place of one that does not occur; null if it may. */
 function betterAction(action: string): string | null {
   const known = ACTIONS.find((one) => one === action.toLowerCase().replace(/^(\w+s)\./, '$1/'))
   if (known !== undefined) return known === action ? null : `write ${known}`
@@ -68,7 +68,7 @@ function betterAction(action: string): string | null {
   return name === action ? null : `write ${name}`
 }
 
-/** What to write in place of a resource that does not occur with these actions; null if it may. */
+/** The resource to write in place of one that does not occur with these actions; null if it may. */
 function betterResource(resource: string, actions: readonly string[]): string | null {
   if (/^\*+$/.test(resource)) return null
   if (actions.every((action) => HOST_TOOL.test(action)))

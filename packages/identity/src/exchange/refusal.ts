@@ -33,7 +33,7 @@ export type RefusalReason =
 /** Values by the claim, header or setting that has them; null: absent. */
 export type Named = Readonly<Record<string, unknown>>
 
-/** What a refused token has, and what is accepted in its place; for the entry of the refusal. */
+/** The members of a refused token and the accepted values, for the entry of the refusal. */
 export interface Difference {
   readonly found?: Named
   readonly allowed?: Named
