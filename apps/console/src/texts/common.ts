@@ -1,6 +1,8 @@
 export const common = {
   copy: 'Copy',
   copied: 'Copied',
+  exportCsv: 'Export CSV',
+  exportFailed: 'The list could not be exported',
   showAsCurl: 'Show as curl',
   curlHint: 'The same request from a terminal. Set REMIT_KEY to a key of this organization first.',
   command: 'Command',

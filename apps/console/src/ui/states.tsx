@@ -1,12 +1,15 @@
-import { Check, Copy, Terminal } from 'lucide-react'
+import { Check, Copy, Download, Terminal } from 'lucide-react'
 import { useState } from 'react'
 import type { ReactNode } from 'react'
 import { messageOf } from '../api/client.ts'
+import { csvOf, saveCsv } from '../format/csv.ts'
+import type { CsvColumn } from '../format/csv.ts'
 import { curlOf } from '../format/curl.ts'
 import type { Request } from '../format/curl.ts'
 import { t } from '../texts.ts'
 import { Button, classes } from './button.tsx'
 import { Modal } from './modal.tsx'
+import { announce } from './toasts.tsx'
 import styles from './ui.module.css'
 import { Literal } from './values.tsx'
 
@@ -56,6 +59,35 @@ export function CurlButton({ request }: { request: () => Request }) {
         <Code label={t.common.command}>{shown ?? ''}</Code>
       </Modal>
     </>
+  )
+}
+
+interface CsvButtonProps<T> {
+  /** Name of the file, without its ending. */
+  readonly name: string
+  readonly columns: readonly CsvColumn<T>[]
+  /** Reads the rows, of all pages where the list has more than one. */
+  readonly rows: () => Promise<readonly T[]>
+}
+
+/** Saves a list as a CSV file. */
+export function CsvButton<T>({ name, columns, rows }: CsvButtonProps<T>) {
+  const [isBusy, setBusy] = useState(false)
+  const save = async () => {
+    setBusy(true)
+    try {
+      saveCsv(name, csvOf(columns, await rows()))
+    } catch (error) {
+      announce(t.common.exportFailed, messageOf(error))
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <Button tone="quiet" disabled={isBusy} onClick={() => void save()}>
+      <Download aria-hidden />
+      {t.common.exportCsv}
+    </Button>
   )
 }
 

@@ -1,5 +1,7 @@
 export { isName } from '../values.ts'
 export { spellOut, UNSEEN } from './characters.ts'
+export { cellText, csvText, withoutFormulas } from './csv.ts'
+export type { CsvCell, CsvTable } from './csv.ts'
 export { base64url, bytesOf, digestOf, hex, sha256 } from './digest.ts'
 export { fitted, MAX_POINTER, MAX_REPLACED } from './fit.ts'
 export type { Fitted } from './fit.ts'

@@ -7,8 +7,7 @@ import type {
   ReportEvidence,
 } from '@remit/contract'
 import { DAYS_TEXTS, evidenceTitle, figureText, unitText } from '@remit/contract/report-texts'
-import type { CsvCell } from './cell.ts'
-import type { CsvTable } from './table.ts'
+import type { CsvCell, CsvTable } from '@remit/contract/fit'
 
 /** Content with its hash. */
 export interface HashedContent {

@@ -1,4 +1,4 @@
-import { UNSEEN } from '@remit/contract/fit'
+import { UNSEEN } from './characters.ts'
 
 /** The value of a cell: a computed number or boolean, any text, or nothing. */
 export type CsvCell = number | boolean | string | null
@@ -55,3 +55,15 @@ export function withoutFormulas(given: string): string {
   }
   return isFormula ? `'${written}` : written
 }
+/** Column names, and rows with one cell per column. */
+export interface CsvTable {
+  readonly columns: readonly string[]
+  readonly rows: readonly (readonly CsvCell[])[]
+}
+
+/**
+ * RFC 4180: one rectangular table with a header, CRLF after each line, UTF-8 without a byte order
+ * mark.
+ */
+export const csvText = ({ columns, rows }: CsvTable): string =>
+  [columns, ...rows].map((row) => `${row.map(cellText).join(',')}\r\n`).join('')

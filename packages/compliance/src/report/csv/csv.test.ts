@@ -2,8 +2,7 @@ import { cpuMsOf } from '@remit/core/testing'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formulasIn, FORMULAS, parseCsv } from '../../../test/support/csv.ts'
-import { cellText, withoutFormulas } from './cell.ts'
-import { csvText } from './table.ts'
+import { cellText, csvText, withoutFormulas } from '@remit/contract/fit'
 
 const readBack = (text: string): string => parseCsv(`${cellText(text)}\r\n`)[0]?.[0] ?? ''
 
