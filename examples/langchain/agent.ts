@@ -1,17 +1,17 @@
 /**
  * A LangChain agent that pays, with the framework's fake model in the place of a real one.
  *
- *   REMIT=http://localhost:8080 REMIT_KEY=rmk_… node --conditions=@remit/source examples/langchain/agent.ts 40
+ *   REMIT_URL=http://localhost:8080 REMIT_KEY=rmk_… node --conditions=@remit/source examples/langchain/agent.ts 40
  */
 import { createClient, createGate } from '@remit/sdk/node'
 import { remitMiddleware } from '@remit/sdk/langchain'
 import { createAgent, FakeToolCallingModel, tool } from 'langchain'
 import { z } from 'zod'
 
-const { REMIT = 'http://localhost:8080', REMIT_KEY = '' } = process.env
+const { REMIT_URL = 'http://localhost:8080', REMIT_KEY = '' } = process.env
 const [amount = '40'] = process.argv.slice(2)
 
-const client = createClient({ baseUrl: REMIT, key: REMIT_KEY })
+const client = createClient({ baseUrl: REMIT_URL, key: REMIT_KEY })
 const gate = createGate({ client, agentId: 'payer', map: { transfer: { amount: '/amount_usd' } } })
 
 const transfer = tool(({ amount_usd }: { amount_usd: number }) => `Paid ${amount_usd} USD`, {

@@ -1,7 +1,7 @@
 /**
  * A Mastra agent that pays, with the framework's mock model in the place of a real one.
  *
- *   REMIT=http://localhost:8080 REMIT_KEY=rmk_… node --conditions=@remit/source examples/mastra/agent.ts 40
+ *   REMIT_URL=http://localhost:8080 REMIT_KEY=rmk_… node --conditions=@remit/source examples/mastra/agent.ts 40
  */
 import { Agent } from '@mastra/core/agent'
 import type { AgentConfig } from '@mastra/core/agent'
@@ -11,10 +11,10 @@ import { createClient, createGate } from '@remit/sdk/node'
 import { governed } from '@remit/sdk/mastra'
 import { z } from 'zod'
 
-const { REMIT = 'http://localhost:8080', REMIT_KEY = '' } = process.env
+const { REMIT_URL = 'http://localhost:8080', REMIT_KEY = '' } = process.env
 const [amount = '40'] = process.argv.slice(2)
 
-const client = createClient({ baseUrl: REMIT, key: REMIT_KEY })
+const client = createClient({ baseUrl: REMIT_URL, key: REMIT_KEY })
 const gate = createGate({ client, agentId: 'payer', map: { transfer: { amount: '/amount_usd' } } })
 
 const transfer = createTool({

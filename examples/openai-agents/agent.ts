@@ -1,7 +1,7 @@
 /**
  * An agent of the OpenAI Agents SDK that pays, with a scripted model in the place of a real one.
  *
- *   REMIT=http://localhost:8080 REMIT_KEY=rmk_… node --conditions=@remit/source examples/openai-agents/agent.ts 40
+ *   REMIT_URL=http://localhost:8080 REMIT_KEY=rmk_… node --conditions=@remit/source examples/openai-agents/agent.ts 40
  */
 import { Agent, Runner, tool, Usage } from '@openai/agents'
 import type { Model } from '@openai/agents'
@@ -9,10 +9,10 @@ import { createClient, createGate } from '@remit/sdk/node'
 import { governed } from '@remit/sdk/openai-agents'
 import { z } from 'zod'
 
-const { REMIT = 'http://localhost:8080', REMIT_KEY = '' } = process.env
+const { REMIT_URL = 'http://localhost:8080', REMIT_KEY = '' } = process.env
 const [amount = '40'] = process.argv.slice(2)
 
-const client = createClient({ baseUrl: REMIT, key: REMIT_KEY })
+const client = createClient({ baseUrl: REMIT_URL, key: REMIT_KEY })
 const gate = createGate({ client, agentId: 'payer', map: { transfer: { amount: '/amount_usd' } } })
 
 const transfer = tool(

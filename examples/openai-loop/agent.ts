@@ -1,16 +1,16 @@
 /**
  * A loop over chat completions that pays, with a scripted answer in the place of a model's.
  *
- *   REMIT=http://localhost:8080 REMIT_KEY=rmk_… node --conditions=@remit/source examples/openai-loop/agent.ts 40
+ *   REMIT_URL=http://localhost:8080 REMIT_KEY=rmk_… node --conditions=@remit/source examples/openai-loop/agent.ts 40
  */
 import { createClient, createGate } from '@remit/sdk/node'
 import { runToolCalls } from '@remit/sdk/openai'
 import type { ChatCompletionMessage, ChatCompletionMessageParam } from 'openai/resources'
 
-const { REMIT = 'http://localhost:8080', REMIT_KEY = '' } = process.env
+const { REMIT_URL = 'http://localhost:8080', REMIT_KEY = '' } = process.env
 const [amount = '40'] = process.argv.slice(2)
 
-const client = createClient({ baseUrl: REMIT, key: REMIT_KEY })
+const client = createClient({ baseUrl: REMIT_URL, key: REMIT_KEY })
 const gate = createGate({ client, agentId: 'payer', map: { transfer: { amount: '/amount_usd' } } })
 
 const transfer = ({ amount_usd }: { amount_usd: number }) => `Paid ${amount_usd} USD`

@@ -1,9 +1,9 @@
 /**
  * An agent that pays one invoice, and asks Remit first. Plain `fetch`, no SDK.
  *
- *   REMIT=http://localhost:8080 AGENT_KEY=rmc_… node examples/payment-agent/agent.ts 4711 2400
+ *   REMIT_URL=http://localhost:8080 REMIT_KEY=rmc_… node examples/payment-agent/agent.ts 4711 2400
  */
-const { REMIT = 'http://localhost:8080', AGENT_KEY = '' } = process.env
+const { REMIT, REMIT_URL = REMIT ?? 'http://localhost:8080', REMIT_KEY = '' } = process.env
 const [invoice = '4711', amount = '2400'] = process.argv.slice(2)
 
 interface Decision {
@@ -61,9 +61,9 @@ function pay(): number {
 }
 
 async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
-  const response = await fetch(new URL(path, REMIT), {
+  const response = await fetch(new URL(path, REMIT_URL), {
     method,
-    headers: { authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${REMIT_KEY}`, 'content-type': 'application/json' },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
   if (!response.ok)

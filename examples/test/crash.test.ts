@@ -31,7 +31,7 @@ describe.skipIf(!hasModules())('a run that ended in between', () => {
     new Promise<{ stdout: string; signal: string | null }>((done) => {
       const program = resolve(import.meta.dirname, 'support/crashing-agent.ts')
       const args = ['--conditions=@remit/source', program, agent, place, file]
-      const env = programEnv({ REMIT: server.url, REMIT_KEY: server.org.key })
+      const env = programEnv({ REMIT_URL: server.url, REMIT_KEY: server.org.key })
       execFile('node', args, { env }, (error, stdout) =>
         done({ stdout, signal: error?.signal ?? null }),
       )

@@ -27,7 +27,7 @@ interface Ended {
   readonly stderr: string
 }
 
-describe.skipIf(!hasModules())('remit doctor', () => {
+describe.skipIf(!hasModules())('remit-sdk doctor', () => {
   const temp = mkdtempSync(join(tmpdir(), 'remit-doctor-'))
   let server: RemitServer
   let env: Record<string, string>

@@ -20,7 +20,7 @@ describe.skipIf(!hasModules())('the example', () => {
   it.each(sampled(['vercel-ai', 'openai-agents', 'langchain', 'mastra', 'openai-loop'], 2))(
     '%s pays what is allowed, and nothing else',
     async (name) => {
-      const env = programEnv({ REMIT: server.url, REMIT_KEY: server.org.key })
+      const env = programEnv({ REMIT_URL: server.url, REMIT_KEY: server.org.key })
       const agent = ['--conditions=@remit/source', `${name}/agent.ts`]
       const start = async (amount: string) =>
         (await run('node', [...agent, amount], { cwd: folder, env })).stdout

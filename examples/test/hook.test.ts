@@ -56,7 +56,7 @@ async function run(
   return { code, ...out }
 }
 
-describe.skipIf(!hasModules())('remit hook codex', () => {
+describe.skipIf(!hasModules())('remit-sdk hook codex', () => {
   let server: RemitServer
   let env: Record<string, string>
   /** Takes requests and never answers. */
@@ -104,7 +104,7 @@ describe.skipIf(!hasModules())('remit hook codex', () => {
     const { code, stdout, stderr } = await run(input('PreToolUse'), changed())
 
     expect({ code, answer: JSON.parse(stdout) as unknown }).toEqual({ code: 0, answer: DENIED })
-    expect(stderr).toMatch(/^remit: ./)
+    expect(stderr).toMatch(/^remit-sdk: ./)
   })
 
   it.each(['{}', '{"hookSpecificOutput":null}', '{"hookSpecificOutput":{}}', 'ok'])(

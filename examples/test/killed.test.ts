@@ -95,7 +95,7 @@ describe.skipIf(!hasModules())('a server that is killed with SIGKILL', () => {
       new Promise<{ stdout: string; signal: string | null }>((done) => {
         const program = resolve(import.meta.dirname, 'support/crashing-agent.ts')
         const args = ['--conditions=@remit/source', program, agent, at, file]
-        const env = programEnv({ REMIT: server.url, REMIT_KEY: server.key })
+        const env = programEnv({ REMIT_URL: server.url, REMIT_KEY: server.key })
         execFile('node', args, { env }, (error, stdout) =>
           done({ stdout, signal: error?.signal ?? null }),
         )

@@ -23,7 +23,7 @@ interface Example {
   readonly types?: Readonly<Record<string, string>>
   /** The framework's own types do not compile: users skip the library check. */
   readonly hasBrokenTypes?: true
-  /** The output of `remit doctor`. */
+  /** The output of `remit-sdk doctor`. */
   readonly enforced: RegExp
 }
 
@@ -77,7 +77,7 @@ describe.skipIf(!canInstall)('the packed SDK in an empty folder', () => {
     server = await startRemit()
     await server.client.setSpendLimit({ params: { id: 'payer' }, body: { daily_usd: 1000 } })
     const { url } = server
-    env = { PATH: process.env['PATH'] ?? '', REMIT: url, REMIT_URL: url, REMIT_KEY: server.org.key }
+    env = { PATH: process.env['PATH'] ?? '', REMIT_URL: url, REMIT_KEY: server.org.key }
   }, 900_000)
   afterAll(async () => {
     await server.stop()
@@ -206,8 +206,8 @@ ${example.replace('http://localhost:8080', server.url)}`,
 
     // One report names all frameworks; each is imported for it.
     let report: Promise<{ stdout: string }> | undefined
-    it.each(EXAMPLES)('has $name, which remit doctor finds', async ({ enforced }) => {
-      const bin = join(folder, 'node_modules/.bin/remit')
+    it.each(EXAMPLES)('has $name, which remit-sdk doctor finds', async ({ enforced }) => {
+      const bin = join(folder, 'node_modules/.bin/remit-sdk')
       report ??= run(bin, ['doctor'], { cwd: folder, env })
 
       expect((await report).stdout).toMatch(enforced)

@@ -1,17 +1,17 @@
 /**
  * An agent of the Vercel AI SDK that pays, with the SDK's mock model in the place of a real one.
  *
- *   REMIT=http://localhost:8080 REMIT_KEY=rmk_… node --conditions=@remit/source examples/vercel-ai/agent.ts 40
+ *   REMIT_URL=http://localhost:8080 REMIT_KEY=rmk_… node --conditions=@remit/source examples/vercel-ai/agent.ts 40
  */
 import { createClient, createGate } from '@remit/sdk/node'
 import { governed, toolApproval } from '@remit/sdk/vercel'
 import { generateText, jsonSchema, stepCountIs, tool } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
 
-const { REMIT = 'http://localhost:8080', REMIT_KEY = '' } = process.env
+const { REMIT_URL = 'http://localhost:8080', REMIT_KEY = '' } = process.env
 const [amount = '40'] = process.argv.slice(2)
 
-const client = createClient({ baseUrl: REMIT, key: REMIT_KEY })
+const client = createClient({ baseUrl: REMIT_URL, key: REMIT_KEY })
 const gate = createGate({ client, agentId: 'payer', map: { transfer: { amount: '/amount_usd' } } })
 
 const transfer = tool({

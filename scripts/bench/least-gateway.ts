@@ -1,15 +1,15 @@
 /**
  * The least that a gateway on HTTP can do, the baseline of `pnpm bench mcp`: it asks Remit before each request and
  * pipes bytes. It reads no message, pins no tools and reports no outcome. Its environment has `PORT`, `UPSTREAM`,
- * `REMIT_URL` and `REMIT_API_KEY`.
+ * `REMIT_URL` and `REMIT_KEY`.
  */
 import { Agent, createServer, request as send } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { deciding } from './mcp-peers.ts'
 
-const { PORT = '', UPSTREAM = '', REMIT_URL = '', REMIT_API_KEY = '' } = process.env
+const { PORT = '', UPSTREAM = '', REMIT_URL = '', REMIT_KEY = '' } = process.env
 const agent = new Agent({ keepAlive: true })
-const remit = deciding(REMIT_URL, REMIT_API_KEY)
+const remit = deciding(REMIT_URL, REMIT_KEY)
 
 async function passOn(request: IncomingMessage, body: Buffer, response: ServerResponse) {
   await remit.echo()

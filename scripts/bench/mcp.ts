@@ -41,7 +41,7 @@ export interface Setting {
 export async function setUp(transport: Transport, { probed = false } = {}): Promise<Setting> {
   const installation = await createInstallation('sqlite')
   const server = await startServer({ kind: 'remit', ...installation })
-  const env = { REMIT_URL: server.url, REMIT_API_KEY: server.organization.key }
+  const env = { REMIT_URL: server.url, REMIT_KEY: server.organization.key }
   const startGateway = (...command: string[]) =>
     startNode([...(probed ? PROBE : []), ...GATEWAY, ...command], env, { isProbed: probed })
   const started = await (transport === 'stdio'
@@ -65,7 +65,7 @@ type Started = Omit<Setting, 'stop' | 'decision'> & { readonly end?: () => void 
 
 interface RemitEnv extends Record<string, string> {
   readonly REMIT_URL: string
-  readonly REMIT_API_KEY: string
+  readonly REMIT_KEY: string
 }
 
 type StartGateway = (...command: string[]) => Setting['gateway']
@@ -100,7 +100,7 @@ async function startOnHttp(startGateway: StartGateway, env: RemitEnv): Promise<S
   await isUp(`http://${listen}/healthz`)
   return {
     plain: await onHttp(url),
-    governed: await onHttp(`http://${listen}/mcp/everything`, env.REMIT_API_KEY),
+    governed: await onHttp(`http://${listen}/mcp/everything`, env.REMIT_KEY),
     least: await onHttp(`http://127.0.0.1:${leastPort}`),
     gateway,
     end() {

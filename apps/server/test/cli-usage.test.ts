@@ -39,6 +39,7 @@ describe('the command line', () => {
 
   test.each([
     [['orgg'], "remit: unknown command 'orgg' (Did you mean org?)\n"],
+    [['hook', 'codex', '--timeout', '60'], /`remit-sdk hook codex`/],
     [['org', 'list', '--wide'], "remit: unknown option '--wide'\n"],
     [['org', 'create'], "remit: missing required argument 'name'\n"],
     [

@@ -195,10 +195,11 @@ describe('remit discover', () => {
   })
 
   test.each([
-    ['the command', 'remit hook codex --timeout 60', true],
+    ['the command', 'remit-sdk hook codex --timeout 60', true],
+    ['the old command', 'remit hook codex', false],
     ['npx', 'npx -y @remit/sdk hook codex', true],
     ['another command', 'echo remit', false],
-    ['the command of another program', 'notremit hook codex', false],
+    ['the command of another program', 'notremit-sdk hook codex', false],
   ])('Codex with %s is governed: %s', (_, command, governed) => {
     write(
       '.codex/config.toml',

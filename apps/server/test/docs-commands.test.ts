@@ -19,11 +19,11 @@ const blocksOf = (page: string): string[] =>
   [...textOf(page).matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = '']) => block)
 
 it.each(pages.filter((page) => blocksOf(page).some((block) => block.includes('curl '))))(
-  '%s asks the server that `REMIT` names, with a key from a variable',
+  '%s asks the server that `REMIT_URL` names, with a key from a variable',
   (page) => {
     for (const block of blocksOf(page)) {
       for (const [request] of block.matchAll(/^curl (?:[^\n]|\\\n)*/gm)) {
-        expect(request).toMatch(/^curl (?:-\S+ (?:[A-Z]+ )?)*"?\$REMIT\//)
+        expect(request).toMatch(/^curl (?:-\S+ (?:[A-Z]+ )?)*"?\$REMIT_URL\//)
         expect(request).toMatch(/"Authorization: Bearer \$(?:REMIT|ALICE)_KEY"|\/\.well-known\//)
       }
     }
@@ -38,7 +38,7 @@ describe.skipIf(!hasModules())('one after the other, the README first, the reque
     remit = await createTestRemit({ modules: await loadModules() })
     listener = await listen(remit.app, { host: '127.0.0.1', port: 0 })
     const { key } = await remit.organization()
-    env = { PATH: process.env['PATH'] ?? '', REMIT: listener.url, REMIT_KEY: key }
+    env = { PATH: process.env['PATH'] ?? '', REMIT_URL: listener.url, REMIT_KEY: key }
     for (const request of await readmeRequests(root, listener.url)) await run(request)
   })
   afterAll(async () => {

@@ -32,7 +32,7 @@ describe.skipIf(!hasModules())('examples/curl/guarded.sh', () => {
     remit = await createTestRemit({ modules: await loadModules() })
     listener = await listen(remit.app, { host: '127.0.0.1', port: 0 })
     const { key } = await remit.organization()
-    env = { REMIT: listener.url, REMIT_KEY: key }
+    env = { REMIT_URL: listener.url, REMIT_KEY: key }
     const rule = { effect: 'deny', actions: ['deploy.*'] }
     await fetch(`${listener.url}/v1/policies`, {
       method: 'POST',
@@ -51,10 +51,17 @@ describe.skipIf(!hasModules())('examples/curl/guarded.sh', () => {
     expect(ended).toMatchObject({ code: 0, stdout: 'it ran\n' })
   })
 
+  it('reads the address from the old name of its variable, too', async () => {
+    const { REMIT_URL: url = '', ...others } = env
+    const ended = await guarded(['deployer', 'report.read', 'env:prod'], { ...others, REMIT: url })
+
+    expect(ended).toMatchObject({ code: 0, stdout: 'it ran\n' })
+  })
+
   it('does not run the command after a deny, without a key, or without a server', async () => {
     const denied = await guarded(['deployer', 'deploy.production', 'env:prod'], env)
     const keyless = await guarded(['deployer', 'report.read', ''], { ...env, REMIT_KEY: 'rmk_x' })
-    const down = await guarded(['a', 'b', 'c'], { ...env, REMIT: 'http://127.0.0.1:9' })
+    const down = await guarded(['a', 'b', 'c'], { ...env, REMIT_URL: 'http://127.0.0.1:9' })
 
     expect(denied).toMatchObject({ code: 77, stdout: '' })
     expect(denied.stderr).toContain('policy_deny')

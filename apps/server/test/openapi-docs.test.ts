@@ -21,7 +21,7 @@ describe.skipIf(!hasModules())('docs/api.md', () => {
     listener = await listen(remit.app, { host: '127.0.0.1', port: 0 })
     const { key } = await remit.organization()
     clock.catchUp()
-    env = { PATH: process.env['PATH'] ?? '', REMIT: listener.url, REMIT_KEY: key }
+    env = { PATH: process.env['PATH'] ?? '', REMIT_URL: listener.url, REMIT_KEY: key }
   })
   afterAll(async () => {
     await listener.stop()

@@ -33,7 +33,7 @@ describe.skipIf(!hasModules())('the tutorial', () => {
     folder = mkdtempSync(join(tmpdir(), 'remit-tutorial-'))
     const settings = { REMIT_EVALUATION: '1', REMIT_BOOTSTRAP_ORG: 'demo', REMIT_PORT: '0' }
     server = new RunningProcess('main', [], settings, folder)
-    env['REMIT'] = (await server.says(/Remit listens on (\S+)/))[1] ?? ''
+    env['REMIT_URL'] = (await server.says(/Remit listens on (\S+)/))[1] ?? ''
     env['REMIT_KEY'] = (await server.says(/\brmk_[0-9A-Za-z]{65}\b/))[0]
   })
   afterAll(async () => {

@@ -79,7 +79,7 @@ describe.skipIf(!hasModules()).each(someDialects())('docs/verify-offline.md on %
       ...installation.env,
       PATH: `${programs()}:${process.env['PATH']}`,
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
-      REMIT: url,
+      REMIT_URL: url,
       REMIT_KEY: key.secret,
       REPORT: id,
     }

@@ -210,7 +210,7 @@ describe.skipIf(!hasModules())('the gateway', () => {
     const start = async (env: Record<string, string>, flags: string[] = ['--agent', 'tester']) => {
       const stderr = new PassThrough()
       const code = await run([...flags, '--', process.execPath, '-e', ''], {
-        env: { ...process.env, REMIT_URL: remit.url, REMIT_API_KEY: remit.org.key, ...env },
+        env: { ...process.env, REMIT_URL: remit.url, REMIT_KEY: remit.org.key, ...env },
         stdin: new PassThrough(),
         stdout: new PassThrough(),
         stderr,
@@ -225,13 +225,13 @@ describe.skipIf(!hasModules())('the gateway', () => {
         params: { agentID: `a${usd}` },
         body: { scopes },
       })
-      return { REMIT_API_KEY: secret ?? '' }
+      return { REMIT_KEY: secret ?? '' }
     }
 
     it('a wrong key, and says so first', async () => {
-      const { code, said } = await start({ REMIT_API_KEY: `rmk_${'0'.repeat(65)}` })
+      const { code, said } = await start({ REMIT_KEY: `rmk_${'0'.repeat(65)}` })
 
-      expect(said).toMatch(/^remit-mcp: The key in REMIT_API_KEY is wrong: /)
+      expect(said).toMatch(/^remit-mcp: The key in REMIT_KEY is wrong: /)
       expect(code).toBe(1)
     })
 
@@ -247,7 +247,7 @@ describe.skipIf(!hasModules())('the gateway', () => {
     it('a key that cannot ask for decisions', async () => {
       const { secret } = await remit.client.createKey({ body: { role: 'read' } })
 
-      expect((await start({ REMIT_API_KEY: secret ?? '' })).said).toContain('needs the role ingest')
+      expect((await start({ REMIT_KEY: secret ?? '' })).said).toContain('needs the role ingest')
     })
 
     it('a file of mappings that has a mistake', async () => {
@@ -257,10 +257,23 @@ describe.skipIf(!hasModules())('the gateway', () => {
     })
   })
 
+  it('reads its key from the old name of the variable, and says so', async () => {
+    const stderr = new PassThrough()
+    const code = await run(['--agent', 'tester', '--', process.execPath, '-e', ''], {
+      env: { ...process.env, REMIT_URL: remit.url, REMIT_API_KEY: remit.org.key, REMIT_KEY: '' },
+      stdin: new PassThrough(),
+      stdout: new PassThrough(),
+      stderr,
+      stopped: () => Promise.resolve(),
+    })
+
+    expect([code, String(stderr.read())]).toEqual([0, expect.stringContaining('old name')])
+  })
+
   it('starts before Remit can be reached, and says so', async () => {
     const stderr = new PassThrough()
     const code = await run(['--agent', 'tester', '--', process.execPath, '-e', ''], {
-      env: { ...process.env, REMIT_URL: 'http://127.0.0.1:9', REMIT_API_KEY: remit.org.key },
+      env: { ...process.env, REMIT_URL: 'http://127.0.0.1:9', REMIT_KEY: remit.org.key },
       stdin: new PassThrough(),
       stdout: new PassThrough(),
       stderr,

@@ -159,7 +159,7 @@ describe.skipIf(!hasModules())('calls through the gateway on stdio', () => {
 
     const seen = JSON.parse(textOf(await client.callTool(call('environment')))) as object
 
-    expect(Object.keys(seen)).not.toContain('REMIT_API_KEY')
+    expect(Object.keys(seen)).not.toContain('REMIT_KEY')
     expect(seen).toMatchObject({ SECRET: '', CALLS: file.path })
     await client.close()
   })

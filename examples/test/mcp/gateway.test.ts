@@ -199,7 +199,7 @@ describe.skipIf(!hasModules())('the gateway on HTTP', () => {
     await client.close()
 
     expect(seen).toMatchObject({ CALLS: file.path, SECRET: '' })
-    expect(Object.keys(seen)).not.toContain('REMIT_API_KEY')
+    expect(Object.keys(seen)).not.toContain('REMIT_KEY')
     expect(JSON.stringify(seen)).not.toContain(remit.org.key)
   })
 

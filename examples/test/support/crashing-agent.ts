@@ -2,12 +2,12 @@
 import { appendFileSync } from 'node:fs'
 import { createClient, createGate } from '@remit/sdk'
 
-const { REMIT = '', REMIT_KEY = '' } = process.env
+const { REMIT_URL = '', REMIT_KEY = '' } = process.env
 const [agentId = '', place = '', file = ''] = process.argv.slice(2)
 const end = () => process.kill(process.pid, 'SIGKILL')
 
 const gate = createGate({
-  client: createClient({ baseUrl: REMIT, key: REMIT_KEY }),
+  client: createClient({ baseUrl: REMIT_URL, key: REMIT_KEY }),
   agentId,
   runId: 'run',
   map: { pay: { amount: '/usd' } },

@@ -25,7 +25,7 @@ server's command.
 
 serve listens on HTTP in front of the servers that FILE names, such as gateway.json.
 
-environment: REMIT_URL (http://localhost:8080 unless given), REMIT_API_KEY (an ingest key, or the agent's
+environment: REMIT_URL (http://localhost:8080 unless given), REMIT_KEY (an ingest key, or the agent's
 credential)
 `
 

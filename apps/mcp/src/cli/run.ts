@@ -45,7 +45,7 @@ const isUsage = (error: unknown): boolean =>
 
 async function serveUntilStopped({ config }: ServeArguments, io: Io): Promise<void> {
   const { env, stderr, stopped } = io
-  const key = keyOf(env)
+  const key = keyOf(io)
   // Loaded for this mode alone: a gateway on stdio starts with every session of a client.
   const [{ readGatewayConfig }, { serve }] = await Promise.all([
     import('../config/read.ts'),
@@ -72,11 +72,15 @@ const warnTo =
     // Texts of servers must not steer the terminal, or look like lines of the gateway in a log.
     void stderr.write(`remit-mcp: ${spellOut(message)}\n`)
 
-function keyOf(env: Io['env']): string {
-  const key = env['REMIT_API_KEY']
+function keyOf({ env, stderr }: Pick<Io, 'env' | 'stderr'>): string {
+  const { REMIT_KEY: key, REMIT_API_KEY: old } = env
   if (key !== undefined && key !== '') return key
+  if (old !== undefined && old !== '') {
+    warnTo(stderr)('REMIT_API_KEY is the old name of REMIT_KEY; its value is used')
+    return old
+  }
   throw new UsageError(
-    'REMIT_API_KEY is not set; it needs an ingest key or the credential of the agent',
+    'REMIT_KEY is not set; it needs an ingest key or the credential of the agent',
   )
 }
 
@@ -89,7 +93,7 @@ function omitKeyOf({ REMIT_OMIT_KEY: secret }: Io['env']): string | undefined {
 }
 
 async function start(options: Arguments, { env, stdin, stdout, stderr }: Io): Promise<void> {
-  const key = keyOf(env)
+  const key = keyOf({ env, stderr })
   const agentId = agentOf(key, options.agent)
   const { name, trust, deny, unknown, results, holdMs, dropMeta } = options
   const url = urlOf(env)

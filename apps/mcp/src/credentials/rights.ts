@@ -33,8 +33,7 @@ export async function checkKey({ client, url, hasGuard, warn }: Checked): Promis
     .getSession({ retries: 0, timeoutMs: 5_000 })
     .catch((error: unknown) => {
       if (!(error instanceof RemitError)) throw error
-      if (error.status === 401)
-        throw new Error(`The key in REMIT_API_KEY is wrong: ${url} refused it.`)
+      if (error.status === 401) throw new Error(`The key in REMIT_KEY is wrong: ${url} refused it.`)
       warn(`${url} cannot be reached, and calls fail until it can (${error.message})`)
       return null
     })
@@ -43,8 +42,8 @@ export async function checkKey({ client, url, hasGuard, warn }: Checked): Promis
   if (scope === null) return
   if (session.principal?.type !== 'agent')
     throw new Error(
-      'The key in REMIT_API_KEY cannot ask for decisions: it needs the role ingest, and Remit the team plan.',
+      'The key in REMIT_KEY cannot ask for decisions: it needs the role ingest, and Remit the team plan.',
     )
   const off = scope === 'guard' ? ', or turn the guard off with results "off"' : ''
-  throw new Error(`The credential in REMIT_API_KEY lacks the scope ${scope}: add it${off}.`)
+  throw new Error(`The credential in REMIT_KEY lacks the scope ${scope}: add it${off}.`)
 }

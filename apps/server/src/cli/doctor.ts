@@ -21,6 +21,13 @@ process.exit(await run(process.argv.slice(1), process))
 
 /** The SDK of the project runs the test, because it loads the frameworks of the project. */
 export function doctorCommand(program: Command, session: CommandRun): void {
+  // The SDK's program was called remit, too. Its exit code makes Codex block the call.
+  program
+    .command('hook [arguments...]', { hidden: true })
+    .allowUnknownOption()
+    .action(() => {
+      throw new CliError('hooks are answered by `remit-sdk hook codex`, of the package @remit/sdk')
+    })
   subcommand(program, 'doctor [folder]', 'Test whether the agents of a project obey a deny')
     .option('--url <url>', 'The server; default REMIT_URL, or http://localhost:8080')
     .option('--agent <id>', 'Agent that the self-tests are recorded for')

@@ -54,7 +54,10 @@ function hooksIn(content: Members): FoundHook[] {
 
 /** The reason for which a hook does not put Remit in front of all tools; null if it does. */
 function faultOf({ event, matcher, hook }: FoundHook, host: Hooked): string | null {
-  if (!isRemit(hook, host)) return 'asks another program'
+  if (!isRemit(hook, host))
+    return OLD_COMMAND.test(String(hook['command']))
+      ? 'remit hook is now remit-sdk hook, of @remit/sdk'
+      : 'asks another program'
   const isForAll = matcher === undefined || matcher === null || matcher === '' || matcher === '*'
   if (!isForAll && matcher !== '.*') return 'its matcher leaves tools out'
   if (event === 'PreToolUse' && host === 'claude-code' && hook['onFailure'] !== 'block')
@@ -62,7 +65,10 @@ function faultOf({ event, matcher, hook }: FoundHook, host: Hooked): string | nu
   return null
 }
 
-const COMMAND = /(?:^|[\s/"'])(?:remit|@remit\/sdk(?:@[\w.^~-]+)?)["']?\s+hook\s+codex(?:\s|$)/
+const COMMAND = /(?:^|[\s/"'])(?:remit-sdk|@remit\/sdk(?:@[\w.^~-]+)?)["']?\s+hook\s+codex(?:\s|$)/
+
+/** The program of the SDK before it had a name of its own. */
+const OLD_COMMAND = /(?:^|[\s/"'])remit["']?\s+hook\s+codex(?:\s|$)/
 
 function isRemit({ type, url, command }: Members, host: Hooked): boolean {
   if (host === 'codex') return typeof command === 'string' && COMMAND.test(command)

@@ -22,7 +22,7 @@ describe.skipIf(!hasModules())('docs/compliance.md for an organization of today'
     listener = await listen(remit.app, { host: '127.0.0.1', port: 0 })
     org = await remit.organization()
     clock.catchUp()
-    env = { PATH: process.env['PATH'] ?? '', REMIT: listener.url, REMIT_KEY: org.key }
+    env = { PATH: process.env['PATH'] ?? '', REMIT_URL: listener.url, REMIT_KEY: org.key }
   })
   afterAll(async () => {
     await listener.stop()

@@ -8,9 +8,10 @@ export interface CommandFacts {
   readonly options: readonly string[]
 }
 
-/** Every command that does something, groups left out. */
+/** Every command of the help that does something, groups left out. */
 export function commandsOf(command: Command, path = command.name()): CommandFacts[] {
-  const children = command.commands.filter((child) => child.name() !== 'help')
+  const visible = command.createHelp().visibleCommands(command)
+  const children = visible.filter((child) => child.name() !== 'help')
   if (children.length > 0) {
     return children.flatMap((child) => commandsOf(child, `${path} ${child.name()}`))
   }

@@ -47,11 +47,7 @@ export const governed = (
     ...options
   }: { flags?: readonly string[]; env?: Record<string, string> } & ClientOptions = {},
 ): Promise<Started> =>
-  start(
-    gatewayArguments(server, flags),
-    { REMIT_URL: url, REMIT_API_KEY: org.key, ...env },
-    options,
-  )
+  start(gatewayArguments(server, flags), { REMIT_URL: url, REMIT_KEY: org.key, ...env }, options)
 
 async function start(
   args: readonly string[],

@@ -19,7 +19,7 @@ export async function startProgram(
   writeFileSync(path, JSON.stringify({ listen: '127.0.0.1:0', trust: 'first-use', ...config }))
   const child = spawn(process.execPath, [...NODE, GATEWAY, 'serve', '--config', path], {
     stdio: ['ignore', 'ignore', 'pipe'],
-    env: programEnv({ REMIT_URL: url, REMIT_API_KEY: org.key, ...env }),
+    env: programEnv({ REMIT_URL: url, REMIT_KEY: org.key, ...env }),
   })
   const ended = once(child, 'close')
   const lines = createInterface({ input: child.stderr })

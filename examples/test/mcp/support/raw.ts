@@ -67,7 +67,7 @@ export class RawGateway extends RawProgram {
     server: readonly string[],
     { flags, env = {} }: { flags?: readonly string[]; env?: Record<string, string> } = {},
   ) {
-    super(gatewayArguments(server, flags), { REMIT_URL: url, REMIT_API_KEY: org.key, ...env })
+    super(gatewayArguments(server, flags), { REMIT_URL: url, REMIT_KEY: org.key, ...env })
   }
 }
 

@@ -42,7 +42,7 @@ export const talkOnStdio = (
 ): Promise<Talk> =>
   talkWith(gatewayArguments(server, flags), opening, {
     REMIT_URL: url,
-    REMIT_API_KEY: org.key,
+    REMIT_KEY: org.key,
     ...env,
   })
 

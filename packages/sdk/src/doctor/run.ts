@@ -11,7 +11,7 @@ import { examinePython, pythonFrameworks } from './python.ts'
 import { describe } from './report.ts'
 import { reachServer } from './server.ts'
 
-const USAGE = `usage: remit doctor [FOLDER] [options]
+const USAGE = `usage: remit-sdk doctor [FOLDER] [options]
 
 Tests whether a denied tool call is blocked in each agent framework that the project in FOLDER uses.
 FOLDER has a package.json or Python requirements; the current folder unless given.
@@ -26,7 +26,7 @@ REMIT_KEY has the ingest key or the agent's credential.
 exit codes: 0 all are enforced; 1 one is not enforced; 2 one was not tested, or the test could not run
 `
 
-/** Exit codes of `remit doctor`. */
+/** Exit codes of `remit-sdk doctor`. */
 const EXIT = { enforced: 0, notEnforced: 1, couldNotRun: 2 } as const
 
 export interface Io {
@@ -51,7 +51,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     io.stderr.write(
       args.includes('--json')
         ? `${JSON.stringify({ error: { message, exit_code: EXIT.couldNotRun } })}\n`
-        : `remit: ${message}\n`,
+        : `remit-sdk: ${message}\n`,
     )
     return EXIT.couldNotRun
   }
@@ -80,7 +80,7 @@ function readArguments(args: readonly string[], env: Io['env']): Options | null 
   if (values.help) return null
   const [command, folder = '.', ...more] = positionals
   if (command !== 'doctor' || more.length > 0)
-    throw new CannotRun('expected `remit doctor [FOLDER]`; see --help')
+    throw new CannotRun('expected `remit-sdk doctor [FOLDER]`; see --help')
   const key = env['REMIT_KEY']
   if (key === undefined || key === '')
     throw new CannotRun('REMIT_KEY is not set; it needs an ingest key or a credential')

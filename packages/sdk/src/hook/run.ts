@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { askServer } from './ask-server.ts'
 import { eventOf, failure } from './answers.ts'
 
-const USAGE = `usage: remit hook codex [options]
+const USAGE = `usage: remit-sdk hook codex [options]
 
 Answers a hook of Codex: reads its input from standard input, asks Remit, and prints the decision.
 Without an answer from Remit in time, the decision is a denial.
@@ -55,7 +55,7 @@ export async function runHook(
     const message = error instanceof Error ? error.message : String(error)
     const { output, exitCode } = failure(event, message)
     if (output !== null) io.stdout.write(`${output}\n`)
-    io.stderr.write(`remit: ${message}\n`)
+    io.stderr.write(`remit-sdk: ${message}\n`)
     return exitCode
   }
 }
@@ -81,7 +81,7 @@ function readArguments(args: readonly string[], env: HookIo['env']): HookOptions
   if (values.help) return null
   const [, host, ...more] = positionals
   if (host !== 'codex' || more.length > 0)
-    throw new Error('expected `remit hook codex`; see --help')
+    throw new Error('expected `remit-sdk hook codex`; see --help')
   const seconds = Number(values.timeout)
   if (!Number.isInteger(seconds) || seconds < SECONDS.min || seconds > SECONDS.max)
     throw new Error(`--timeout must be a whole number from ${SECONDS.min} to ${SECONDS.max}`)

@@ -7,7 +7,7 @@ export const hostOperations = {
     problems: ['agent_mismatch', 'quota_exceeded'],
   },
   codexHook: {
-    text: 'Takes the input of a hook of Codex and returns its output, as `POST /v1/hooks/claude-code` does. Codex runs commands as hooks, so `remit hook codex` calls this endpoint.',
+    text: 'Takes the input of a hook of Codex and returns its output, as `POST /v1/hooks/claude-code` does. Codex runs commands as hooks, so `remit-sdk hook codex` calls this endpoint.',
     problems: ['agent_mismatch', 'quota_exceeded'],
   },
   litellmGuardrail: {
