@@ -73,8 +73,8 @@ export interface RemitOptions {
   readonly maxBatch?: number
   /** `/metrics` goes to an app of its own, for another port. */
   readonly metricsApart?: boolean
-  /** Development settings to name on `/ready`. */
-  readonly warnings?: readonly string[]
+  /** What the operator should change, for `/ready`; read at each request. */
+  readonly warnings?: () => readonly string[]
   /** Creates organizations; without it, nobody can over HTTP. */
   readonly newOrganization?: CreateOrganization
   /** Names of the keys of operators, by their hashes; without any, operators have no API. */

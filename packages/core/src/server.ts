@@ -160,7 +160,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     consolePages: assembled.consolePages,
     edition: settings.edition,
     modules: modules.map(({ name }) => name),
-    warnings: options.warnings ?? [],
+    warnings: options.warnings ?? (() => []),
     migrationSets,
     metrics,
     observeRequest,

@@ -65,7 +65,7 @@ export interface Waiting {
   readonly db: Database<CoreTables>
   readonly entitlement: Entitlement
   readonly log: Logger
-  readonly warnings: readonly string[]
+  readonly warnings: () => readonly string[]
 }
 
 /** The product, as the server and the command line use it. */
@@ -79,8 +79,8 @@ export interface Booted {
   readonly log: Logger
   /** Set when the server listens: without a base URL, the port is part of the console's address. */
   readonly listening: { port: number }
-  /** Active development settings, for `/ready` and the log. */
-  readonly warnings: readonly string[]
+  /** What the operator should change, for `/ready` and the log. */
+  readonly warnings: () => readonly string[]
   /** Creates an organization. Default plan: that of the license for new organizations. */
   readonly newOrganization: NewOrganizations
 }
@@ -105,9 +105,11 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
   const usageSink = usageSinkSettings(config)
   const operatorKeys = operatorKeysIn(config.REMIT_OPERATOR_KEYS_FILE)
   const listening = { port: config.REMIT_PORT }
-  const warnings = config.REMIT_ALLOW_LOOPBACK_TARGETS
-    ? ['REMIT_ALLOW_LOOPBACK_TARGETS=1: for development and tests only']
-    : []
+  const warnings = () => [
+    ...(config.REMIT_ALLOW_LOOPBACK_TARGETS
+      ? ['REMIT_ALLOW_LOOPBACK_TARGETS=1: for development and tests only']
+      : []),
+  ]
   const storage = await openStorage(config, log)
   const { db, signals } = storage
   const wait = options.wait?.({ config, db, entitlement, log, warnings })

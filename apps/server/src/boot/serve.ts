@@ -87,7 +87,7 @@ export async function createServer(
       { url, ...(metricsUrl !== null && { metrics: metricsUrl }), edition, database },
       notice,
     )
-    for (const warning of [...warnings, ...ignoredNames(env)]) log.warn(warning)
+    for (const warning of [...warnings(), ...ignoredNames(env)]) log.warn(warning)
     const foreign = await foreignLedgers(db, ledgerKey)
     if (foreign.length > 0) {
       log.error(

@@ -13,8 +13,8 @@ export interface StatusDeps {
   readonly modules: readonly string[]
   readonly evaluation: boolean
   readonly migrationSets: readonly MigrationSet[]
-  /** Development-only settings, listed on `/ready`. */
-  readonly warnings: readonly string[]
+  /** What the operator should change, for `/ready`; read at each request. */
+  readonly warnings: () => readonly string[]
 }
 
 /** Mounts `/health` and `/ready`: without a key, in every edition. */
@@ -34,7 +34,7 @@ export function mountStatus(app: Hono, deps: StatusDeps): void {
         status: ready ? 'ready' : 'unavailable',
         checks,
         ...(pending.length > 0 && { pending_migrations: pending }),
-        warnings: deps.warnings,
+        warnings: deps.warnings(),
       },
       ready ? 200 : 503,
     )
