@@ -5,7 +5,7 @@ import type { Append } from '../ledger/appender.ts'
 import { deniedByHook, permission, preToolUse } from './answers.ts'
 import type { Questions } from './once.ts'
 import { findCall, forgetCalls, promptKey, putCall, takePrompt } from './store.ts'
-import { callOf, keysOf, questionOf } from './tool-hook.ts'
+import { callOf, keysOf, questionOf, withoutReason } from './tool-hook.ts'
 import type { Host, ToolHook } from './tool-hook.ts'
 
 const KEPT_MS = 24 * 3_600_000
@@ -73,9 +73,8 @@ export class HostCalls {
   /** Answers a prompt, which does not name its call: as the decision on it, or else by one of its own. */
   async permit(asked: Asked, options: AnswerOptions): Promise<ToolHookAnswer> {
     const { db, tools, clock } = this.#deps
-    const { caller, agent, host, hook } = asked
-    const { input } = keysOf(host, hook, agent)
-    const known = await findCall(db, caller.orgId, { input })
+    const { caller, agent, host } = asked
+    const { hook, input, known } = await this.#prompted(asked)
     if (known?.decision === 'deny') return permission('deny', known.message)
     const call = callOf(host, hook, agent)
     // Rules may have changed since. Without a call, nothing tells a repeat from another prompt.
@@ -93,6 +92,19 @@ export class HostCalls {
         created_at: isoTime(clock.now()),
       })
     return options.allows ? permission('allow') : {}
+  }
+
+  /** The hook of a prompt, and the call that it is about, unless there was none. */
+  async #prompted({ caller, agent, host, hook }: Asked) {
+    const find = async (one: ToolHook) => {
+      const { input } = keysOf(host, one, agent)
+      return { hook: one, input, known: await findCall(this.#deps.db, caller.orgId, { input }) }
+    }
+    const found = await find(hook)
+    const own = withoutReason(hook)
+    if (found.known || own === null) return found
+    const call = await find(own)
+    return call.known ? call : found
   }
 
   /** Settles the decision of a call that ran, or records that it had none: once for each call. */

@@ -41,14 +41,14 @@ export function callOf(host: Host, hook: ToolHook, agentId: string): HostCall {
     session_id,
     host: host.name,
     ...facts,
-    ...(files.length > 0 && { files }),
+    ...(typeof files !== 'string' && files.length > 0 && { files }),
     ...mcp,
   }
   const call = mcp
     ? { agentId, action: 'tools/call', resource: { type: 'tool', id: mcp.tool }, context }
     : { agentId, action: `${host.prefix}${tool}`, context }
-  const unmappable = typeof named === 'string' ? named : ofHome(hook)
-  if (unmappable !== null) return { ...call, unmappable }
+  const unmappable = [named, files].find(isText)
+  if (unmappable !== undefined) return { ...call, unmappable }
   const readings = others.map((other) => ({
     resource: `tool:${other.tool}`,
     context: { ...other },
@@ -56,37 +56,32 @@ export function callOf(host: Host, hook: ToolHook, agentId: string): HostCall {
   return readings.length > 0 ? { ...call, readings } : call
 }
 
-const FILE_OF_PATCH = /^\s*\*\*\* (?:(?:Add|Update|Delete) File|Move to):[ \t]*(.+)$/gm
+/** Hosts trim a line of more blanks than there are in ASCII, and end it at U+000A alone. */
+const FILE_OF_PATCH = /^[^!-~]*\*\*\* (?:(?:Add|Update|Delete) File|Move to): ?(.*?)[ \t\r]*$/s
+const OF_HOME = /^\s*~(?:[/\\]|\s*$)/
+const LINE_OR_CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u
 
-/** The files that a tool of the host changes or reads, each in one spelling: its absolute path. Pure. */
-function filesOf({ tool_name: tool, tool_input: args, cwd }: ToolHook): readonly string[] {
+/**
+ * The files that a tool of the host changes or reads, each in one spelling: its absolute path in NFC. A text
+ * says why rules cannot see them. Pure.
+ */
+function filesOf({ tool_name: tool, tool_input: args, cwd }: ToolHook): readonly string[] | string {
   if (typeof args !== 'object' || args === null || tool.startsWith(PREFIX)) return []
-  const members = args as Readonly<Record<string, unknown>>
-  const named = [members['file_path'], members['notebook_path']]
+  const { file_path, notebook_path, path } = args as Readonly<Record<string, unknown>>
+  const named = [file_path, notebook_path, ...(tool === 'view_image' ? [path] : [])].filter(isText)
+  // The host knows the home folder.
+  if (named.some((one) => OF_HOME.test(one)))
+    return 'The path begins with ~, and rules do not know the folder. Name it in full.'
   // A patch names several, and those that it moves.
-  const patches = tool === 'apply_patch' ? Object.values(members) : []
-  const texts = [
-    ...named.filter((one) => typeof one === 'string'),
-    ...patches
-      .filter((one) => typeof one === 'string')
-      .flatMap((patch) =>
-        Array.from(patch.matchAll(FILE_OF_PATCH), ([, file = '']) => file.trim()),
-      ),
-  ]
-  return [...new Set(texts.map((file) => absolute(file, cwd)))]
+  const patches = tool === 'apply_patch' ? Object.values(args).filter(isText) : []
+  const lines = patches.flatMap((patch) => patch.split('\n'))
+  const files = [...named, ...lines.flatMap((line) => FILE_OF_PATCH.exec(line)?.slice(1) ?? [])]
+  if (files.some((file) => file.trim() !== file || LINE_OR_CONTROL.test(file)))
+    return 'A path has outer blanks or a control character, which the host may read in another way.'
+  return [...new Set(files.map((file) => absolute(file, cwd).normalize()))]
 }
 
-/** Why rules cannot see which file a tool changes: the host knows the home folder that `~` means. Pure. */
-function ofHome({ tool_name: tool, tool_input: args }: ToolHook): string | null {
-  if (typeof args !== 'object' || args === null || tool.startsWith(PREFIX)) return null
-  const { file_path, notebook_path } = args as Readonly<Record<string, unknown>>
-  const isOfHome = [file_path, notebook_path].some(
-    (one) => typeof one === 'string' && /^\s*~(?:[/\\]|\s*$)/.test(one),
-  )
-  return isOfHome
-    ? 'The path begins with ~, and rules do not know the folder. Name it in full.'
-    : null
-}
+const isText = (value: unknown): value is string => typeof value === 'string'
 
 function absolute(file: string, cwd: unknown): string {
   const folder = typeof cwd === 'string' ? cwd : ''
@@ -161,6 +156,14 @@ export function keysOf(
     call: hash([...session, tool_use_id]),
     input: hash([...session, tool_name, tool_input]),
   }
+}
+
+/** The hook without the reason that Codex adds to the input of its own tools in a prompt; null if it has none. Pure. */
+export function withoutReason(hook: ToolHook): ToolHook | null {
+  const { tool_name: tool, tool_input: args } = hook
+  if (tool.startsWith(PREFIX) || typeof args !== 'object' || args === null) return null
+  const { description, ...tool_input } = args as Readonly<Record<string, unknown>>
+  return description === undefined ? null : { ...hook, tool_input }
 }
 
 /** The question about a call: with another fact that rules can read, it is another question. Pure. */
