@@ -25,6 +25,6 @@ function validationOf({ extras, message }: Failure): Validation {
   return {
     valid: false,
     errors: errors.map((one, i) => (i === 0 && position ? { ...one, position } : { ...one })),
-    warnings: () => [],
+    warnings: [],
   }
 }

@@ -98,7 +98,7 @@ describe.each(['/v1/kept-secrets', '/v1/written-secrets'])('a secret made by %s'
       modules: [],
       evaluation: false,
       migrationSets: [],
-      warnings: [],
+      warnings: () => [],
     })
   })
   afterAll(async () => {
