@@ -1,11 +1,10 @@
 import { fitted } from '@remit/contract/fit'
 import type { Json, JsonObject } from '@remit/contract/fit'
-import { runs, someDialects } from '@remit/core/testing'
+import { form, largeContext, runs, someDialects } from '@remit/core/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from './support/api.ts'
 import type { Api } from './support/api.ts'
-import { form, largeContext } from './support/large-calls.ts'
 
 const nested = (levels: number): Json => {
   let value: Json = []

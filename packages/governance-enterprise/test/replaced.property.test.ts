@@ -1,7 +1,8 @@
 import { at, fitted } from '@remit/contract/fit'
 import type { JsonObject } from '@remit/contract/fit'
 import { AuthorizeRequest } from '@remit/contract'
-import { runs } from '@remit/core/testing'
+import { form, largeContext, runs } from '@remit/core/testing'
+import type { Form, Result } from '@remit/core/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { matching } from '../src/approvals/rule.ts'
@@ -11,8 +12,6 @@ import { answerOf, compileCondition, compileWithLibrary } from '../src/rules/con
 import { factsOf } from '../src/rules/facts.ts'
 import { RuleIndex } from '../src/rules/rule-index.ts'
 import { parseCondition } from '../src/rules/syntax.ts'
-import { form, largeContext } from './support/large-calls.ts'
-import type { Form, Result } from './support/large-calls.ts'
 import { aPolicy, verdictOf } from './support/policies.ts'
 import { anAsk, aRule } from './support/rules.ts'
 

@@ -167,8 +167,14 @@ const count = fc.integer({ min: 1, max: 2_200 })
 const large: fc.Arbitrary<Json> = fc.oneof(
   fc.tuple(fc.integer({ min: 25, max: 60 }), small).map(([levels, core]) => nested(levels, core)),
   count.map((length) => times(length, (i) => ({ price: i, sku: `A${i}`, qty: 1 }))),
-  count.map((length) => times(length, (i) => `${i} EVIL`)),
-  count.map((length) => Object.fromEntries(times(length, (i) => [`n${i}`, i]))),
+  count.map((length) => [...times(length, (i) => `${i} EVIL`), 'EVIL', 'x']),
+  fc.tuple(count, small).map(([length, inner]) => ({
+    ...Object.fromEntries(times(length, (i) => [`n${i}`, i])),
+    a: inner,
+    b: { c: 5 },
+    amount: 1005,
+    EVIL: true,
+  })),
   fc.integer({ min: 100, max: 90_000 }).map((length) => 'EVIL'.padEnd(length, 'x')),
   count.map((length) => times(Math.ceil(length / 30), (i) => `${i}`.padEnd(2_500, 'ü'))),
   fc
@@ -211,3 +217,6 @@ export const largeContext: fc.Arbitrary<JsonObject> = fc
   )
   // As a reader of JSON makes it: ordinary objects whose members are all their own.
   .map((context) => JSON.parse(JSON.stringify(context)) as JsonObject)
+
+export const someForms = (count: number): Form[] => fc.sample(form, count)
+export const someLargeContexts = (count: number): JsonObject[] => fc.sample(largeContext, count)
