@@ -93,6 +93,16 @@ describe.skipIf(!hasModules())('the tutorial', () => {
       code: 1,
       stdout: expect.stringMatching(/^LEDGER TAMPERED\n/),
     })
+
+    const stranger = next()
+    expect(JSON.parse(await shell(stranger))).toMatchObject({
+      reason: 'default_allow',
+      agent: { registered: false },
+    })
+    expect(await json()).toMatchObject({ id: 'invoice-bot-pays', effect: 'allow' })
+    expect(await json()).toMatchObject({ settings: { default_effect: 'deny' } })
+    expect(JSON.parse(await shell(stranger))).toMatchObject({ reason: 'agent_denied' })
+    expect(await shell(next())).toBe('Paid invoice 4713: 200 USD (policy_allow)\n')
     expect(blocks).toEqual([])
   })
 })

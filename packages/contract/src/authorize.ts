@@ -97,6 +97,10 @@ export const AuthorizeAnswer = z
     decision_id: z.string(),
     request_id: z.string().optional(),
     agent_id: AgentId,
+    agent: z
+      .object({ registered: z.literal(false).describe('False: no such agent is registered') })
+      .optional()
+      .describe('Present if the agent is not registered'),
     action: Action,
     matched: z.array(Match),
     approval: z

@@ -17,6 +17,10 @@ export const REQUEST_HEADERS = {
     description: 'The `ETag` of the object to change',
     schema: TEXT,
   },
+  'If-None-Match': {
+    description: '`*`: the request only creates; 412 if the object exists',
+    schema: TEXT,
+  },
   'Last-Event-ID': {
     description: 'Resumes after this event',
     schema: TEXT,

@@ -57,6 +57,8 @@ export interface RemitOptions {
   /** The license's plan: no organization has more. */
   readonly planCeiling: Plan
   readonly evaluation: boolean
+  /** Organizations belong to customers of the operator. */
+  readonly hosted?: boolean
   /** Requests a second per key; 0 = no limit. */
   readonly rateLimit: number
   /** Wrong keys a minute per address before the answer is 429; 0 = no limit. 60 unless given. */
@@ -101,6 +103,8 @@ export interface Remit {
   readonly migrated: readonly string[]
   /** Returns the path of a page that signs in with this key: once, for ten minutes. */
   loginPath(key: LinkedKey): string
+  /** Returns warnings about organizations that allow by default, at most a minute old. */
+  openDefaults(): Promise<readonly string[]>
   /** Encrypts stored secrets that are in plain text or under an older key. */
   reseal(): Promise<Resealed>
   /** Ends what waits for something to happen, so that a server that stops need not wait for it. */

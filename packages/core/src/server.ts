@@ -36,6 +36,7 @@ import { litellmRoutes } from './guard/litellm.ts'
 import type { ExternalModel } from './guard/external-model.ts'
 import { operatorKeys } from './keys/operator-keys.ts'
 import { operatorRoutes } from './operator/routes.ts'
+import { openDefaultsReader } from './orgs/open-defaults.ts'
 import { scorerRoutes } from './scorers/routes.ts'
 import { ComputePool } from './threads/pool.ts'
 import { Share } from './threads/share.ts'
@@ -152,6 +153,10 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
       routes: () => routes,
     }),
   ]
+  // On a hosted server each organization belongs to a customer, and lower plans have no rules that allow.
+  const hasRules = settings.edition === 'enterprise' && options.planCeiling === 'enterprise'
+  const openDefaults =
+    hasRules && !options.hosted ? openDefaultsReader(db, clock) : () => Promise.resolve([])
   const app = createApp({
     ...options,
     operatorKeys: operators,
@@ -161,6 +166,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     edition: settings.edition,
     modules: modules.map(({ name }) => name),
     warnings: options.warnings ?? (() => []),
+    openDefaults,
     migrationSets,
     metrics,
     observeRequest,
@@ -204,6 +210,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     migrated,
     loginPath: (key) => `/console/start?token=${links.create(key)}`,
     reseal: resealAll,
+    openDefaults,
     release: () => closing.abort(),
     async close() {
       closing.abort()

@@ -6,14 +6,16 @@ export interface BannerFacts {
   readonly loginUrl: string | null
   readonly notice: string
   readonly edition: 'community' | 'enterprise'
+  readonly openDefaults: readonly string[]
   readonly first: FirstKey | null
 }
 
 /**
- * Returns the start message for a person: URL, edition, and the first key with example requests.
+ * Returns the start message for a person: URL, edition, the first key with example requests, and what is
+ * allowed by default.
  */
 export function banner({ url, consoleUrl, loginUrl, ...facts }: BannerFacts): string {
-  const { notice, edition, first } = facts
+  const { notice, edition, openDefaults, first } = facts
   const lines = [
     '',
     `Remit listens on ${url}`,
@@ -35,6 +37,8 @@ export function banner({ url, consoleUrl, loginUrl, ...facts }: BannerFacts): st
     )
     lines.push(...tryLines(url, edition).map((line) => `  ${line}`))
   }
+  if (openDefaults.length > 0)
+    lines.push('', 'Open by default:', '', ...openDefaults.map((warning) => `  ${warning}`))
   return `${lines.join('\n')}\n\n`
 }
 

@@ -20,6 +20,8 @@ export interface RunningServer {
   readonly edition: 'community' | 'enterprise'
   /** The loaded edition and its reason, in one line. */
   readonly notice: string
+  /** Warnings about organizations that allow by default. */
+  readonly openDefaults: readonly string[]
   /** The key of the organization that this start created. */
   readonly first: FirstKey | null
   /** The address of the console; a link that signs in once where the server is for evaluation. */
@@ -95,9 +97,11 @@ export async function createServer(
         'ledgers are signed with a different key than REMIT_LEDGER_KEY_FILE; requests of these organizations fail',
       )
     }
+    const openDefaults = await remit.openDefaults()
     let stopping: Promise<void> | null = null
     const stop = () => (stopping ??= close())
-    return { url, consoleUrl, loginUrl, metricsUrl, edition, notice, first, remit, stop }
+    const urls = { url, consoleUrl, loginUrl, metricsUrl }
+    return { ...urls, edition, notice, openDefaults, first, remit, stop }
   } catch (error) {
     await close()
     throw error

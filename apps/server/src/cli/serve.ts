@@ -19,7 +19,7 @@ export function serveCommand(program: Command, session: CommandRun): void {
     )
     if (!server) return
     const { url, consoleUrl: console_url, loginUrl: login_url } = server
-    const { metricsUrl: metrics_url, edition, notice, first } = server
+    const { metricsUrl: metrics_url, edition, notice, openDefaults: warnings, first } = server
     session.print(
       {
         url,
@@ -28,6 +28,7 @@ export function serveCommand(program: Command, session: CommandRun): void {
         metrics_url,
         edition,
         notice,
+        warnings,
         first: first && { ...first, secret: first.given ? null : first.secret },
       },
       banner(server),

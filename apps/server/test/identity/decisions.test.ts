@@ -34,6 +34,28 @@ describe.skipIf(!hasModules()).each(someDialects())(
       })
     })
 
+    it('a default allow tells a registered agent from one that is not, and so do denials', async () => {
+      await register(api, 'vouched-for')
+      const known = await api.ok('authorize', { body: { agent_id: 'vouched-for', action: 'a.b' } })
+      const stranger = { agent_id: 'stranger', action: 'a.b' }
+      const unknown = await api.ok('authorize', { body: stranger })
+      await setting(api, { unknown_agents: 'deny' })
+      const refused = await api.ok('authorize', { body: stranger })
+      await setting(api, { unknown_agents: null, default_effect: 'deny' })
+      const unmatched = await api.ok('authorize', { body: stranger })
+      await setting(api, { default_effect: null })
+
+      expect(known).toMatchObject({ reason: 'default_allow', message: 'No rule denies this action.' })
+      expect(known).not.toHaveProperty('agent')
+      expect(unknown).toMatchObject({
+        reason: 'default_allow',
+        message: 'No rule denies this action. The agent is not registered.',
+        agent: { registered: false },
+      })
+      expect(refused).toMatchObject({ reason: 'agent_denied', agent: { registered: false } })
+      expect(unmatched).toMatchObject({ reason: 'default_deny', agent: { registered: false } })
+    })
+
     it('a suspended agent is denied with the reason, until it is resumed', async () => {
       await register(api, 'suspended')
       await suspend('suspended', 'leaked a key')

@@ -150,7 +150,7 @@ export function decide(ask: Ask, stages: ReadonlyMap<Slot, Prepared>, judged?: J
     ask,
     decision,
     reason: last.verdict === 'pass' ? reason : last.reason,
-    message: last.verdict === 'pass' ? 'No rule denies this action.' : last.message,
+    message: last.verdict === 'pass' ? messageOf(reason, notes.answer) : last.message,
     matched: notes.matched,
     answer: notes.answer,
     data: notes.data,
@@ -160,6 +160,12 @@ export function decide(ask: Ask, stages: ReadonlyMap<Slot, Prepared>, judged?: J
     broken,
   }
 }
+
+/** A default allow says whether anybody vouches for the agent. */
+const messageOf = (reason: Reason, { agent }: Decided['answer']): string =>
+  reason === 'default_allow' && agent?.registered === false
+    ? 'No rule denies this action. The agent is not registered.'
+    : 'No rule denies this action.'
 
 /** Collects the parts that stages add to the response and the entry, in their order. */
 class Collected {

@@ -82,7 +82,7 @@ export interface Pass {
 export interface Notes {
   readonly matched?: readonly Match[]
   readonly answer?: Partial<
-    Pick<AuthorizeAnswer, 'spend' | 'limit_usd' | 'approval' | 'request_id'>
+    Pick<AuthorizeAnswer, 'agent' | 'spend' | 'limit_usd' | 'approval' | 'request_id'>
   >
   readonly data?: Readonly<Record<string, unknown>>
   readonly warnings?: readonly string[]

@@ -15,6 +15,8 @@ export interface StatusDeps {
   readonly migrationSets: readonly MigrationSet[]
   /** What the operator should change, for `/ready`; read at each request. */
   readonly warnings: () => readonly string[]
+  /** Returns further warnings, from a cache; none without it. */
+  readonly openDefaults?: () => Promise<readonly string[]>
 }
 
 /** Mounts `/health` and `/ready`: without a key, in every edition. */
@@ -34,7 +36,7 @@ export function mountStatus(app: Hono, deps: StatusDeps): void {
         status: ready ? 'ready' : 'unavailable',
         checks,
         ...(pending.length > 0 && { pending_migrations: pending }),
-        warnings: deps.warnings(),
+        warnings: [...deps.warnings(), ...(ready ? ((await deps.openDefaults?.()) ?? []) : [])],
       },
       ready ? 200 : 503,
     )

@@ -51,6 +51,7 @@ export interface TestRemitOptions {
   readonly clock?: Clock
   readonly planCeiling?: Plan
   readonly evaluation?: boolean
+  readonly hosted?: boolean
   readonly rateLimit?: number
   readonly maxBatch?: number
   readonly corsOrigins?: readonly string[]
@@ -130,6 +131,7 @@ export async function createTestRemit(options: TestRemitOptions = {}): Promise<T
     ...(options.operatorKeys && { operatorKeys: options.operatorKeys }),
     planCeiling: options.planCeiling ?? 'enterprise',
     evaluation: options.evaluation ?? false,
+    hosted: options.hosted ?? false,
     rateLimit: options.rateLimit ?? 0,
     sessions: {
       keyLogin: options.keyLogin ?? true,

@@ -10,6 +10,8 @@ export type ReadRoster = (db: AnyDatabase, orgId: string) => Promise<AgentRules>
 export interface AgentRules extends Roster {
   /** Agents must use their own credentials, not an ingest key. */
   readonly ownCredentialsOnly: boolean
+  /** False without a registry: then nothing is known about agents. */
+  readonly hasRegistry: boolean
 }
 
 const NOBODY: ReadonlyMap<string, RegisteredAgent> = new Map()
@@ -19,8 +21,10 @@ export const rosterReader =
   ({ offered }: Pick<Deps, 'offered'>): ReadRoster =>
   async (db, orgId) => {
     const settings = settingsOf(await findOrganizationById(on<CoreTables>(db), orgId))
+    const registry = await offered('agentRegistry')?.load(orgId, db)
     return {
-      registry: (await offered('agentRegistry')?.load(orgId, db)) ?? NOBODY,
+      registry: registry ?? NOBODY,
+      hasRegistry: registry !== undefined,
       suspended: await readStops(db, orgId),
       unknownAgents: settings.unknown_agents,
       ownCredentialsOnly: settings.require_agent_credentials,

@@ -25,22 +25,31 @@ export function agentStage(readRoster: ReadRoster): Stage<Known, never, Known> {
     decide(ask, authority) {
       // The first stage, so that the conditions of all stages can read the agent.
       addAgentAttributes(ask, authority)
-      if (authority.ownCredentialsOnly && ask.caller && ask.caller.principal.type !== 'credential')
-        return refused(
-          'The organization requires agents to use their own credentials.',
-          'setting',
-          'require_agent_credentials',
-        )
-      const disguised = disguisedAgent(ask, authority)
-      if (disguised !== null)
-        return refused(
-          'The subject is a registered agent; no other agent can act for it.',
-          'agent',
-          disguised,
-        )
-      return verdictOf(ask, evaluatePermissions(ask, authority, ask.meter))
+      const verdict = admit(ask, authority)
+      const { agent_id } = ask.request
+      if (!authority.hasRegistry || authority.registry.has(agent_id)) return verdict
+      return { ...verdict, notes: { ...verdict.notes, answer: NOT_REGISTERED } }
     },
   }
+}
+
+const NOT_REGISTERED = { agent: { registered: false } } as const
+
+function admit(ask: Ask, authority: Known): StageVerdict {
+  if (authority.ownCredentialsOnly && ask.caller && ask.caller.principal.type !== 'credential')
+    return refused(
+      'The organization requires agents to use their own credentials.',
+      'setting',
+      'require_agent_credentials',
+    )
+  const disguised = disguisedAgent(ask, authority)
+  if (disguised !== null)
+    return refused(
+      'The subject is a registered agent; no other agent can act for it.',
+      'agent',
+      disguised,
+    )
+  return verdictOf(ask, evaluatePermissions(ask, authority, ask.meter))
 }
 
 /**

@@ -22,11 +22,14 @@ export interface AdmittedPolicy {
 
 type Answer = Policy & { warnings: string[] }
 
-/** Creates a rule. */
+/** What a `PUT` must find: any version, one revision, no rule; null: no rule, or a refusal that names the revision. */
+export type Expected = '*' | number | 'nothing' | null
+
+/** Creates a rule, with the id of the caller if there is one. */
 export const createPolicy =
-  (ids: Ids, admitted: AdmittedPolicy): Change<Reply<Answer>> =>
+  (ids: Ids, admitted: AdmittedPolicy, chosen?: string): Change<Reply<Answer>> =>
   async ({ tx, orgId, now, recordedAt }, caller) => {
-    const id = ids.next('pol_', now)
+    const id = chosen ?? ids.next('pol_', now)
     const made = { org_id: orgId, id, created_at: recordedAt, created_by: actorOf(caller).id }
     const row = toRow(admitted.input, { ...made, updated_at: null, revision: 1 })
     await checkCount(tx, orgId, 'policies', () => countRules(tx, orgId))
@@ -37,16 +40,28 @@ export const createPolicy =
     return changed('created', row, admitted.reason, caller, more)
   }
 
-/** Replaces a rule whose revision the caller has read, in one change. */
-export const replacePolicy =
-  (id: string, revision: number, admitted: AdmittedPolicy): Change<Reply<Answer>> =>
-  async ({ tx, orgId, now, recordedAt }, caller) => {
+/** Creates a rule, or replaces the version that the caller has read, in one change. */
+export const putPolicy =
+  (ids: Ids, id: string, expected: Expected, admitted: AdmittedPolicy): Change<Reply<Answer>> =>
+  async (scope, caller) => {
+    const { tx, orgId, now, recordedAt } = scope
     const before = await findRule(tx, orgId, id)
-    if (!before) throw fail('policy_not_found')
-    if (before.revision !== revision)
+    if (!before) {
+      if (expected === '*' || typeof expected === 'number') throw fail('policy_not_found')
+      return createPolicy(ids, admitted, id)(scope, caller)
+    }
+    const { revision } = before
+    if (expected === null)
+      throw fail(
+        'precondition_required',
+        `The policy exists. To replace it, send If-Match: "${revision}", the ETag of GET /v1/policies/${id}; to replace any version, send If-Match: *`,
+      )
+    if (expected === 'nothing')
+      throw fail('version_mismatch', `The policy exists, with the revision ${revision}`)
+    if (expected !== '*' && expected !== revision)
       throw fail(
         'version_mismatch',
-        `The policy has the revision ${before.revision}; read it again before changing it`,
+        `The policy has the revision ${revision}; read it again before changing it`,
       )
     const next = { ...before, updated_at: recordedAt, revision: revision + 1 }
     const row = toRow(admitted.input, next)

@@ -4,8 +4,8 @@ import { fail, implement, invalid, pageOf, Reply } from '@remit/core'
 import type { Deps, RequestInfo, Route } from '@remit/core'
 import { admitCondition } from '../rules/admit-condition.ts'
 import { ruleWarnings } from '../rules/lint.ts'
-import { createPolicy, deletePolicy, replacePolicy } from './changes.ts'
-import type { AdmittedPolicy } from './changes.ts'
+import { createPolicy, deletePolicy, putPolicy } from './changes.ts'
+import type { AdmittedPolicy, Expected } from './changes.ts'
 import { ruleOf, toPolicy } from './policy.ts'
 import { findRule, listRules } from './store.ts'
 
@@ -40,11 +40,11 @@ export const policyRoutes = ({ db, clock, ids, writer }: Deps): Route[] =>
     },
 
     replacePolicy: ({ params, body }, caller, request) => {
-      const revision = versionOf(request)
+      const expected = expectedBy(request)
       return writer.change(
         caller.orgId,
         { ...request, caller },
-        replacePolicy(params.policyID, revision, admit(body)),
+        putPolicy(ids, params.policyID, expected, admit(body)),
       )
     },
 
@@ -64,12 +64,17 @@ function admit({ change_reason: reason, ...input }: PolicyChange): AdmittedPolic
 
 const tagOf = (revision: number) => ({ ETag: `"${revision}"` })
 
-/** The revision in `If-Match`. Throws `precondition_required` without one. */
-function versionOf(request: RequestInfo): number {
-  const text = request.header('if-match')
-  if (text === undefined)
-    throw fail('precondition_required', 'Send If-Match with the ETag of the policy')
-  const [, revision] = /^"(\d{1,15})"$/.exec(text) ?? []
-  if (revision === undefined) throw invalid('If-Match', 'must be the ETag of the policy')
+/** What `If-Match` and `If-None-Match` say about the version that a `PUT` must find. */
+function expectedBy(request: RequestInfo): Expected {
+  const match = request.header('if-match')
+  const none = request.header('if-none-match')
+  if (none !== undefined) {
+    if (none !== '*') throw invalid('If-None-Match', 'must be *, which creates a policy')
+    if (match !== undefined) throw invalid('If-None-Match', 'must not be sent with If-Match')
+    return 'nothing'
+  }
+  if (match === undefined || match === '*') return match ?? null
+  const [, revision] = /^"(\d{1,15})"$/.exec(match) ?? []
+  if (revision === undefined) throw invalid('If-Match', 'must be the ETag of the policy, or *')
   return Number(revision)
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { on, orgTable } from '@remit/core'
 import type { AnyDatabase } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
@@ -5,7 +6,7 @@ import type { PolicyRuleRow } from '../tables/policies.ts'
 
 const rules = orgTable<Tables, 'policy_rule'>('policy_rule', 'id')
 
-/** Ids sort by creation, and so does the list. */
+/** Sorted by id; ids of the server sort by creation. */
 export const { find: findRule, list: listRules } = rules
 
 export const listEnabledRules = (db: AnyDatabase, orgId: string): Promise<PolicyRuleRow[]> =>
@@ -29,13 +30,13 @@ export const countBroadRules = (db: AnyDatabase, orgId: string): Promise<number>
 
 export async function insertRule(db: AnyDatabase, row: PolicyRuleRow): Promise<void> {
   await rules.insert(db, row)
-  await moveRevision(db, row.org_id, row.id)
+  await moveRevision(db, row.org_id)
 }
 
 /** Stores the next version of a rule. */
 export async function updateRule(db: AnyDatabase, row: PolicyRuleRow): Promise<void> {
   await rules.update(db, row)
-  await moveRevision(db, row.org_id, `${row.id} ${row.revision}`)
+  await moveRevision(db, row.org_id)
 }
 
 /** The deleted rule, or undefined. */
@@ -45,7 +46,7 @@ export async function deleteRule(
   id: string,
 ): Promise<PolicyRuleRow | undefined> {
   const row = await rules.remove(db, orgId, id)
-  if (row) await moveRevision(db, orgId, `without ${id}`)
+  if (row) await moveRevision(db, orgId)
   return row
 }
 
@@ -59,8 +60,9 @@ export async function findRevision(db: AnyDatabase, orgId: string): Promise<stri
   return row?.revision ?? null
 }
 
-/** Each change has another name, so the last one identifies the state. */
-async function moveRevision(db: AnyDatabase, orgId: string, revision: string): Promise<void> {
+/** Names the state after a change; at random, because a removed id can be used again. */
+async function moveRevision(db: AnyDatabase, orgId: string): Promise<void> {
+  const revision = randomUUID()
   await on<Tables>(db)
     .insertInto('policy_revision')
     .values({ org_id: orgId, revision })

@@ -19,7 +19,7 @@ export const governanceOperations = {
     problems: ['not_found'],
   },
   listPolicies: {
-    text: 'Lists the policy rules, oldest first, disabled ones too.',
+    text: 'Lists the policy rules by id, disabled ones too; ids of the server sort by creation.',
   },
   createPolicy: {
     text: 'Creates a policy rule. It counts for every decision after the answer. The condition is compiled first; one that does not compile is 400 with its position. `warnings` names what the author may not have meant.',
@@ -30,8 +30,13 @@ export const governanceOperations = {
     problems: ['policy_not_found'],
   },
   replacePolicy: {
-    text: 'Replaces a policy rule in one change: no decision is taken without either version. `If-Match` must have the `ETag` of the version that was read, so that two editors do not overwrite each other. The entry `policy.updated` holds the whole new version.',
-    problems: ['policy_not_found', 'precondition_required', 'too_many_broad_rules'],
+    text: 'Creates a policy rule with the id in the path (201), or replaces one in one change (200): no decision is taken without either version. To replace, `If-Match` must have the `ETag` of the version that was read, so that two editors do not overwrite each other, or `*` for any version. `If-None-Match: *` only creates. The entry `policy.created` or `policy.updated` holds the whole version.',
+    problems: [
+      'policy_not_found',
+      'precondition_required',
+      'too_many_broad_rules',
+      'too_many_policies',
+    ],
   },
   deletePolicy: {
     text: 'Deletes a policy rule. No decision after the answer follows it.',
