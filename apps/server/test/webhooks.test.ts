@@ -83,7 +83,7 @@ describe.skipIf(!hasModules())('webhooks of a server', () => {
 
     expect(refused.status).toBe(400)
     expect(await refused.json()).toMatchObject({ errors: [{ path: 'url' }] })
-    expect(await (await fetch(`${server.url}/ready`)).json()).toMatchObject({ warnings: [] })
+    expect(await (await fetch(`${server.url}/ready`)).text()).not.toContain('LOOPBACK')
     expect(log.join('')).not.toContain('LOOPBACK')
   })
 
@@ -94,7 +94,9 @@ describe.skipIf(!hasModules())('webhooks of a server', () => {
     await spend(server)
 
     await until(1)
-    expect(await (await fetch(`${server.url}/ready`)).json()).toMatchObject({ warnings: [WARNING] })
+    expect(await (await fetch(`${server.url}/ready`)).json()).toMatchObject({
+      warnings: expect.arrayContaining([WARNING]),
+    })
     expect(log.join('')).toContain(WARNING)
   })
 
