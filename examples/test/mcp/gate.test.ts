@@ -109,6 +109,22 @@ describe.skipIf(!hasModules())('a server with createMcpGate', () => {
     expect(calls).toEqual(['pay'])
   })
 
+  it('decides and runs an integer that a float holds exactly, however it is printed', async () => {
+    const { near, answers } = await raw()
+    for (const [id, n] of [2 ** 53, 2 ** 60, -(2 ** 63), 1e20].entries())
+      await near.send({
+        jsonrpc: '2.0',
+        id: id + 2,
+        method: 'tools/call',
+        params: call('pay', { n }),
+      })
+    await expect.poll(() => answers).toHaveLength(5)
+
+    expect(calls).toHaveLength(4)
+    const [latest] = await remit.decisions(1)
+    expect(latest?.data).toMatchObject({ context: { args: { n: 1e20 } } })
+  })
+
   it('refuses a request with the id of one under way, whose answers nobody could tell apart', async () => {
     const { near, answers } = await raw()
     const request = { jsonrpc: '2.0', id: 2, method: 'tools/call' } as const

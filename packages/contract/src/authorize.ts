@@ -23,10 +23,11 @@ interface WithReplaced {
   readonly replaced?: readonly string[] | undefined
 }
 
+const POINTER = /^(?:\/(?:[^/~]|~[01])*)*$/
+
 /** Longer ones are refused before. */
 const isPlace = (context: Json, pointer: string): boolean =>
-  pointer.length > MAX_POINTER ||
-  ((pointer === '' || pointer.startsWith('/')) && at(context, pointer) !== undefined)
+  pointer.length > MAX_POINTER || (POINTER.test(pointer) && at(context, pointer) !== undefined)
 
 /** A pointer to nothing would name a place of another context. */
 export const replacedResolve: z.core.CheckFn<WithReplaced> = ({ value, issues }) => {

@@ -210,14 +210,19 @@ describe.each(someDialects())('docs/writing-rules.md on %s', (dialect) => {
   it('4: a deny of arguments denies without them, and if they are no map', async () => {
     const ask = await rule(4)
     const about = (context: object | undefined) =>
-      ask(context, 'tools/call', { resource: 'tool:write_file' })
+      ask(context, 'tools/call', { resource: 'tool:deploy' })
 
-    expect(await about({ args: { path: '/srv/a' } })).toBe('allow default_allow')
-    for (const context of [{ args: { path: '/etc/passwd' } }, { args: {} }])
+    expect(await about({ args: { branch: 'fix/a' } })).toBe('allow default_allow')
+    for (const context of [{ args: { branch: 'release/2' } }, { args: {} }])
       expect(await about(context)).toBe('deny policy_deny')
-    for (const context of [undefined, {}, { args: ['/etc/passwd'] }, { args: '{"path":"/etc"}' }])
+    for (const context of [
+      undefined,
+      {},
+      { args: ['release/2'] },
+      { args: '{"branch":"release/2"}' },
+    ])
       expect(await about(context)).toMatch(/^deny policy_(?:deny|error)$/)
-    expect(await about({ args: { path: ['/etc/passwd'] } })).toBe('deny policy_error')
+    expect(await about({ args: { branch: ['release/2'] } })).toBe('deny policy_error')
   })
 
   it('5: an allow matches what it knows, and the default denies the rest', async () => {

@@ -232,12 +232,15 @@ describe.each(someDialects())('a call that does not fit into a request on %s', (
     [['/args/memo/00'], 'replaced.0'],
     [['/args/memo/2'], 'replaced.0'],
     [['/__proto__'], 'replaced.0'],
+    [['/args/~'], 'replaced.0'],
+    [['/args', '/args/a~2'], 'replaced.1'],
     [Array.from({ length: 101 }, () => '/args'), 'replaced'],
     [[`/${'x'.repeat(1_024)}`], 'replaced.0'],
     [[5], 'replaced.0'],
     ['/args', 'replaced'],
   ])('is refused with places that are not in its context: %j', async (replaced, path) => {
-    const body = { agent_id: 'a', action: 'b', context: { args: { memo: [1, 2] } }, replaced }
+    const args = { memo: [1, 2], '~': 1, 'a~2': 1 }
+    const body = { agent_id: 'a', action: 'b', context: { args }, replaced }
     const { status, errors } = await api.refusal('authorize', { body })
 
     expect({ status, paths: errors?.map((error) => error.path) }).toMatchObject({

@@ -1,4 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import { AddressError, normalAddress, normalPath, sentAddress } from '@remit/contract/address'
+import { shortening } from '@remit/contract/fit'
+import type { Json } from '@remit/contract/fit'
 import { applyMapping } from '@remit/sdk'
 import type { Mapped, ToolMapping } from '@remit/sdk'
 import { isMembers, textOf } from '../rpc/members.ts'
@@ -6,7 +9,7 @@ import { foldedTwice } from '../rpc/misspelled.ts'
 import { NotAMessage } from '../rpc/message.ts'
 import type { Request } from '../rpc/message.ts'
 import type { Members } from '../rpc/members.ts'
-import type { Coaz } from '../mapping/coaz.ts'
+import type { Coaz, CoazInputs } from '../mapping/coaz.ts'
 import type { Governed } from './governed.ts'
 import { mapsTarget } from '../mapping/target.ts'
 import { withoutAnswers } from './request-state.ts'
@@ -119,8 +122,11 @@ export async function mapped(
     ...(agentId !== undefined && { client_id: agentId }),
   }
   const authzen = own.authzen ?? (mapsTarget(own) ? null : declared)
-  // Arguments that Remit must not see are not there for a mapping either.
-  const asked = authzen?.({ params: { name, arguments: made.context['args'] }, token })
+  const inputs = { params: { name, arguments: args }, token }
+  const seen = { params: { name, arguments: made.context['args'] }, token }
+  const hidden = made.context['omitted'] === undefined ? null : inputs
+  const bound = (place: string, value: unknown) => digest(id, place, value as Json)
+  const asked = authzen && (await evaluated(authzen, seen, hidden, bound))
   // Approvers read there what is hidden from them.
   const { omitted: _, ...context } = asked?.context ?? {}
   return {
@@ -136,6 +142,32 @@ export async function mapped(
       ...facts,
     },
   }
+}
+
+/**
+ * The result of a mapping of AuthZEN on the arguments that Remit may see. A member of `context` that would be another
+ * one with the arguments in `hidden` is a replaced place, so that rules cannot take it for absent.
+ */
+async function evaluated(
+  authzen: Coaz,
+  seen: CoazInputs,
+  hidden: CoazInputs | null,
+  bound: (place: string, value: unknown) => Promise<string>,
+): Promise<ReturnType<Coaz>> {
+  const made = authzen(seen)
+  if (hidden === null) return made
+  const whole = authzen(hidden)
+  if (made.action !== whole.action || !isDeepStrictEqual(made.resource, whole.resource))
+    throw new Error('The action or the resource depends on an argument that is omitted.')
+  const context: Record<string, unknown> = { ...made.context }
+  for (const name of Object.keys({ ...made.context, ...whole.context })) {
+    const value = whole.context[name] ?? null
+    if (isDeepStrictEqual(made.context[name], whole.context[name])) continue
+    const { stub, finish } = shortening(await bound(`/${name}`, value))
+    await finish()
+    context[name] = stub
+  }
+  return { ...made, context }
 }
 
 /** Types of resources whose ids are addresses or paths, by their normal form. */

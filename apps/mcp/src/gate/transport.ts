@@ -1,5 +1,5 @@
 import type { Session } from '../decide/session.ts'
-import { isId, keyOf } from '../rpc/members.ts'
+import { isId, keyOf, textOf } from '../rpc/members.ts'
 import type { Id, Members } from '../rpc/members.ts'
 import { NotAMessage, readMessage } from '../rpc/message.ts'
 import type { Message, Request } from '../rpc/message.ts'
@@ -116,7 +116,7 @@ const hasMethod = (message: unknown): boolean =>
 /** The message as the gate reads it; null if it refuses it. The SDK has read its text already. */
 function readAgain(message: unknown): Message | null {
   try {
-    return readMessage(Buffer.from(JSON.stringify(message)))
+    return readMessage(Buffer.from(textOf(message)))
   } catch (error) {
     if (error instanceof NotAMessage) return null
     throw error

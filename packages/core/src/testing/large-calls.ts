@@ -218,5 +218,5 @@ export const largeContext: fc.Arbitrary<JsonObject> = fc
   // As a reader of JSON makes it: ordinary objects whose members are all their own.
   .map((context) => JSON.parse(JSON.stringify(context)) as JsonObject)
 
-export const someForms = (count: number): Form[] => fc.sample(form, count)
-export const someLargeContexts = (count: number): JsonObject[] => fc.sample(largeContext, count)
+export const someForms = (length: number): Form[] => fc.sample(form, length)
+export const someLargeContexts = (length: number): JsonObject[] => fc.sample(largeContext, length)

@@ -144,12 +144,24 @@ describe('tool_call_match', () => {
     },
   )
 
-  it('takes arguments that are no JSON for wrong ones, and expected ones for a fault of the test', async () => {
-    const wrong = { name: 'f', arguments: '{' }
-    expect(await matches([wrong], [call('f')])).toBe(0)
-    expect(await code('tool_call_match', { tool_calls: [], expected_tool_calls: [wrong] })).toBe(
-      'invalid_expected',
-    )
+  it.each(['{', '{"x":1,"x":2}', '{"x":12345678901234567891}', '{"x":"\\ud800"}', '1],[1', '1,1'])(
+    'takes arguments that readers read differently for wrong ones, and expected ones for a fault of the test: %s',
+    async (text) => {
+      const wrong = { name: 'f', arguments: text }
+      for (const args of [{}, { x: 1 }, { x: 2 }, { x: 12345678901234567000 }, { x: '\ud800' }])
+        expect(await matches([wrong], [call('f', args)])).toBe(0)
+      expect(await code('tool_call_match', { tool_calls: [], expected_tool_calls: [wrong] })).toBe(
+        'invalid_expected',
+      )
+    },
+  )
+
+  it('takes a text of one value for that value', async () => {
+    expect(await matches([call('f', '5')], [call('f', 5)])).toBe(1)
+    expect(await matches([call('f', 'null')], [call('f', 'null')])).toBe(1)
+  })
+
+  it('needs both lists', async () => {
     expect(await code('tool_call_match', { tool_calls: [] })).toBe('missing_field')
     expect(await code('tool_call_match', { tool_calls: null, expected_tool_calls: [] })).toBe(
       'missing_field',

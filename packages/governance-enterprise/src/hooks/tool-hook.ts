@@ -125,7 +125,8 @@ function mcpTools({ tool_name: name, mcp_server: server }: ToolHook): readonly M
   }
   if (readings.length > MAX_READINGS)
     return `The name of the tool has ${readings.length} readings; at most ${MAX_READINGS} are judged. Rename the server.`
-  return readings.every(({ tool }) => isName(tool))
+  // A name without a server or a tool is of no tool of the host either, whose rules would judge it.
+  return readings.length > 0 && readings.every(({ tool }) => isName(tool))
     ? readings
     : 'The name of the tool has a part that no rule can name.'
 }

@@ -23,6 +23,10 @@ export function warningsOf(
           `context.${spelling} is one of two spellings of the amount, and a request may have the other: read ${AMOUNT}, which is the amount of both`,
         ]
       : []
+  const spelled = comparedFiles(expr).map(
+    (path) =>
+      `${path} is compared as it was sent, and a file has many spellings, such as /a/./b: compare context.files of a hook, or map the resource file:{/…} and name it in resources`,
+  )
   const passed = pathsThatPass(expr).map(
     (path) =>
       `a request without ${path} passes this rule: without has(${path}), or with !has(${path}) || …, the rule applies to it`,
@@ -30,7 +34,23 @@ export function warningsOf(
   const openBelow = reading.openBelow.map(
     (name) => `context.${name} has only an upper bound, which negative numbers satisfy`,
   )
-  return { allow: [...openBelow, ...both], deny: [...passed, ...both] }
+  const always = [...both, ...spelled]
+  return { allow: [...openBelow, ...always], deny: [...passed, ...always] }
+}
+
+/** Members of `context.args` that are paths of files, by their names. */
+const OF_FILE = /^context\.args\.(?:.*[._])?(?:dir|directory|file|filename|folder|path)s?$/
+const BY_SPELLING: ReadonlySet<string> = new Set(['_==_', '_!=_', '@in', 'startsWith', 'endsWith'])
+
+/** The paths of files that a condition compares by their spelling. */
+function comparedFiles(condition: Expr): string[] {
+  const compared = partsWithin(condition).flatMap(({ exprKind }) => {
+    if (exprKind.case !== 'callExpr' || !BY_SPELLING.has(exprKind.value.function)) return []
+    const { target, args } = exprKind.value
+    return target ? [target] : args
+  })
+  const paths = compared.map(pathOf).filter((path) => path !== null)
+  return [...new Set(paths.filter((path) => OF_FILE.test(path)))]
 }
 
 /** The warning of a condition that has the same result for every request. */

@@ -185,6 +185,28 @@ describe('the warnings of a condition', () => {
   })
 })
 
+describe('a condition that compares the path of a file as it was sent', () => {
+  it.each([
+    ["context.args.path.endsWith('secret.txt')", ['context.args.path']],
+    ["context.args['file_path'].startsWith('/srv/')", ['context.args.file_path']],
+    ["'/etc/passwd' == context.args.file", ['context.args.file']],
+    ["context.args.source.path != '/a'", ['context.args.source.path']],
+    ["context.args.path in ['/a', '/b'] || context.args.path == '/c'", ['context.args.path']],
+    ["context.args.command.startsWith('rm')", []],
+    ["context.args.path.contains('..')", []],
+    ['size(context.args.path) > 9', []],
+    ["context.files.exists(file, file.startsWith('/etc/'))", []],
+    ["context.args.profile == 'a'", []],
+  ])('has a warning for each effect that names it: %s', (text, paths) => {
+    const named = paths.map(
+      (path) => expect.stringMatching(`^${path} is compared as it was sent`) as unknown,
+    )
+    const { allow, deny } = compileCondition(text).warnings
+
+    expect([allow, deny]).toEqual([named, named])
+  })
+})
+
 describe('a text that is no condition', () => {
   it.each([
     ['', 1, 1, 'end of input'],

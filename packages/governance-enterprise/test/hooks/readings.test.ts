@@ -172,6 +172,10 @@ describe.each(someDialects())(
     it.each([
       ['more than eight readings', `mcp__${'a__'.repeat(9)}b`],
       ['a part that can be no name', 'mcp__a__b__ c'],
+      ['a server and no tool', 'mcp__a__'],
+      ['a tool and no server', 'mcp____drop'],
+      ['one part', 'mcp__drop'],
+      ['no part', 'mcp__'],
     ])('is denied with %s', async (_, name) => {
       expect(await codex(call(name))).toMatchObject(DENIED)
       expect((await entries())[0]).toMatchObject({ reason: 'unmappable' })

@@ -1,4 +1,5 @@
 import type { ResultToScore } from '@remit/contract'
+import { parseStrictJson } from '@remit/contract/json'
 import { z } from 'zod'
 import { jsonEqual } from '../json-equal.ts'
 import { mostPairs } from '../measure/matching.ts'
@@ -12,7 +13,7 @@ type Arguments = z.output<typeof Arguments>
 
 const MAX_CALLS = 1_000
 
-/** A tool call for comparison; null arguments were no JSON and equal none. */
+/** A tool call for comparison; null arguments were no JSON that all readers read alike, and equal none. */
 interface Call {
   readonly name: string
   readonly args: { readonly value: unknown } | null
@@ -171,7 +172,9 @@ function argumentsOf(given: unknown): Call['args'] {
   if (typeof given !== 'string') return { value: given }
   if (given.trim() === '') return { value: {} }
   try {
-    return { value: JSON.parse(given) as unknown }
+    // In a list, because a text may be a single value.
+    const [value, ...more] = parseStrictJson(Buffer.from(`[${given}]`)) as unknown[]
+    return more.length === 0 ? { value } : null
   } catch {
     return null
   }
