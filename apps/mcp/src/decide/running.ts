@@ -3,6 +3,7 @@ import { isMembers } from '../rpc/members.ts'
 import type { Members } from '../rpc/members.ts'
 
 const MAX_KEPT = 1_000
+const MAX_TASKS = 10_000
 
 /**
  * Allowed calls that have no final result yet, because the upstream made a task of them or asked for input.
@@ -10,9 +11,17 @@ const MAX_KEPT = 1_000
  */
 export class Running {
   readonly #allows = new Map<string, Allow>()
+  readonly #tasks = new Set<string>()
 
   keepTask(taskId: string, allow: Allow): void {
     this.#keep(`task ${taskId}`, allow)
+    this.#tasks.add(taskId)
+    removeOldest(this.#tasks, MAX_TASKS)
+  }
+
+  /** True for a task that the upstream made of one of these calls, ended ones too. */
+  hasTask(taskId: unknown): boolean {
+    return typeof taskId === 'string' && this.#tasks.has(taskId)
   }
 
   takeTask(taskId: unknown): Allow | null {
@@ -30,16 +39,20 @@ export class Running {
 
   #keep(key: string, allow: Allow): void {
     this.#allows.set(key, allow)
-    for (const oldest of this.#allows.keys()) {
-      if (this.#allows.size <= MAX_KEPT) break
-      this.#allows.delete(oldest)
-    }
+    removeOldest(this.#allows, MAX_KEPT)
   }
 
   #take(key: string): Allow | null {
     const allow = this.#allows.get(key) ?? null
     this.#allows.delete(key)
     return allow
+  }
+}
+
+function removeOldest(kept: Map<string, unknown> | Set<string>, max: number): void {
+  for (const oldest of kept.keys()) {
+    if (kept.size <= max) break
+    kept.delete(oldest)
   }
 }
 

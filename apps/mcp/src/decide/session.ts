@@ -3,6 +3,7 @@ import { RemitError } from '@remit/contract/client'
 import { createGate } from '@remit/sdk'
 import type { Allow, Gate, ToolCall, Verdict } from '@remit/sdk'
 import { CODES, errorAnswer, notification, resultAnswer, toolError } from '../rpc/answers.ts'
+import { isMembers } from '../rpc/members.ts'
 import type { Members } from '../rpc/members.ts'
 import { NotAMessage } from '../rpc/message.ts'
 import type { Message, Request } from '../rpc/message.ts'
@@ -38,6 +39,8 @@ export interface SessionOptions {
   readonly tasks?: Tasks | null
   /** Shared as `tasks`. */
   readonly running?: Running
+  /** The upstream knows no agents, and may show one the tasks of another: only those in `running` are passed on. */
+  readonly ownTasks?: boolean
 }
 
 const PROGRESS_MS = 5_000
@@ -50,14 +53,19 @@ export class Session {
   readonly #asking: Gate
   readonly #waiting: Gate
   readonly #tasks: Tasks | null
+  readonly #running: Running
+  readonly #ownTasks: boolean
   readonly #forwarder: Forwarder
   #abilities: Abilities = NO_ABILITIES
 
-  constructor(governed: Governed, { id, actingFor, tasks, running }: SessionOptions = {}) {
+  constructor(governed: Governed, options: SessionOptions = {}) {
+    const { id, actingFor, tasks, running = new Running(), ownTasks = false } = options
     this.id = id ?? randomUUID()
     this.#governed = governed
     this.#actingFor = actingFor
     this.#tasks = tasks === undefined ? new Tasks() : tasks
+    this.#running = running
+    this.#ownTasks = ownTasks
     const { client, agentId, settings, warn } = governed
     this.#asking = createGate({
       client,
@@ -71,7 +79,7 @@ export class Session {
       governed,
       gate: this.#asking,
       sessionId: this.id,
-      running: running ?? new Running(),
+      running,
     })
     this.#waiting = this.#asking.with({ approval: { mode: 'wait', maxMs: settings.holdMs } })
   }
@@ -120,9 +128,28 @@ export class Session {
       if (own === null) return errorAnswer(id, CODES.invalidParams, 'There is no such task.')
       if (own) return resultAnswer(id, era, own)
     }
+    if (method.startsWith('tasks/')) return this.#ofTasks(request, exchange)
+    return this.#forwarder.read(method, await exchange.call(bytes))
+  }
+
+  /** The response of the upstream about its tasks. */
+  async #ofTasks({ id, method, params, bytes }: Request, exchange: Exchange) {
+    const { taskId } = params
+    if (method !== 'tasks/list') {
+      if (this.#ownTasks && !this.#running.hasTask(taskId))
+        return errorAnswer(id, CODES.invalidParams, 'There is no such task.')
+      const response = await exchange.call(bytes)
+      this.#forwarder.settleTask(method, taskId, response)
+      return this.#forwarder.read(method, response)
+    }
     const response = await exchange.call(bytes)
-    if (method.startsWith('tasks/')) this.#forwarder.settleTask(method, params['taskId'], response)
-    return this.#forwarder.read(method, response)
+    const { result } = readResponse(response)
+    if (!this.#ownTasks || result === null) return response
+    const { tasks } = result
+    const own = (Array.isArray(tasks) ? tasks : []).filter(
+      (task) => isMembers(task) && this.#running.hasTask(task['taskId']),
+    )
+    return resultAnswer(id, 'legacy', { ...result, tasks: own })
   }
 
   async #decided(

@@ -32,7 +32,8 @@ export class Access {
   readonly #caller: Caller
   readonly #client: Client
   readonly #tasks = new Tasks()
-  readonly #running = new Running()
+  /** Of all sessions of the agent. */
+  readonly running = new Running()
   #key: string
   #shared: SharedChild | null = null
   #connection: Connection | null = null
@@ -55,7 +56,8 @@ export class Access {
     const { actingFor } = caller
     this.session = new Session(this.governed(), {
       tasks: this.#tasks,
-      running: this.#running,
+      running: this.running,
+      ownTasks: true,
       ...(actingFor !== undefined && { actingFor }),
     })
   }

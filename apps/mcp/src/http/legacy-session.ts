@@ -43,6 +43,8 @@ export class LegacySession {
     const { actingFor } = caller
     this.#session = new Session(access.governed(), {
       id: this.id,
+      running: access.running,
+      ownTasks: true,
       ...(actingFor !== undefined && { actingFor }),
     })
     const { upstream } = access
@@ -147,7 +149,9 @@ export class LegacySession {
   /** A message of a pipe: its progress token tells the request. */
   #route(message: Message): void {
     this.#session.observe(message)
-    const token = message.kind === 'notification' ? message.params['progressToken'] : undefined
+    const { progressToken: token, taskId } = message.kind === 'notification' ? message.params : {}
+    const isOfTask = 'method' in message && message.method === 'notifications/tasks/status'
+    if (isOfTask && !this.access.running.hasTask(taskId)) return
     if (token !== undefined)
       for (const { request, reply } of this.#open.values())
         if (metaOf(request.params)['progressToken'] === token && reply.takesMessages) {

@@ -47,10 +47,18 @@ const MODES = ['pre_call', 'pre_mcp_call']
 
 /**
  * The request with the mode of the header, which only the configuration of LiteLLM sets. Its clients can set the
- * parameters with a license, and so those count for nothing beside it.
+ * parameters with a license, and so those count for nothing beside it. Without the header, a parameter can only
+ * add the decision on a call of an MCP tool: another one may come from a client, in the place of the configured one.
  */
 function withMode(body: LiteLlmGuardrail, mode: string | undefined): LiteLlmGuardrail {
-  if (mode === undefined) return body
+  const own = body.additional_provider_specific_params
+  if (mode === undefined) {
+    if (own?.['mode'] === undefined || own['mode'] === 'pre_mcp_call') return body
+    throw invalid(
+      'additional_provider_specific_params.mode',
+      'must be pre_mcp_call; the header Remit-Mode of the guardrail sets another mode',
+    )
+  }
   if (!MODES.includes(mode)) throw invalid('Remit-Mode', `must be one of ${MODES.join(', ')}`)
   return { ...body, additional_provider_specific_params: { mode } }
 }

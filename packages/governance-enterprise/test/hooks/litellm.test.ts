@@ -206,12 +206,12 @@ describe.each(someDialects())('the guardrail of LiteLLM on %s', (dialect) => {
     },
   )
 
-  const mcpCall = (name: string, mode = 'pre_mcp_call') =>
+  const mcpCall = (name: string) =>
     ask({
       texts: ['INV-7'],
       tools: [{ type: 'function', function: { name, parameters: {} } }],
       structured_messages: null,
-      additional_provider_specific_params: { mode },
+      additional_provider_specific_params: { mode: 'pre_mcp_call' },
     })
 
   it('decides a call of an MCP tool before LiteLLM makes it', async () => {
@@ -260,8 +260,25 @@ describe.each(someDialects())('the guardrail of LiteLLM on %s', (dialect) => {
   })
 
   it('decides no tool that a model is only offered', async () => {
-    expect((await mcpCall('billing-cancel', 'pre_call')).action).toBe('NONE')
+    const tools = [{ type: 'function', function: { name: 'billing-cancel' } }]
+
+    expect(await (await asSet('pre_call', { tools })).json()).toEqual({ action: 'NONE' })
   })
+
+  it.each(['pre_call', 'during_mcp_call', '', null, ['pre_mcp_call']])(
+    'refuses the mode %j of a parameter, which a client may have put over the configured one',
+    async (mode) => {
+      const tools = [{ type: 'function', function: { name: 'billing-cancel' } }]
+      const response = await api.call('litellmGuardrail', {
+        body: { ...DOCUMENT, tools, additional_provider_specific_params: { mode } },
+      })
+
+      expect([response.status, await response.text()]).toEqual([
+        400,
+        expect.stringMatching(/additional_provider_specific_params\.mode.*Remit-Mode/),
+      ])
+    },
+  )
 
   it.each([
     [[null]],
