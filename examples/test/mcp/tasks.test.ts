@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -47,15 +48,18 @@ async function startTasks() {
         return {}
     }
   }
-  const server = createServer(async (request, response) => {
-    if (request.method !== 'POST') return void response.writeHead(405).end()
-    const sent = (await json(request)) as Sent
-    if (sent.id === undefined) return void response.writeHead(202).end()
+  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const sent = request.method === 'POST' ? ((await json(request)) as Sent) : null
+    if (sent?.id === undefined) {
+      response.writeHead(sent === null ? 405 : 202).end()
+      return
+    }
     response.setHeader('content-type', 'application/json')
     const isOther = sent.method === 'server/discover'
     const body = isOther ? { error: { code: -32_601, message: 'no' } } : { result: answerOf(sent) }
     response.end(JSON.stringify({ jsonrpc: '2.0', id: sent.id, ...body }))
-  }).listen(0, '127.0.0.1')
+  }
+  const server = createServer((...exchange) => void respond(...exchange)).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const stop = () => {
@@ -72,11 +76,11 @@ describe.skipIf(!hasModules())('tasks of a server that does not know the agents'
   const as = async (agentID: string): Promise<() => Promise<Talk>> => {
     const owners = [{ type: 'user' as const, id: 'ada' }]
     await remit.client.registerAgent({ body: { agent_id: agentID, owners } })
-    const { secret = '' } = await remit.client.issueCredential({
+    const { secret } = await remit.client.issueCredential({
       params: { agentID },
       body: { scopes: ['authorize', 'guard', 'ledger:append'] },
     })
-    return () => talkOnHttp(`${gateway.url}/mcp/remote`, secret, { revision: '2025-11-25' })
+    return () => talkOnHttp(`${gateway.url}/mcp/remote`, secret ?? '', { revision: '2025-11-25' })
   }
   beforeAll(async () => {
     remit = await startRemit()

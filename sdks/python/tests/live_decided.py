@@ -2,10 +2,13 @@
 
 import asyncio
 import dataclasses
+import datetime
 import decimal
+import enum
 import importlib.util
 import json
 import os
+import pathlib
 import unittest
 import uuid
 
@@ -129,6 +132,103 @@ class Decided(unittest.TestCase):
 
         for input in ({"to": Text("mallory")}, {"usd": Usd(5000)}):
             self.assertEqual(self.gate.check("order", input).reason, "policy_deny")
+
+    def test_a_value_is_decided_as_it_is_and_not_as_its_type_describes_it(self):
+        class Usd(decimal.Decimal):
+            def __str__(self):
+                return "1"
+
+        class Day(datetime.date):
+            def isoformat(self):
+                return "2000-01-01"
+
+        class File(pathlib.PurePosixPath):
+            def __str__(self):
+                return "/srv/ok"
+
+        class Id(uuid.UUID):
+            def __str__(self):
+                return "ok"
+
+        class Rate(int, enum.Enum):
+            def __new__(cls, value):
+                made = int.__new__(cls, 5000)
+                made._value_ = value
+                return made
+
+            LOW = 1
+
+        one = "00000000-0000-0000-0000-000000000001"
+        for value, seen in (
+            (Usd("5000"), "5000"),
+            (Day(2026, 1, 2), "2026-01-02"),
+            (datetime.datetime(2026, 1, 2, 3), "2026-01-02T03:00:00"),
+            (File("/etc/passwd"), "/etc/passwd"),
+            (Id(one), one),
+            (Rate.LOW, 5000),
+        ):
+            with self.subTest(seen):
+                self.assertEqual(self.gate.check("seen", {"value": value}).kind, "allow")
+                path = f"/v1/ledger?agent_id={self.agent}&kind=authorization.decided&limit=1"
+                data = CLIENT.request("GET", path).data["data"][0]["data"]
+                self.assertEqual(data["context"]["args"], {"value": seen})
+
+    def test_what_a_subclass_or_an_enum_hides_is_denied(self):
+        @dataclasses.dataclass(slots=True)
+        class Line:
+            usd: float
+
+        class Hiding(Line):
+            __slots__ = ("fee",)
+
+        class Kinds(enum.Enum):
+            ANY = [1]
+
+        hiding = Hiding(1)
+        self.assertEqual(self.gate.check("order", {"line": Line(1)}).kind, "allow")
+        hiding.fee = 5000
+        for input in ({"line": hiding}, {"kind": Kinds.ANY}):
+            self.assertEqual(self.gate.check("order", input).reason, "unmappable")
+
+    def test_nothing_runs_after_its_outcome_was_reported(self):
+        ran = []
+
+        async def later(usd=1):
+            ran.append(usd)
+            return "paid"
+
+        def generated(usd=1):
+            yield ran.append(usd)
+
+        async def generated_later(usd=1):
+            yield ran.append(usd)
+
+        def named(call_id):
+            ran.append(call_id)
+
+        gate, later_gate = self.gate, AsyncGate(CLIENT, **self.options)
+        for by, function in (
+            (gate, later),
+            (gate, generated),
+            (gate, generated_later),
+            (later_gate, generated),
+            (later_gate, generated_later),
+            (gate, named),
+            (later_gate, named),
+        ):
+            with self.assertRaises(ValueError):
+                by.tool(function, name="pay")
+            if function is not named:
+                with self.assertRaises(ValueError):
+                    by.wrap("pay", function)
+        with self.assertRaises(NotExecuted):
+            gate.run("pay", {"usd": 40}, lambda input: later(input["usd"]))
+        self.assertEqual((ran, self.outcomes(), self.day()), ([], ["failure"], (0, 0)))
+
+        # A function that is no coroutine has run when it returns.
+        tool = later_gate.wrap("pay", lambda input: ran.append(input["usd"]) or "paid")
+        self.assertEqual(asyncio.run(tool({"usd": 2})), "paid")
+        self.assertEqual((ran, self.outcomes(), self.day()), ([2], ["success", "failure"], (2, 0)))
 
     @installed("pydantic")
     def test_a_model_of_pydantic_is_decided_with_all_members(self):
@@ -256,7 +356,7 @@ class Decided(unittest.TestCase):
         async def raising(context, arguments):
             raise NotExecuted("no funds")
 
-        schema = {"type": "object", "properties": {}, "additionalProperties": False}
+        schema = {"type": "object", "properties": {"usd": {"type": "number"}}, "additionalProperties": False}
         own = FunctionTool("pay", "Pays.", schema, raising)
 
         def run(tool):
@@ -318,6 +418,41 @@ class Decided(unittest.TestCase):
             run(is_strict, {"to": "bob", "usd": 7, "part": {"inner": {"size": 5}}})
             run(is_strict, {"to": "bob", "usd": 7})
             self.assertEqual(ran, [("bob", 7.0, False, None, 3, 5), ("bob", 7.0, False, None, 3, None)])
+
+    @installed("agents")
+    def test_a_tool_of_openai_agents_has_one_name_for_each_argument(self):
+        from agents import Agent, RunConfig, Runner, function_tool
+        from pydantic import BaseModel, ConfigDict, Field
+        from remit.openai_agents import governed
+
+        class Payee(BaseModel):
+            model_config = ConfigDict(populate_by_name=True)
+            account: str = Field("none", alias="iban")
+            usd: float = 5000
+
+        ran = []
+
+        def run(args):
+            @function_tool(name_override="order", strict_mode=False)
+            def order(to: Payee, more: dict[str, Payee] = {}, pair: tuple[int, Payee] = (1, Payee(usd=1))) -> str:
+                ran.append((to.account, more, pair[1].usd))
+                return "paid"
+
+            gate = AsyncGate(CLIENT, agent_id=self.agent)
+            agent = Agent(name="a", model=scripted("order", args), tools=[governed(gate, order)])
+            asyncio.run(Runner.run(agent, "Order.", run_config=RunConfig(tracing_disabled=True)))
+            path = f"/v1/ledger?agent_id={self.agent}&kind=authorization.decided&limit=1"
+            return CLIENT.request("GET", path).data["data"]
+
+        good = {"iban": "GOOD", "usd": 1}
+        # The tool takes the account by its own name too, which the schema does not have.
+        self.assertEqual(run({"to": {**good, "account": "EVIL"}}), [])
+        self.assertEqual(run({"to": {"account": "EVIL", "usd": 1}}), [])
+        self.assertEqual(run({"to": good, "More": {}}), [])
+        self.assertEqual(ran, [])
+        (entry,) = run({"to": good, "more": {"b": {"iban": "B"}}, "pair": [1, {"iban": "C"}]})
+        args = entry["data"]["context"]["args"]
+        self.assertEqual((args["more"]["b"]["usd"], args["pair"][1]["usd"]), (5000, 5000))
 
     @installed("langchain")
     def test_a_tool_of_langchain_runs_with_what_its_schema_made_and_ends_as_it_ended(self):

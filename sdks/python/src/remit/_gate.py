@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar, Union
 
 from ._client import Client
 from ._core import Core, Ran
-from ._errors import RemitDenied, RemitPending
+from ._errors import NotExecuted, RemitDenied, RemitPending
 from ._io import Asyncio, Blocking, run_blocking
 from ._options import options_of
 from ._self_test import Canary, SelfTest, SelfTestReport
@@ -60,7 +60,7 @@ class Gate:
         takes = _takes_input(execute)
 
         async def executed(decided: Any) -> T:
-            return execute(decided) if takes else execute()
+            return _result(execute(decided) if takes else execute())
 
         call = {"call_id": call_id, "traceparent": traceparent, "is_copied": takes}
         ending = {"cost_of": cost_of, "is_failure": is_failure}
@@ -90,10 +90,11 @@ class Gate:
         with `on_deny="return"`, it returns the verdict.
         """
         self._core.assert_tool(tool)
+        _check_function(execute)
         _check_on_deny(on_deny)
 
         async def executed(decided: Any) -> T:
-            return execute(decided)
+            return _result(execute(decided))
 
         def asking(
             input: Any, *, call_id: str | None = None, traceparent: str | None = None
@@ -138,6 +139,8 @@ class Gate:
             return lambda decorated: self.tool(decorated, name=name, cost_of=cost_of, on_deny=on_deny)
         title, signature = name or function.__name__, inspect.signature(function)
         self._core.assert_tool(title)
+        _check_function(function)
+        _check_parameters(signature)
         _check_on_deny(on_deny)
 
         @functools.wraps(function)
@@ -204,7 +207,7 @@ class AsyncGate:
         takes = _takes_input(execute)
 
         async def executed(decided: Any) -> T:
-            return await (execute(decided) if takes else execute())
+            return await _awaited(execute(decided) if takes else execute())
 
         call = {"call_id": call_id, "traceparent": traceparent, "is_copied": takes}
         ending = {"cost_of": cost_of, "is_failure": is_failure}
@@ -227,14 +230,18 @@ class AsyncGate:
     ) -> Callable[..., Awaitable[Any]]:
         """A tool of one input that asks first, as `Gate.wrap` makes it."""
         self._core.assert_tool(tool)
+        _check_function(execute, is_async=True)
         _check_on_deny(on_deny)
+
+        async def executed(decided: Any) -> T:
+            return await _awaited(execute(decided))
 
         async def asking(
             input: Any, *, call_id: str | None = None, traceparent: str | None = None
         ) -> Any:
             call = {"call_id": call_id, "traceparent": traceparent, "is_copied": True}
             ending = {"cost_of": cost_of, "is_failure": is_failure}
-            return _result_of(await self._core.run(tool, input, execute, **call, **ending), on_deny)
+            return _result_of(await self._core.run(tool, input, executed, **call, **ending), on_deny)
 
         return asking
 
@@ -268,6 +275,8 @@ class AsyncGate:
             return lambda decorated: self.tool(decorated, name=name, cost_of=cost_of, on_deny=on_deny)
         title, signature = name or function.__name__, inspect.signature(function)
         self._core.assert_tool(title)
+        _check_function(function, is_async=True)
+        _check_parameters(signature)
         _check_on_deny(on_deny)
 
         @functools.wraps(function)
@@ -333,6 +342,31 @@ def _bound(signature: inspect.Signature, args: Any, kwargs: Any) -> inspect.Boun
 def _called(function: Callable[..., Any], bound: inspect.BoundArguments, decided: Any) -> Any:
     copies = inspect.BoundArguments(bound.signature, decided)
     return function(*copies.args, **copies.kwargs)
+
+
+def _check_function(function: Callable[..., Any], is_async: bool = False) -> None:
+    """Refuses what would run after its outcome was reported."""
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise ValueError("a generator runs after it was called; return the result of a tool instead")
+    if not is_async and inspect.iscoroutinefunction(function):
+        raise ValueError("a coroutine function needs an AsyncGate")
+
+
+def _check_parameters(signature: inspect.Signature) -> None:
+    if "call_id" in signature.parameters:
+        raise ValueError("the parameter call_id of a tool is that of the gate; give yours another name")
+
+
+def _result(result: T) -> T:
+    """A result that is none yet. Nothing of a coroutine has run."""
+    if inspect.iscoroutine(result):
+        result.close()
+        raise NotExecuted("a coroutine needs an AsyncGate")
+    return result
+
+
+async def _awaited(result: Any) -> Any:
+    return await result if inspect.isawaitable(result) else result
 
 
 def _check_on_deny(on_deny: str) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Mapping
-from datetime import date, time
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, time
 from decimal import Decimal
 from enum import Enum
 from ipaddress import IPv4Address, IPv6Address
@@ -20,8 +20,12 @@ from ._json import canonical, in_order, sha256_hex, utf8
 _MAX_SAFE = 2**53 - 1
 MAX_DEPTH = 500
 KEPT_BYTES = 2048
-#: Values that are written as their text.
-TEXTS = (Decimal, UUID, PurePath, IPv4Address, IPv6Address, time)
+#: Values that are written as a text, and what writes it: a subclass may have another text than value.
+_WRITERS: tuple[tuple[type, Callable[[Any], str]], ...] = (
+    *((kind, kind.__str__) for kind in (Decimal, UUID, PurePath, IPv4Address, IPv6Address)),
+    *((kind, kind.isoformat) for kind in (time, datetime, date)),
+)
+TEXTS = tuple(kind for kind, _ in _WRITERS)
 _UNSENDABLE = re.compile("[\0\ud800-\udfff]")
 
 
@@ -31,22 +35,24 @@ def to_plain(value: Any, path: str = "", outer: tuple[int, ...] = ()) -> Any:
     and the like."""
     if value is None or isinstance(value, (bool, Stub)):
         return value
-    if isinstance(value, Enum):
-        return to_plain(value.value, path, outer)
     if isinstance(value, str):
-        return shortened(value) if _UNSENDABLE.search(value) else str(value)
+        return shortened(value) if _UNSENDABLE.search(value) else str.__str__(value)
     if isinstance(value, int):
-        return value if abs(value) <= _MAX_SAFE else str(value)
+        whole = int.__add__(value, 0)
+        return whole if abs(whole) <= _MAX_SAFE else str(whole)
     if isinstance(value, float):
         if not math.isfinite(value):
             raise Unmappable(path, f"is {value}")
         return 0 if value == 0 else value
     if isinstance(value, (bytes, bytearray, memoryview)):
         return {"length": len(bytes(value)), "sha256": sha256_hex(bytes(value))}
-    if isinstance(value, TEXTS) or is_address(value):
+    if isinstance(value, Enum):
+        return to_plain(value.value, path, outer)
+    if is_address(value):
         return str(value)
-    if isinstance(value, date):
-        return value.isoformat()
+    write = next((write for kind, write in _WRITERS if isinstance(value, kind)), None)
+    if write is not None:
+        return write(value)
     if len(outer) == MAX_DEPTH or id(value) in outer:
         raise Unmappable(path, "is nested too deep, or in a cycle")
     inner = (*outer, id(value))

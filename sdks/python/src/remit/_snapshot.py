@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from datetime import date
 from enum import Enum
 from typing import Any
 
 from ._errors import Unmappable
 from ._plain import MAX_DEPTH, TEXTS, is_address
 
-_SHARED = (bool, Enum, date, *TEXTS)
+_CHANGING = (list, dict, set, bytearray)
 
 
 def snapshot(value: Any, path: str = "", outer: tuple[int, ...] = ()) -> Any:
@@ -19,7 +18,11 @@ def snapshot(value: Any, path: str = "", outer: tuple[int, ...] = ()) -> Any:
 
     Takes dicts and other mappings, lists, tuples, sets, texts, numbers, dates, bytes, dataclasses and models of
     pydantic. Raises `Unmappable` for anything else, of which rules would see a part."""
-    if value is None or isinstance(value, _SHARED) or is_address(value):
+    if value is None or isinstance(value, (bool, *TEXTS)) or is_address(value):
+        return value
+    if isinstance(value, Enum):
+        if isinstance(value.value, _CHANGING):
+            raise Unmappable(path, f"is {type(value).__name__}, whose value can change")
         return value
     # A subclass may answer with another value than the one that a rule sees.
     if isinstance(value, str):
@@ -63,17 +66,25 @@ def snapshot(value: Any, path: str = "", outer: tuple[int, ...] = ()) -> Any:
 def members_of(value: Any, path: str = "") -> dict[str, Any] | None:
     """All members of a dataclass or a model of pydantic; None for anything else."""
     own = getattr(value, "__dict__", {})
+    slots = [slot for kind in type(value).__mro__ for slot in _slots_of(kind) if hasattr(value, slot)]
     if is_dataclass(value) and not isinstance(value, type):
         found = {field.name: getattr(value, field.name) for field in fields(value)}
-        hidden = next((name for name in own if name not in found), None)
+        hidden = next((name for name in (*own, *slots) if name not in found), None)
     elif hasattr(type(value), "__pydantic_fields__"):
         found = {**own, **(value.__pydantic_extra__ or {})}
-        hidden = next(iter(value.__pydantic_private__ or {}), None)
+        hidden = next(iter((*(value.__pydantic_private__ or {}), *slots)), None)
     else:
         return None
     if hidden is not None:
         raise Unmappable(path, f"has the member {hidden}, which rules would not see")
     return found
+
+
+def _slots_of(kind: type) -> tuple[str, ...]:
+    slots = vars(kind).get("__slots__", ())
+    names = (slots,) if isinstance(slots, str) else tuple(slots)
+    # Those of Python and pydantic.
+    return tuple(name for name in names if not name.startswith("__"))
 
 
 def _with_members(value: Any, found: dict[str, Any]) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from ._gate import AsyncGate
@@ -28,9 +29,9 @@ def governed(gate: AsyncGate, tool: FunctionTool) -> FunctionTool:
 
     async def asking(context: Any, arguments: str) -> Any:
         try:
-            given = json.loads(arguments) if arguments else {}
-        except ValueError:
-            return "Not executed: the arguments are not JSON."
+            given = json.loads(arguments, object_pairs_hook=_once) if arguments else {}
+        except ValueError as error:
+            return f"Not executed: the arguments are not JSON ({error})."
         try:
             input = _read(tool.params_json_schema, given, tool.params_json_schema, "")
         except ValueError as error:
@@ -50,6 +51,14 @@ def governed(gate: AsyncGate, tool: FunctionTool) -> FunctionTool:
         return done.result if done.kind == "ran" else tool_message(done)
 
     return dataclasses.replace(tool, on_invoke_tool=asking)
+
+
+def _once(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(members)
+    # The tool may read the other one.
+    if len(found) < len(members):
+        raise ValueError("an object has a name twice")
+    return found
 
 
 def _read(schema: Any, value: Any, root: Any, path: str) -> Any:
@@ -72,14 +81,20 @@ def _read(schema: Any, value: Any, root: Any, path: str) -> Any:
     if known is not None and not any(type(one) is type(value) and one == value for one in known):
         raise ValueError(f"{path} is none of {json.dumps(known)}")
     if isinstance(value, list):
-        items = schema.get("items")
-        return [_read(items, item, root, f"{path}/{index}") for index, item in enumerate(value)]
+        first, rest = schema.get("prefixItems", ()), schema.get("items")
+        kinds_of = [*first, *[rest] * (len(value) - len(first))]
+        return [_read(kind, item, root, f"{path}/{at}") for at, (kind, item) in enumerate(zip(kinds_of, value))]
     return _read_members(schema, value, root, path) if isinstance(value, dict) else value
 
 
 def _read_members(schema: dict[str, Any], value: dict[str, Any], root: Any, path: str) -> dict[str, Any]:
-    own = schema.get("properties", {})
-    made = {name: _read(own.get(name), member, root, f"{path}/{name}") for name, member in value.items()}
+    own, patterns = schema.get("properties", {}), schema.get("patternProperties", ())
+    # A tool may know them by another name than rules, as pydantic does with aliases.
+    others = schema.get("additionalProperties", not own)
+    for name in value:
+        if others is False and name not in own and not any(re.search(pattern, name) for pattern in patterns):
+            raise ValueError(f"{path or 'the input'} has the member {json.dumps(name)}, which its schema does not have")
+    made = {name: _read(own.get(name, others), member, root, f"{path}/{name}") for name, member in value.items()}
     for name, part in own.items():
         if name in value or not isinstance(part, dict):
             continue
