@@ -39,6 +39,12 @@ const approvals = createRoute({
   validateSearch: readApprovals,
   component: lazyRouteComponent(() => import('./pages/approvals/approvals.tsx'), 'Approvals'),
 })
+const approval = createRoute({
+  getParentRoute: () => root,
+  path: '/approvals/$id',
+  validateSearch: readApprovals,
+  component: lazyRouteComponent(() => import('./pages/approvals/approvals.tsx'), 'Approvals'),
+})
 
 const policies = createRoute({
   getParentRoute: () => root,
@@ -139,6 +145,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     live,
     approvals,
+    approval,
     policies,
     policy,
     approvalRule,

@@ -107,7 +107,7 @@ describe.skipIf(!canRun)('forms of the console', () => {
       })
     await ask()
     await open('/approvals')
-    await page.getByRole('link', { name: 'Always allow requests like this' }).click()
+    await page.getByRole('link', { name: 'Draft a policy for requests like this' }).click()
     await field('Resources').waitFor()
 
     expect(await field('Resources').inputValue()).toBe('order:*')

@@ -132,6 +132,10 @@ export const Approval = z
     shown: z
       .string()
       .describe('The bound request as canonical JSON, with invisible characters as \\u{…}'),
+    replaced: z
+      .array(z.string())
+      .optional()
+      .describe('JSON Pointers of the bound places that stand for longer or other values'),
     binding_hash: z.string().describe('base64url SHA-256 of the canonical JSON'),
     binding_context: z.array(z.string()).nullable().describe('Bound members; null: all'),
     requirements: z.array(Requirement),

@@ -19,18 +19,28 @@ export const WebhookEvent = z
   .meta({ id: 'WebhookEvent' })
 export type WebhookEvent = z.infer<typeof WebhookEvent>
 
+/** Shapes of messages. */
+const Format = z
+  .enum(['standard', 'slack', 'teams', 'email'])
+  .describe('Shape of the messages: Standard Webhooks for programs; the others are for people')
+export type WebhookFormat = z.infer<typeof Format>
+
 export const WebhookInput = z
   .strictObject({
     url: z
       .string()
       .max(2048)
-      .describe('https on port 443, a name of the public internet, no user name, no fragment'),
+      .describe(
+        'https on port 443, a name of the public internet, no user name, no fragment. For `email`: `mailto:` with addresses, or alone for those who can vote on a request',
+      ),
+    format: Format.default('standard'),
     events: z
       .array(WebhookEvent)
       .min(1)
       .max(WebhookEvent.options.length)
       .refine((events) => new Set(events).size === events.length, 'must name each event once')
-      .default([...WebhookEvent.options]),
+      .optional()
+      .describe('Default: all; for other formats than `standard`, `approval.requested`'),
     description: z.string().max(1000).nullable().default(null),
     enabled: z.boolean().default(true),
   })
@@ -40,6 +50,7 @@ export type WebhookInput = z.infer<typeof WebhookInput>
 const webhook = {
   id: z.string(),
   url: z.string(),
+  format: Format,
   events: z.array(WebhookEvent),
   description: z.string().nullable(),
   enabled: z.boolean(),
@@ -113,7 +124,10 @@ export const webhooks = {
     body: WebhookInput,
     ok: z.object({
       ...webhook,
-      secret: z.string().nullable().describe('null in the repeat of an Idempotency-Key'),
+      secret: z
+        .string()
+        .nullable()
+        .describe('null in the repeat of an Idempotency-Key, and for formats without signatures'),
       secret_available: z.boolean().optional(),
       ledger: Receipt.optional(),
     }),

@@ -2,6 +2,7 @@ import { pause } from '@remit/contract/client'
 import type { Entry } from '@remit/contract'
 import { useEffect, useEffectEvent } from 'react'
 import { remit } from './client.ts'
+import { wantsNotifications } from './notifications.ts'
 
 type Listener = (entry: Entry) => void
 
@@ -20,12 +21,13 @@ export type Feed = 'ledger' | 'approvals'
 
 /**
  * Reads the stream of events in one tab and tells the others: over HTTP/1.1 a browser has six
- * connections to a host, whatever the number of tabs. Hidden tabs leave the stream to a visible one.
+ * connections to a host, whatever the number of tabs. Hidden tabs leave the stream to a visible one, unless
+ * the person wants notifications.
  */
 export function followEvents(feed: Feed): () => void {
   let turn: AbortController | null = null
   const update = () => {
-    if (document.visibilityState === 'hidden') {
+    if (document.visibilityState === 'hidden' && !wantsNotifications()) {
       turn?.abort()
       turn = null
     } else if (!turn) {

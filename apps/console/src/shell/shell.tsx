@@ -1,8 +1,9 @@
 import { Dialog } from '@base-ui/react/dialog'
-import { useLocation } from '@tanstack/react-router'
+import { useLocation, useNavigate } from '@tanstack/react-router'
 import { Menu } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
-import { followEvents } from '../api/events.ts'
+import { followEvents, useEvents } from '../api/events.ts'
+import { notifyOf, wantsNotifications } from '../api/notifications.ts'
 import { useCan, useSession } from '../api/session.ts'
 import { t } from '../texts.ts'
 import { Button } from '../ui/button.tsx'
@@ -16,6 +17,8 @@ import { ShortcutsDialog } from './shortcuts.tsx'
 /** The frame of a session: navigation, the page, one stream of events. */
 export function Shell() {
   useEventStream()
+  useQueueFirst()
+  useApprovalNotices()
   useEffect(() => setAskAgain(false), [])
   const { pathname } = useLocation()
   const main = useRef<HTMLElement>(null)
@@ -60,6 +63,34 @@ function TopBar({ onHelp }: { onHelp: () => void }) {
       </Dialog.Root>
     </div>
   )
+}
+
+/** Notifications of new requests, for a person who has asked for them and does not look at the list. */
+function useApprovalNotices(): void {
+  const { pathname } = useLocation()
+  const navigate = useNavigate()
+  useEvents(({ kind, data }) => {
+    const { id } = (data?.['approval'] ?? {}) as { readonly id?: string }
+    if (kind !== 'approval.requested' || id === undefined || !wantsNotifications()) return
+    if (document.hasFocus() && pathname.startsWith('/approvals')) return
+    // Without the request there is nothing to tell; the list shows it.
+    notifyOf(id, () => void navigate({ to: '/approvals/$id', params: { id } })).catch(
+      () => undefined,
+    )
+  })
+}
+
+/** People who only decide approvals start at those that wait. */
+function useQueueFirst(): void {
+  const { principal } = useSession()
+  const { pathname } = useLocation()
+  const navigate = useNavigate()
+  const isStart = useRef(pathname === '/')
+  const isApprover = principal?.role === 'approver'
+  useEffect(() => {
+    if (isStart.current && isApprover) void navigate({ to: '/approvals', replace: true })
+    isStart.current = false
+  }, [isApprover, navigate])
 }
 
 function useEventStream(): void {

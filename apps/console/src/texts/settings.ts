@@ -133,10 +133,24 @@ export const settings = {
   webhooks: {
     create: 'Add a webhook',
     url: 'URL',
+    format: 'Format',
+    formats: {
+      standard: 'Signed JSON',
+      slack: 'Slack',
+      teams: 'Microsoft Teams',
+      email: 'E-mail',
+    },
+    urlHints: {
+      standard: 'Address of your own service.',
+      slack: 'The URL of an incoming webhook of Slack.',
+      teams: 'The URL of a workflow that posts to a channel or chat.',
+      email: 'mailto:ops@example.com, or mailto: alone for those who can vote.',
+    },
     events: 'Events',
     state: 'State',
     empty: 'No webhook',
-    emptyText: 'A webhook sends events of the ledger, signed, to your own service:',
+    emptyText:
+      'A webhook sends events of the ledger, signed, to your own service, or tells people in Slack, Microsoft Teams or by e-mail:',
     remove: 'Remove',
     removeTitle: 'Remove this webhook',
     removeText: 'Messages that wait for it are deleted.',

@@ -4,7 +4,7 @@ import { classes } from './button.tsx'
 import styles from './ui.module.css'
 
 interface ModalProps {
-  readonly title: string
+  readonly title: ReactNode
   readonly isOpen: boolean
   readonly onClose: () => void
   readonly wide?: boolean

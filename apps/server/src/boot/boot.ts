@@ -169,6 +169,10 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
           checkpointDir: config.REMIT_CHECKPOINT_DIR,
         }),
         ...(config.REMIT_SIGNUP && { signUpsPerHour: config.REMIT_SIGNUP_PER_HOUR }),
+        ...(config.REMIT_SMTP_URL !== undefined &&
+          config.REMIT_SMTP_FROM !== undefined && {
+            smtp: { url: config.REMIT_SMTP_URL, from: config.REMIT_SMTP_FROM },
+          }),
         sinkPrivateNetwork: config.REMIT_SINK_PRIVATE_NETWORK,
         ...(options.watchEveryMs !== undefined && { watchEveryMs: options.watchEveryMs }),
       },

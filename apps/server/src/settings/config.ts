@@ -8,6 +8,7 @@ const SECRET: ReadonlySet<string> = new Set([
   'REMIT_LICENSE_KEY',
   'REMIT_DATABASE_URL',
   'REMIT_DATABASE_DIRECT_URL',
+  'REMIT_SMTP_URL',
   'REMIT_SPEND_URL',
   'REMIT_GUARD_MODEL_URL',
 ])
@@ -63,6 +64,8 @@ export function readConfig(env: Env): Config {
     (data.REMIT_OIDC_ISSUER === undefined) !== (data.REMIT_OIDC_CLIENT_ID === undefined)
   if (isPartial)
     throw new ConfigError('REMIT_OIDC_ISSUER and REMIT_OIDC_CLIENT_ID must be set together')
+  if ((data.REMIT_SMTP_URL === undefined) !== (data.REMIT_SMTP_FROM === undefined))
+    throw new ConfigError('REMIT_SMTP_URL and REMIT_SMTP_FROM must be set together')
   if (data.REMIT_SIGNUP && data.REMIT_OIDC_ISSUER === undefined)
     throw new ConfigError('REMIT_SIGNUP must be set together with REMIT_OIDC_ISSUER')
   if (data.REMIT_SIGNUP && data.REMIT_OIDC_ROLE_MAP !== undefined)

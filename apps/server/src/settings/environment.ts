@@ -221,6 +221,17 @@ export const ENVIRONMENT = z.object({
     .describe(
       'Texts to block while that model is unavailable: `none`, `documents` (and tool output) or `all`',
     ),
+  REMIT_SMTP_URL: z
+    .string()
+    .refine(isSmtpUrl, 'must be smtp://… or smtps://…, with a host and without a path')
+    .optional()
+    .describe(
+      'Mail server for [messages to approvers](webhooks.md#e-mail): `smtps://user:password@host:465`, or `smtp://…` with STARTTLS, which is required except on this machine',
+    ),
+  REMIT_SMTP_FROM: z
+    .email({ error: 'must be an e-mail address' })
+    .optional()
+    .describe('Sender of these messages; required with `REMIT_SMTP_URL`'),
   REMIT_SINK_PRIVATE_NETWORK: flag.describe(
     '`1`: sinks may have private addresses; TLS is still required; see [sinks.md](sinks.md)',
   ),
@@ -228,6 +239,17 @@ export const ENVIRONMENT = z.object({
     '`1` allows issuers, webhooks and sinks on loopback addresses; development and tests only',
   ),
 })
+
+function isSmtpUrl(text: string): boolean {
+  const url = URL.parse(text)
+  if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === '') return false
+  try {
+    decodeURIComponent(url.username + url.password)
+  } catch {
+    return false
+  }
+  return /^\/?$/.test(url.pathname) && url.search === '' && url.hash === ''
+}
 
 function roleMapOf(text: string): ReadonlyMap<string, PersonRole> | null {
   const pairs = text.split(',').map((pair) => {

@@ -244,7 +244,7 @@ describe.skipIf(!hasModules()).each(someDialects())(
 
         expect(await refused.json()).toMatchObject({
           code: 'approver_not_eligible',
-          detail: 'An owner of the agent cannot decide',
+          detail: 'An owner of the agent cannot decide under the rule owned',
         })
         expect((await approve(id, await personsKey('bob@example.org'))).status).toBe(200)
       })

@@ -1,7 +1,10 @@
 import { hash } from 'node:crypto'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
 import { createKey, on } from '@remit/core'
 import { createApi, readyReport, someDialects } from '@remit/core/testing'
 import type { Api } from '@remit/core/testing'
+import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { hasModules, loadModules } from '../../src/boot/modules.ts'
 
@@ -150,6 +153,56 @@ describe.skipIf(!hasModules()).each(someDialects())('people on %s', (dialect) =>
       (await createKey(all.remit.writer, api.org.id, { role, person })).secret
     const path = (id: string) => `/v1/approvals/${id}`
     const approve = { decision: 'approve' }
+
+    it('a message goes to the active people who can vote, at their current address', async () => {
+      const received: string[] = []
+      const mail = new SMTPServer({
+        authOptional: true,
+        disabledCommands: ['STARTTLS'],
+        onData(stream, { envelope }, done) {
+          received.push(...envelope.rcptTo.map(({ address }) => address))
+          stream.resume().on('end', () => done())
+        },
+      }).listen(0, '127.0.0.1')
+      await once(mail, 'listening')
+      const { port } = mail.address() as AddressInfo
+      const smtp = { url: `smtp://127.0.0.1:${port}`, from: 'remit@example.org' }
+      const modules = await loadModules()
+      const other = await createApi({ dialect, modules, settings: { smtp } })
+      try {
+        const people = other.as(await other.remit.organization())
+        for (const [email, role, status] of [
+          ['ada@example.org', 'approver', 'active'],
+          ['bob@example.org', 'admin', 'active'],
+          ['owner@example.org', 'approver', 'active'],
+          ['eve@example.org', 'read', 'active'],
+          ['dan@example.org', 'approver', 'invited'],
+          ['tom@example.org', 'approver', 'disabled'],
+        ] as const) {
+          const { id } = await people.ok('invitePerson', { body: { email, role } })
+          await on<{ person: { id: string; status: string } }>(other.remit.db)
+            .updateTable('person')
+            .set({ status })
+            .where('id', '=', id)
+            .execute()
+        }
+        await people.ok('registerAgent', {
+          body: { agent_id: 'payer', owners: [{ type: 'user', id: 'owner@example.org' }] },
+        })
+        await people.ok('setApprovalRule', {
+          params: { id: 'all' },
+          body: { actions: ['payments.*'] },
+        })
+        await people.ok('createWebhook', { body: { url: 'mailto:', format: 'email' } })
+        await people.ok('authorize', { body: TRANSFER })
+        await vi.waitUntil(() => received.length > 0, { timeout: 60_000 })
+
+        expect(received.toSorted()).toEqual(['ada@example.org', 'bob@example.org'])
+      } finally {
+        await other.remit.close()
+        mail.close()
+      }
+    })
 
     it('a session and a key with the same address are the same person, also after a change', async () => {
       const { id } = await invite('ada@example.org')

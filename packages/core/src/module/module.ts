@@ -147,6 +147,8 @@ export interface Settings {
   readonly sinkPrivateNetwork?: boolean
   /** The billing system that receives usage. */
   readonly usageSink?: UsageSinkSettings
+  /** The mail server for messages to people. */
+  readonly smtp?: SmtpSettings
   /** Milliseconds between two checks of the ledgers. */
   readonly watchEveryMs?: number
 }
@@ -178,6 +180,14 @@ export interface OidcSettings {
   readonly allowLoopback: boolean
   /** The issuer may be on a private network. */
   readonly allowPrivate: boolean
+}
+
+/** A mail server, which the operator chose. */
+export interface SmtpSettings {
+  /** `smtp://` or `smtps://`, with user and password. */
+  readonly url: string
+  /** Address of the sender. */
+  readonly from: string
 }
 
 /** A billing system that receives the usage of organizations. */

@@ -22,7 +22,9 @@ export async function eligibilityOf(
   if (principal.type === 'credential')
     return rows.map(() => no('The credential of an agent cannot decide'))
   if (!DECIDING.has(principal.role))
-    return rows.map(() => no(`The role ${principal.role} cannot decide`))
+    return rows.map(() =>
+      no(`The role ${principal.role} cannot decide; the roles admin and approver can`),
+    )
   const voter = await voterOf(principal, undefined, people.finder(db, orgId))
   const settings = await readSettings(db, orgId)
   const owners = new Map<string, readonly string[]>()

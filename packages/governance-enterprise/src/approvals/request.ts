@@ -33,7 +33,7 @@ export const partiesOf = (
 /** The part of a request that every entry contains; its facts are only in the entry that opened it. */
 export type ApprovalSummary = Omit<
   Approval,
-  'context' | 'shown' | 'resource' | 'ledger' | 'comment_for_agent'
+  'context' | 'shown' | 'resource' | 'replaced' | 'ledger' | 'comment_for_agent'
 >
 
 function briefOf(row: ApprovalRequestRow, now: number): ApprovalSummary {
@@ -70,8 +70,16 @@ export const wireApproval = (row: ApprovalRequestRow, now: number): Approval => 
   resource: row.resource === null ? null : (JSON.parse(row.resource) as Approval['resource']),
   context: JSON.parse(row.context) as Approval['context'],
   shown: shownText(row.binding),
+  ...replacedIn(row.binding),
   comment_for_agent: commentForAgent(row),
 })
+
+/** Requests with replaced places are few: the text of the others is not parsed. */
+function replacedIn(binding: string): Pick<Approval, 'replaced'> {
+  if (!binding.includes('"replaced":[')) return {}
+  const { replaced } = JSON.parse(binding) as Pick<Approval, 'replaced'>
+  return replaced ? { replaced } : {}
+}
 
 /** The comments of a rejection. A rule that keeps them is not weakened by another one. */
 export function commentForAgent(row: ApprovalRequestRow): string | null {

@@ -122,7 +122,7 @@ describe('a voter', () => {
     const voter = { type: 'person' as const, id: 'payer', named: true, role: 'admin' }
     expect(objection(requirement(), voter, PARTIES)).toMatch(/cannot decide its own/)
     expect(objection(requirement({ users: ['bob'] }), { ...voter, id: 'eve' }, PARTIES)).toMatch(
-      /not eligible/,
+      /r0 lets only bob decide/,
     )
   })
 

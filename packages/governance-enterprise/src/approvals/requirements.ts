@@ -77,7 +77,7 @@ export function isSameVoter(a: Named, b: Named): boolean {
 
 /** The reason why a vote does not count for a requirement; null if it does. */
 export function objection(
-  { approvers, prevent_self_approval: apart }: Requirement,
+  { rule_id: rule, approvers, prevent_self_approval: apart }: Requirement,
   voter: Voter,
   { agentId, askers, actingFor, owners }: Parties,
 ): string | null {
@@ -86,12 +86,23 @@ export function objection(
     name !== null && voter.type === 'person' && names.has(foldName(name))
   if (is(agentId)) return 'An agent cannot decide its own request'
   if (apart && askers.some(({ person, key_id: id }) => is(person) || is(id)))
-    return 'The requester cannot decide'
-  if (apart && is(actingFor)) return 'The person the agent acts for cannot decide'
-  if (apart && owners.some(is)) return 'An owner of the agent cannot decide'
+    return `The requester cannot decide under the rule ${rule}`
+  if (apart && is(actingFor))
+    return `The person the agent acts for cannot decide under the rule ${rule}`
+  if (apart && owners.some(is)) return `An owner of the agent cannot decide under the rule ${rule}`
   return approvers === null || isListed(approvers, voter)
     ? null
-    : 'The approver is not eligible under the approval rule'
+    : `The rule ${rule} lets only ${listed(approvers)} decide`
+}
+
+const SHOWN_APPROVERS = 10
+const LIST = new Intl.ListFormat('en')
+
+/** The approvers of a rule in words; the last names of many are left out. */
+function listed({ users, roles }: Approvers): string {
+  const names = [...users, ...roles.map((role) => `the role ${role}`)]
+  const more = names.length - SHOWN_APPROVERS
+  return LIST.format(more > 0 ? [...names.slice(0, SHOWN_APPROVERS), `${more} more`] : names)
 }
 
 /** Returns whether a key is one of the requesters. */

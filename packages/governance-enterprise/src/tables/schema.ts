@@ -18,7 +18,7 @@ import { spendHourMigration } from './spend-hours.ts'
 import type { SpendHourRow } from './spend-hours.ts'
 import { sinkMigration } from './sinks.ts'
 import type { SinkTables } from './sinks.ts'
-import { webhookHistoryMigration, webhookMigration } from './webhooks.ts'
+import { webhookFormatMigration, webhookHistoryMigration, webhookMigration } from './webhooks.ts'
 import type { WebhookTables } from './webhooks.ts'
 
 /** Rows of this module's tables; money is integer micro-USD. */
@@ -135,6 +135,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0015_hooks': hookMigration,
   '0016_sinks': sinkMigration,
   '0017_mcp_tool_mappings': mcpToolMappingMigration,
+  '0018_webhook_formats': webhookFormatMigration,
 }
 
 /** The placement of this module's tables on a cluster. */

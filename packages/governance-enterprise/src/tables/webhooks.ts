@@ -1,3 +1,4 @@
+import type { WebhookFormat } from '@remit/contract'
 import { column } from '@remit/core'
 import { sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
@@ -8,13 +9,15 @@ export type WebhookTables = { webhook: WebhookRow; webhook_delivery: DeliveryRow
 export type WebhookRow = {
   org_id: string
   id: string
-  /** Without the query. */
+  /** Without what `secret` has: the query, or for chats also the path. */
   url: string
   /** JSON list of event names. */
   events: string
   description: string | null
   enabled: number
   disabled_reason: string | null
+  /** null: `standard`, as before there were formats. */
+  format: WebhookFormat | null
   /** Encrypted: see `secrets.ts`. */
   secret: string
   created_at: string
@@ -77,5 +80,13 @@ export const webhookHistoryMigration: Migration = {
   async up(db) {
     const { text } = column(db)
     await sql`alter table webhook_delivery add column history ${text}`.execute(db)
+  },
+}
+
+/** Messages for people. */
+export const webhookFormatMigration: Migration = {
+  async up(db) {
+    const { text } = column(db)
+    await sql`alter table webhook add column format ${text}`.execute(db)
   },
 }

@@ -28,7 +28,11 @@ function send(deps: Deps, row: DeliveryRow, webhook: WebhookRow): Promise<Attemp
   const secrets = openSecrets(deps.secrets, webhook)
   // The key may be restored, so the message is kept and retried.
   if (secrets === null) return { is: 'refused', status: null, error: 'secret_unreadable' }
-  const target = { url: fullUrl(webhook, secrets), secret: secrets.signing }
+  const target = {
+    url: fullUrl(webhook, secrets),
+    secret: secrets.signing,
+    format: webhook.format ?? ('standard' as const),
+  }
   return attempt(deps, row, target, deps.clock.now())
 }
 

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { webhooks as endpoints } from '@remit/contract'
-import type { WebhookInput } from '@remit/contract'
-import { actorOf, checkCount, fail, implement, invalid, pageOf, personOf, Reply } from '@remit/core'
-import type { Deps, Outbound, Route } from '@remit/core'
+import { actorOf, checkCount, fail, implement, pageOf, personOf, Reply } from '@remit/core'
+import type { Deps, Route } from '@remit/core'
 import { deliveryHandlers } from './delivery-handlers.ts'
 import { countWaiting, findLastAttempted } from './deliveries-store.ts'
 import type { WebhookRow } from '../tables/webhooks.ts'
 import { openSecrets, sealedColumns } from './secrets.ts'
+import { targetOf } from './target.ts'
 import { recordedWebhook, wireDelivery, wireWebhook } from './view.ts'
 import {
   countWebhooks,
@@ -20,7 +20,7 @@ import {
 const MAX_WEBHOOKS = 20
 
 export function webhookRoutes(deps: Deps): Route[] {
-  const { db, clock, ids, writer, outbound, secrets } = deps
+  const { db, clock, ids, writer, secrets } = deps
   const wire = (row: WebhookRow) => wireWebhook(row, openSecrets(secrets, row))
   return implement(endpoints, {
     listWebhooks: ({ query }, { orgId }) =>
@@ -44,7 +44,9 @@ export function webhookRoutes(deps: Deps): Route[] {
     ...deliveryHandlers(deps),
 
     createWebhook: ({ body }, caller, request) => {
-      const url = targetOf(outbound, body.url)
+      const { url, events } = targetOf(deps, body)
+      const { format, description, enabled } = body
+      const isSigned = format === 'standard'
       const id = ids.next('whk_', clock.now())
       return writer.change(caller.orgId, { ...request, caller }, async (scope, admitted) => {
         const { tx, orgId, recordedAt } = scope
@@ -54,14 +56,20 @@ export function webhookRoutes(deps: Deps): Route[] {
             `An organization can have at most ${MAX_WEBHOOKS} webhooks`,
           )
         await checkCount(tx, orgId, 'webhooks', () => countWebhooks(tx, orgId))
-        const signing = `whsec_${randomBytes(32).toString('base64')}`
-        const row = toRow(body, {
+        const signing = isSigned ? `whsec_${randomBytes(32).toString('base64')}` : ''
+        const row: WebhookRow = {
           org_id: orgId,
           id,
-          ...sealedColumns(secrets, { org_id: orgId, id }, { url, signing }),
+          ...sealedColumns(secrets, { org_id: orgId, id, format }, { url, signing }),
+          format,
+          events: JSON.stringify(events),
+          description,
+          enabled: enabled ? 1 : 0,
+          disabled_reason: null,
           created_at: recordedAt,
           created_by: actorOf(admitted).id,
-        })
+          updated_at: recordedAt,
+        }
         await insertWebhook(tx, row)
         return {
           entries: [
@@ -75,7 +83,7 @@ export function webhookRoutes(deps: Deps): Route[] {
             new Reply(
               {
                 ...wire(row),
-                secret: signing,
+                secret: isSigned ? signing : null,
                 ...(recorded && { ledger: recorded.receipt }),
               },
               { status: 201, headers: { Location: `/v1/webhooks/${id}` } },
@@ -101,22 +109,3 @@ export function webhookRoutes(deps: Deps): Route[] {
       }),
   })
 }
-
-/** The URL to call; 400 with the reason if it will always be refused. */
-function targetOf(outbound: Outbound, url: string): string {
-  const target = outbound.checkTarget(url)
-  if ('refused' in target) throw invalid('url', target.refused)
-  return target.url.href
-}
-
-const toRow = (
-  { events, description, enabled }: WebhookInput,
-  given: Pick<WebhookRow, 'org_id' | 'id' | 'url' | 'secret' | 'created_at' | 'created_by'>,
-): WebhookRow => ({
-  ...given,
-  events: JSON.stringify(events),
-  description,
-  enabled: enabled ? 1 : 0,
-  disabled_reason: null,
-  updated_at: given.created_at,
-})

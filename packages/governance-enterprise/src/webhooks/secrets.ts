@@ -8,13 +8,17 @@ import { changeWebhook } from './webhooks-store.ts'
 export interface WebhookSecrets {
   /** `whsec_` and base64. */
   readonly signing: string
-  /** The query of the URL with its question mark, where receivers put tokens; may be empty. */
+  /**
+   * The query of the URL with its question mark, where receivers put tokens; may be empty. For a chat also
+   * the path before it, which is its token.
+   */
   readonly query: string
 }
 
-type Place = Pick<WebhookRow, 'org_id' | 'id'>
+type Place = Pick<WebhookRow, 'org_id' | 'id' | 'format'>
 
-const placeOf = ({ org_id, id }: Place): string => `webhook/${org_id}/${id}/secret`
+const placeOf = ({ org_id, id }: Pick<WebhookRow, 'org_id' | 'id'>): string =>
+  `webhook/${org_id}/${id}/secret`
 
 /** The columns `url` and `secret` of a webhook with that URL. */
 export function sealedColumns(
@@ -22,9 +26,17 @@ export function sealedColumns(
   place: Place,
   { url, signing }: { readonly url: string; readonly signing: string },
 ): Pick<WebhookRow, 'url' | 'secret'> {
+  const { shown, query } = partsOf(url, place.format)
+  const secrets: WebhookSecrets = { signing, query }
+  return { url: shown, secret: box.seal(JSON.stringify(secrets), placeOf(place)) }
+}
+
+function partsOf(url: string, format: WebhookRow['format']) {
+  if (format === 'email') return { shown: url, query: '' }
   const { origin, pathname, search } = new URL(url)
-  const secrets: WebhookSecrets = { signing, query: search }
-  return { url: origin + pathname, secret: box.seal(JSON.stringify(secrets), placeOf(place)) }
+  return format === null || format === 'standard'
+    ? { shown: origin + pathname, query: search }
+    : { shown: origin, query: pathname + search }
 }
 
 /** Rows from before encryption. */
@@ -70,7 +82,7 @@ export const webhookSecrets = ({
 })
 
 async function* allRows(db: AnyDatabase, part: Part): AsyncGenerator<WebhookRow> {
-  let after: Place | null = null
+  let after: WebhookRow | null = null
   do {
     const rows = await pageAfter(db, part, after)
     yield* rows
@@ -78,7 +90,7 @@ async function* allRows(db: AnyDatabase, part: Part): AsyncGenerator<WebhookRow>
   } while (after)
 }
 
-function pageAfter(db: AnyDatabase, part: Part, after: Place | null): Promise<WebhookRow[]> {
+function pageAfter(db: AnyDatabase, part: Part, after: WebhookRow | null): Promise<WebhookRow[]> {
   let query = on<Tables>(db)
     .selectFrom('webhook')
     .selectAll()

@@ -10,6 +10,7 @@ import type { WebhookSecrets } from './secrets.ts'
 export const wireWebhook = (row: WebhookRow, secrets: WebhookSecrets | null): Webhook => ({
   id: row.id,
   url: fullUrl(row, secrets),
+  format: row.format ?? 'standard',
   events: JSON.parse(row.events) as WebhookEvent[],
   description: row.description,
   enabled: row.enabled === 1,
@@ -21,8 +22,7 @@ export const wireWebhook = (row: WebhookRow, secrets: WebhookSecrets | null): We
 
 /** A webhook in an entry, without the query of its URL, where receivers put tokens. */
 export function recordedWebhook(row: WebhookRow): Webhook {
-  const url = new URL(row.url)
-  return { ...wireWebhook(row, null), url: `${url.origin}${url.pathname}` }
+  return { ...wireWebhook(row, null), url: row.url.replace(/\?.*$/s, '') }
 }
 
 const STATUS = { waiting: 'retrying', delivered: 'delivered', failed: 'failed' } as const

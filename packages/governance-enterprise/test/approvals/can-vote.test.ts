@@ -58,7 +58,7 @@ describe.each(someDialects())('can_vote on %s', (dialect) => {
     const secret = await key(role)
     expect(await seen(id, secret)).toEqual({
       can_vote: false,
-      why_not: `The role ${role} cannot decide`,
+      why_not: `The role ${role} cannot decide; the roles admin and approver can`,
     })
     await agrees(id, secret)
   })
@@ -67,7 +67,10 @@ describe.each(someDialects())('can_vote on %s', (dialect) => {
     const asking = await personKey(api, 'admin', 'Ada@example.org')
     const other = await personKey(api, 'approver', 'ada@example.org')
     const id = await request({}, asking)
-    const refused = { can_vote: false, why_not: 'The requester cannot decide' }
+    const refused = {
+      can_vote: false,
+      why_not: `The requester cannot decide under the rule rule-${next}`,
+    }
     expect(await seen(id, asking)).toEqual(refused)
     expect(await seen(id, other)).toEqual(refused)
     await agrees(id, other)
@@ -93,10 +96,21 @@ describe.each(someDialects())('can_vote on %s', (dialect) => {
     const id = await request({ approvers: { users: ['eve@example.org'], roles: [] } })
     const eve = await personKey(api, 'approver', 'EVE@example.org')
     expect((await seen(id, await key('approver'))).why_not).toBe(
-      'The approver is not eligible under the approval rule',
+      `The rule rule-${next} lets only eve@example.org decide`,
     )
     expect((await seen(id, eve)).can_vote).toBe(true)
     await agrees(id, eve)
+  })
+
+  it('who is not listed is told the rule and all who can decide, up to ten', async () => {
+    const approvers = { users: ['eve@example.org', 'bob@example.org'], roles: ['admin'] }
+    const id = await request({ approvers })
+    expect((await seen(id, await key('approver'))).why_not).toBe(
+      `The rule rule-${next} lets only eve@example.org, bob@example.org, and the role admin decide`,
+    )
+    const users = Array.from({ length: 12 }, (_, i) => `p${i}@example.org`)
+    const many = await request({ approvers: { users, roles: [] } })
+    expect((await seen(many, await key('approver'))).why_not).toMatch(/p9@example\.org, and 2 more/)
   })
 
   it('four eyes and separate keys count before the rules', async () => {

@@ -37,6 +37,7 @@ describe.each(someDialects())('webhooks on %s', (dialect) => {
       expect(Buffer.from(secret?.slice(6) ?? '', 'base64')).toHaveLength(32)
       expect(webhook).toEqual({
         url,
+        format: 'standard',
         events: WebhookEvent.options,
         description: null,
         enabled: true,

@@ -2,7 +2,7 @@ import { actorOf, personOf } from '@remit/core'
 import type { AnyDatabase, PeopleSessions } from '@remit/core'
 import { hasOwnProviders } from './own/store.ts'
 import type { LoginWays } from './ways.ts'
-import { addressesOf, findByAddress, findPerson } from '../people/store.ts'
+import { addressesOf, findByAddress, findPerson, listDeciders } from '../people/store.ts'
 
 /** The people of organizations, for votes and sessions. */
 export const peopleSessions = (ways: LoginWays, db: AnyDatabase): PeopleSessions => ({
@@ -13,6 +13,15 @@ export const peopleSessions = (ways: LoginWays, db: AnyDatabase): PeopleSessions
       ? await findPerson(reader, orgId, name)
       : (await findByAddress(reader, orgId, name))[0]
     return row ? [row.id, ...addressesOf(row)] : null
+  },
+  async deciders(reader: AnyDatabase, orgId: string) {
+    const rows = await listDeciders(reader, orgId)
+    return rows.map((row) => ({
+      id: row.id,
+      email: row.email,
+      role: row.role,
+      names: [row.id, ...addressesOf(row)],
+    }))
   },
   signedOut: (caller) => ({
     kind: 'person.signed_out',

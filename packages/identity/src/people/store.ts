@@ -66,6 +66,18 @@ export const findByAddress = (db: AnyDatabase, part: Part, email: string): Promi
     .orderBy('person.id')
     .execute()
 
+/** Active people of an organization with a role that decides about approvals. */
+export const listDeciders = (db: AnyDatabase, orgId: string): Promise<PersonRow[]> =>
+  on<Tables>(db)
+    .selectFrom('person')
+    .selectAll()
+    .where('org_id', '=', orgId)
+    .where('status', '=', 'active')
+    .where('role', 'in', ['admin', 'approver'])
+    .orderBy('id')
+    .limit(1000)
+    .execute()
+
 /** Returns the people of a part with this identity; one of each organization. */
 export const findBySubject = (
   db: AnyDatabase,

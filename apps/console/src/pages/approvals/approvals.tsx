@@ -1,9 +1,12 @@
 import type { ApprovalStatus } from '@remit/contract'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useSearch } from '@tanstack/react-router'
+import { Navigate, useParams, useSearch } from '@tanstack/react-router'
+import { Bell, BellRing } from 'lucide-react'
 import { useEvents } from '../../api/events.ts'
+import { setNotifications, useNotifications } from '../../api/notifications.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
+import { Button } from '../../ui/button.tsx'
 import { Page, TabLinks } from '../../ui/layout.tsx'
 import { CurlButton, Empty, Loaded } from '../../ui/states.tsx'
 import { History } from './history.tsx'
@@ -12,6 +15,7 @@ import { pendingQuery } from './queries.ts'
 
 export interface ApprovalsSearch {
   readonly tab?: 'history'
+  /** As in addresses of earlier versions. */
   readonly id?: string
   readonly status?: ApprovalStatus
   readonly agent_id?: string
@@ -28,22 +32,29 @@ const RULE = {
 }
 
 export function Approvals() {
-  const search: ApprovalsSearch = useSearch({ from: '/approvals' })
+  const search: ApprovalsSearch = useSearch({ strict: false })
+  const { id } = useParams({ strict: false })
   const client = useQueryClient()
   useEvents(({ kind }) => {
     if (kind.startsWith('approval.')) void client.invalidateQueries({ queryKey: ['approvals'] })
   })
   const tab = search.tab ?? 'pending'
+  const { id: old, ...others } = search
+  if (old !== undefined)
+    return <Navigate to="/approvals/$id" params={{ id: old }} search={others} replace />
   return (
     <Page
       title={t.approvals.title}
       actions={
-        <CurlButton
-          request={() => ({
-            method: 'GET',
-            path: `/v1/approvals${tab === 'pending' ? '?status=pending' : ''}`,
-          })}
-        />
+        <>
+          <NotifyButton />
+          <CurlButton
+            request={() => ({
+              method: 'GET',
+              path: `/v1/approvals${tab === 'pending' ? '?status=pending' : ''}`,
+            })}
+          />
+        </>
       }
       tabs={
         <TabLinks
@@ -56,8 +67,22 @@ export function Approvals() {
         />
       }
     >
-      {tab === 'pending' ? <Pending open={search.id} /> : <History search={search} />}
+      {tab === 'pending' ? <Pending open={id} /> : <History search={search} id={id} />}
     </Page>
+  )
+}
+
+/** Turns notifications of this browser on and off. */
+function NotifyButton() {
+  const isOn = useNotifications()
+  const can = useCan()
+  if (isOn === null || !can('POST /v1/approvals/{requestID}/decide')) return null
+  const Icon = isOn ? BellRing : Bell
+  return (
+    <Button tone="quiet" onClick={() => void setNotifications(!isOn)}>
+      <Icon aria-hidden />
+      {isOn ? t.approvals.notified : t.approvals.notify}
+    </Button>
   )
 }
 
@@ -68,7 +93,7 @@ function Pending({ open }: { open: string | undefined }) {
     <Loaded query={query}>
       {({ data }) =>
         data.length > 0 || open !== undefined ? (
-          <PendingList requests={data} open={open ?? data[0]?.id} />
+          <PendingList requests={data} open={open ?? data[0]?.id} isChosen={open !== undefined} />
         ) : (
           <Empty
             title={t.approvals.empty}

@@ -1,3 +1,4 @@
+import { summaryOf, titleOf } from '@remit/contract/fit'
 import { RemitError } from '@remit/contract/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -8,7 +9,10 @@ import { TextArea } from '../../ui/field.tsx'
 import { Modal } from '../../ui/modal.tsx'
 import { CurlButton, Failure } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
+import ui from '../../ui/ui.module.css'
 import { Literal } from '../../ui/values.tsx'
+import styles from './approvals.module.css'
+import { FieldTable, RequestFields } from './facts.tsx'
 import type { Request } from './queries.ts'
 
 export interface Vote {
@@ -45,17 +49,23 @@ function DecideForm({ vote, onClose }: { vote: Vote; onClose: (isDone: boolean) 
     },
     onSettled: () => client.invalidateQueries({ queryKey: ['approvals'] }),
   })
-  const title = decision === 'approve' ? t.approvals.approveTitle : t.approvals.rejectTitle
-  const first = requests[0]?.id ?? ''
+  const [first] = requests
+  const only = requests.length === 1 ? first : undefined
+  const word = decision === 'approve' ? t.approvals.approve : t.approvals.reject
+  const what = only ? summaryOf(only) : t.approvals.several(requests.length)
   return (
     <Modal
       isOpen
-      title={title(requests.length)}
+      title={<Literal>{`${word} ${what}`}</Literal>}
       onClose={() => onClose(false)}
       footer={
         <>
           <CurlButton
-            request={() => ({ method: 'POST', path: `/v1/approvals/${first}/decide`, body })}
+            request={() => ({
+              method: 'POST',
+              path: `/v1/approvals/${first?.id ?? ''}/decide`,
+              body,
+            })}
           />
           <Button onClick={() => onClose(false)}>{t.common.cancel}</Button>
           <Button
@@ -64,21 +74,34 @@ function DecideForm({ vote, onClose }: { vote: Vote; onClose: (isDone: boolean) 
             tone={decision === 'approve' ? 'primary' : 'danger'}
             disabled={decide.isPending || (isNeeded && comment.trim() === '')}
           >
-            {decision === 'approve' ? t.approvals.approve : t.approvals.reject}
+            {word}
           </Button>
         </>
       }
     >
-      <ul>
-        {requests.map(({ id, agent_id, action, shown }) => (
-          <li key={id} title={shown}>
-            <strong>
-              <Literal>{action}</Literal>
-            </strong>{' '}
-            <Literal>{agent_id}</Literal>
-          </li>
-        ))}
-      </ul>
+      {only ? (
+        <>
+          <p className={ui['muted']}>
+            <Literal>{only.agent_id}</Literal> {t.approvals.asks} <Literal>{titleOf(only)}</Literal>
+          </p>
+          <RequestFields request={only} />
+        </>
+      ) : (
+        <ul className={styles['bundle']}>
+          {requests.map((request) => (
+            <li key={request.id}>
+              <strong>
+                <Literal>{summaryOf(request)}</Literal>
+              </strong>{' '}
+              <span className={ui['muted']}>
+                <Literal>{request.agent_id}</Literal> {t.approvals.asks}{' '}
+                <Literal>{titleOf(request)}</Literal>
+              </span>
+              <FieldTable request={request} />
+            </li>
+          ))}
+        </ul>
+      )}
       <form
         id="decide"
         onSubmit={(event) => {

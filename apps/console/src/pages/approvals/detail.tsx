@@ -1,9 +1,10 @@
+import { summaryOf, titleOf } from '@remit/contract/fit'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { remit } from '../../api/client.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
-import { Button, buttonClass } from '../../ui/button.tsx'
+import { Button } from '../../ui/button.tsx'
 import { Card, Facts, Row, Stack } from '../../ui/layout.tsx'
 import { Failure, Loaded, Note } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
@@ -11,10 +12,10 @@ import { Ago, Badge, Id, Literal, Time } from '../../ui/values.tsx'
 import type { Tone } from '../../ui/values.tsx'
 import styles from './approvals.module.css'
 import type { Vote } from './decide-dialog.tsx'
-import { EarlierRequest, SpendOfAgent } from './facts.tsx'
+import { AgentFacts, ApprovedBefore, LastDecisions, RequestFields, SpendOfAgent } from './facts.tsx'
+import { fieldsOf, valueText } from './difference.ts'
 import { requestQuery } from './queries.ts'
 import type { Request } from './queries.ts'
-import { hiddenIn, resourceText } from './resource.ts'
 import { useCanVote } from './votes.ts'
 
 const TONES: Readonly<Record<Request['status'], Tone | undefined>> = {
@@ -46,51 +47,44 @@ export function RequestDetail({ id, onVote }: DetailProps) {
 }
 
 function Detail({ request, onVote }: { request: Request; onVote: (vote: Vote) => void }) {
-  const { agent_id, action, status } = request
+  const { agent_id, status } = request
   const can = useCan()
+  const canVote = useCanVote()
+  const summary = summaryOf(request)
+  const title = titleOf(request)
   return (
     <Card
       title={
         <span className={styles['title']}>
-          <Literal>{agent_id}</Literal> <span>{t.approvals.asks}</span> <Literal>{action}</Literal>
+          <strong>
+            <Literal>{summary}</Literal>
+          </strong>
+          <small>
+            <Literal>{agent_id}</Literal> {t.approvals.asks} <Literal>{title}</Literal>
+          </small>
         </span>
       }
       actions={<Status status={status} />}
     >
       <Stack>
         <Decide request={request} onVote={onVote} />
-        <RequestFacts request={request} />
         <div>
           <h3>{t.approvals.request}</h3>
-          <pre
-            className={styles['shown']}
-            tabIndex={0}
-            role="region"
-            aria-label={t.approvals.request}
-          >
-            <Literal>{request.shown}</Literal>
-          </pre>
-          <p className={ui['hint']}>{t.approvals.requestHint}</p>
+          <RequestFields request={request} />
         </div>
-        <Rules request={request} />
-        <EarlierRequest request={request} />
+        <AgentFacts request={request} />
         {can('GET /v1/spend-limits/{id}') && <SpendOfAgent request={request} />}
+        <ApprovedBefore request={request} />
+        {can('GET /v1/ledger') && <LastDecisions request={request} />}
+        <Rules request={request} />
         <Votes request={request} />
+        <Exact request={request} />
         <Row>
-          <Link
-            to="/ledger"
-            search={{ decision_id: request.decision_id }}
-            className={buttonClass()}
-          >
+          <Link to="/ledger" search={{ decision_id: request.decision_id }}>
             {t.approvals.entry}
           </Link>
-          {can('POST /v1/policies') && (
-            <Link
-              to="/policies/$id"
-              params={{ id: 'new' }}
-              search={{ like: request.id }}
-              className={buttonClass()}
-            >
+          {can('POST /v1/policies') && (status !== 'pending' || canVote(request)) && (
+            <Link to="/policies/$id" params={{ id: 'new' }} search={{ like: request.id }}>
               {t.approvals.always}
             </Link>
           )}
@@ -100,6 +94,63 @@ function Detail({ request, onVote }: { request: Request; onVote: (vote: Vote) =>
         </Row>
       </Stack>
     </Card>
+  )
+}
+
+/** The exact text of the request, complete, and what the host adds. */
+function Exact({ request }: { request: Request }) {
+  const { session } = fieldsOf(request)
+  const { requested_at, expires_at, requested_by: by } = request
+  return (
+    <>
+      <Facts
+        rows={[
+          [t.approvals.requestedAt, <Time key="r" at={requested_at} as="full" />],
+          [
+            t.approvals.expires,
+            <span key="e">
+              <Time at={expires_at} as="full" />
+              {request.status === 'pending' && (
+                <>
+                  {' · '}
+                  <Ago at={expires_at} />
+                </>
+              )}
+            </span>,
+          ],
+        ]}
+      />
+      {session.length > 0 && (
+        <details className={styles['more']}>
+          <summary>{t.approvals.session}</summary>
+          <dl className={styles['fields']}>
+            {session.map(({ path, pointer, value }) => (
+              <div key={pointer}>
+                <dt>
+                  <Literal>{path}</Literal>
+                </dt>
+                <dd>
+                  <Literal lines>{valueText(value)}</Literal>
+                </dd>
+              </div>
+            ))}
+          </dl>
+        </details>
+      )}
+      <details className={styles['more']}>
+        <summary>{t.approvals.exact}</summary>
+        <p className={ui['hint']}>{t.approvals.requestHint}</p>
+        <pre className={styles['shown']} tabIndex={0} role="region" aria-label={t.approvals.exact}>
+          <Literal>{request.shown}</Literal>
+        </pre>
+        <p className={styles['hash']}>
+          {t.approvals.hash}: <code>{request.binding_hash}</code>
+        </p>
+        <p className={styles['hash']}>
+          {t.approvals.requestedBy}: <Literal>{`${by.type} ${by.id}`}</Literal>
+        </p>
+      </details>
+    </>
   )
 }
 
@@ -128,47 +179,12 @@ function Decide({ request, onVote }: { request: Request; onVote: (vote: Vote) =>
   )
 }
 
-function RequestFacts({ request }: { request: Request }) {
-  const { requested_by: by, resource, acting_for, expires_at, requested_at } = request
-  return (
-    <Facts
-      rows={[
-        [t.approvals.resource, resource && <Literal>{resourceText(request)}</Literal>],
-        [t.approvals.requestedBy, <Literal key="b">{by.person ?? `${by.type} ${by.id}`}</Literal>],
-        [
-          t.approvals.hidden,
-          hiddenIn(request) !== '' && (
-            <span key="o">
-              <Literal>{hiddenIn(request)}</Literal> · {t.approvals.hiddenHint}
-            </span>
-          ),
-        ],
-        [t.approvals.actingFor, acting_for && <Literal>{acting_for}</Literal>],
-        [t.approvals.requestedAt, <Time key="r" at={requested_at} as="full" />],
-        [
-          t.approvals.expires,
-          <span key="e">
-            <Time at={expires_at} as="full" />
-            {request.status === 'pending' && (
-              <>
-                {' · '}
-                <Ago at={expires_at} />
-              </>
-            )}
-          </span>,
-        ],
-        [t.approvals.hash, <Id key="h">{request.binding_hash}</Id>],
-      ]}
-    />
-  )
-}
-
 function Rules({ request: { requirements, votes } }: { request: Request }) {
   const have = votes.filter(({ decision }) => decision === 'approve').length
   return (
     <div>
       <h3>{t.approvals.rules}</h3>
-      {requirements.map(({ rule_id, description, required }) => (
+      {requirements.map(({ rule_id, description, required, approvers }) => (
         <div key={rule_id} className={styles['rule']}>
           <div className={styles['ruleHead']}>
             <Id>{rule_id}</Id>
@@ -181,11 +197,19 @@ function Rules({ request: { requirements, votes } }: { request: Request }) {
               <Literal>{description}</Literal>
             </span>
           )}
+          <span className={ui['muted']}>
+            {t.approvals.approvers}: <Literal>{approversText(approvers)}</Literal>
+          </span>
         </div>
       ))}
     </div>
   )
 }
+
+const approversText = (approvers: Request['requirements'][number]['approvers']): string =>
+  approvers === null
+    ? t.approvals.everyApprover
+    : [...approvers.users, ...approvers.roles.map(t.approvals.role)].join(', ')
 
 function Votes({ request: { votes } }: { request: Request }) {
   return (

@@ -1,35 +1,252 @@
+import { amountText, resourceText, stepsOf } from '@remit/contract/fit'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useCan } from '../../api/session.ts'
 import { usd } from '../../format/money.ts'
 import { t } from '../../texts.ts'
-import { Facts, Table } from '../../ui/layout.tsx'
+import { Facts } from '../../ui/layout.tsx'
 import ui from '../../ui/ui.module.css'
-import { Literal } from '../../ui/values.tsx'
-import { amountOf, differencesOf } from './difference.ts'
-import { lastApprovedQuery, spendQuery } from './queries.ts'
+import { Badge, Decision, Literal, Time } from '../../ui/values.tsx'
+import { agentsQuery } from '../agents/queries.ts'
+import styles from './approvals.module.css'
+import { amountOf, differencesOf, fieldsOf, hiddenIn, isCall, valueText } from './difference.ts'
+import type { Difference } from './difference.ts'
+import { alikeQuery, decisionsQuery, spendQuery } from './queries.ts'
 import type { Request } from './queries.ts'
 
-/** The differences from the request that was approved last under the same rule. */
-export function EarlierRequest({ request }: { request: Request }) {
-  const { data: earlier } = useQuery(lastApprovedQuery(request))
-  if (earlier === undefined) return null
-  const rows = earlier ? differencesOf(earlier, request) : []
+const CONTEXT = 'context.'
+const HIDDEN = 'context.omitted'
+
+/** What is asked for, and what changed since people approved a request like it. */
+export function RequestFields({ request }: { request: Request }) {
+  const { data: alike } = useQuery(alikeQuery(request))
+  const [earlier] = alike ?? []
   return (
-    <div>
-      <h3>{t.approvals.difference}</h3>
-      {!earlier && <p className={ui['muted']}>{t.approvals.noEarlier}</p>}
-      {earlier && rows.length === 0 && <p className={ui['muted']}>{t.approvals.sameAsLast}</p>}
-      {rows.length > 0 && (
-        <Table
-          label={t.approvals.difference}
-          rows={rows}
-          rowKey={({ path }) => path}
-          columns={[
-            { name: t.approvals.field, cell: ({ path }) => <Literal>{path}</Literal> },
-            { name: t.approvals.was, cell: ({ was }) => <Literal>{was ?? '–'}</Literal> },
-            { name: t.approvals.now, cell: ({ now }) => <Literal>{now ?? '–'}</Literal> },
-          ]}
+    <>
+      <FieldTable request={request} earlier={earlier} />
+      {earlier && (
+        <p className={ui['hint']}>
+          {t.approvals.changes(differencesOf(earlier, request).length)} ·{' '}
+          <Link to="/approvals/$id" params={{ id: earlier.id }} search={{ tab: 'history' }}>
+            <Time at={earlier.decided_at ?? earlier.requested_at} />
+          </Link>
+        </p>
+      )}
+      {alike?.length === 0 && <p className={ui['hint']}>{t.approvals.noEarlier}</p>}
+    </>
+  )
+}
+
+interface FieldTableProps {
+  readonly request: Request
+  /** An approved request like it. */
+  readonly earlier?: Request | undefined
+}
+
+/** A request, one member per row; what it was before stands below what changed. */
+export function FieldTable({ request, earlier }: FieldTableProps) {
+  const changes = earlier ? differencesOf(earlier, request) : []
+  const { asked, session } = fieldsOf(request)
+  const amount = amountText(request)
+  const before = earlier ? (amountText(earlier) ?? t.approvals.absent) : amount
+  const resource = isCall(request) ? '' : resourceText(request)
+  const hidden = hiddenIn(request)
+  const changeAt = (prefix: string) =>
+    changes.find(({ path }) => path === prefix || path.startsWith(`${prefix}.`))
+  const guard = session.filter(({ path }) => path.startsWith('guard.'))
+  const isFlagged = guard.some(({ path, value }) => path === 'guard.flagged' && value !== false)
+  const shown = new Set(asked.map(({ path }) => CONTEXT + path))
+  const gone = changes.filter(
+    ({ path, now }) => now === null && path.startsWith(CONTEXT) && !path.startsWith(HIDDEN),
+  )
+  return (
+    <dl className={styles['fields']} aria-label={t.approvals.fields}>
+      {amount !== null && (
+        <FieldRow
+          name={t.approvals.amount}
+          value={amount}
+          was={before === amount ? null : before}
         />
       )}
+      {(resource !== '' || changeAt('resource')) && (
+        <FieldRow
+          name={t.approvals.resource}
+          value={resource || t.approvals.absent}
+          was={earlier && changeAt('resource') ? resourceText(earlier) || t.approvals.absent : null}
+        />
+      )}
+      {asked.map(({ path, pointer, value }) => (
+        <FieldRow
+          key={pointer}
+          name={path}
+          value={valueText(value)}
+          was={wasOf(changes.find((one) => one.path === CONTEXT + path))}
+          notes={notesOf(request, pointer)}
+        />
+      ))}
+      {gone
+        .filter(({ path }) => !shown.has(path))
+        .map((change) => (
+          <FieldRow
+            key={`-${change.path}`}
+            name={change.path.slice(CONTEXT.length)}
+            value={t.approvals.absent}
+            was={wasOf(change)}
+          />
+        ))}
+      {(hidden !== '' || changeAt(HIDDEN)) && (
+        <FieldRow
+          name={t.approvals.hidden}
+          value={hidden || t.common.none}
+          isMarked={changeAt(HIDDEN) !== undefined}
+          notes={[t.approvals.hiddenHint, ...(changeAt(HIDDEN) ? [t.approvals.hiddenChange] : [])]}
+        />
+      )}
+      {isFlagged && (
+        <FieldRow
+          name={t.approvals.guard}
+          value={guard.flatMap(({ value }) => (value === true ? [] : valueText(value))).join(', ')}
+          isMarked
+          notes={[t.approvals.guardHint]}
+        />
+      )}
+    </dl>
+  )
+}
+
+/** What a person must know about the value at a place of the context. */
+function notesOf({ replaced = [], binding_context: bound }: Request, pointer: string): string[] {
+  const [name = ''] = stepsOf(pointer)
+  const isReplaced = replaced.some((at) => pointer === at || pointer.startsWith(`${at}/`))
+  return [
+    ...(isReplaced ? [t.approvals.replaced] : []),
+    ...(bound !== null && !bound.includes(name) ? [t.approvals.unbound] : []),
+  ]
+}
+
+const wasOf = (change: Difference | undefined): string | null =>
+  change ? (change.was ?? t.approvals.absent) : null
+
+interface FieldRowProps {
+  readonly name: string
+  readonly value: string
+  /** The value of the earlier request, where it was another one. */
+  readonly was?: string | null
+  readonly isMarked?: boolean
+  readonly notes?: readonly string[]
+}
+
+const NONE: readonly string[] = []
+
+const FieldRow = ({ name, value, was = null, isMarked = false, notes = NONE }: FieldRowProps) => (
+  <div data-marked={was !== null || isMarked ? '' : undefined}>
+    <dt>
+      <Literal>{name}</Literal>
+    </dt>
+    <dd>
+      <Literal lines>{value}</Literal>
+      {was !== null && (
+        <small>
+          {t.approvals.was}: <Literal>{was}</Literal>
+        </small>
+      )}
+      {notes.map((note) => (
+        <small key={note}>{note}</small>
+      ))}
+    </dd>
+  </div>
+)
+
+/** The agent: what it is for, who owns it. */
+export function AgentFacts({ request }: { request: Request }) {
+  const can = useCan()
+  const isOn = can('GET /v1/identity/agents')
+  const { data } = useQuery({ ...agentsQuery, enabled: isOn })
+  const { agent_id: id, acting_for: actingFor, requested_by: by } = request
+  const agent = data?.data.find(({ agent_id }) => agent_id === id)
+  const isAway = data !== undefined && !agent && data.next_cursor === null
+  return (
+    <Facts
+      rows={[
+        [
+          t.approvals.agent,
+          <span key="a">
+            {agent ? (
+              <Link to="/agents/$id" params={{ id }}>
+                <Literal>{id}</Literal>
+              </Link>
+            ) : (
+              <Literal>{id}</Literal>
+            )}{' '}
+            {isAway && <Badge tone="wait">{t.approvals.unregistered}</Badge>}
+          </span>,
+        ],
+        [
+          t.approvals.purpose,
+          agent?.description ? <Literal>{agent.description}</Literal> : undefined,
+        ],
+        [
+          t.approvals.owners,
+          agent && agent.owners.length > 0 ? (
+            <Literal>{agent.owners.map((owner) => owner.email ?? owner.id).join(', ')}</Literal>
+          ) : undefined,
+        ],
+        [t.approvals.actingFor, actingFor && <Literal>{actingFor}</Literal>],
+        [t.approvals.requestedBy, by.person !== null && <Literal>{by.person}</Literal>],
+      ]}
+    />
+  )
+}
+
+/** The last decisions about the agent, apart from the one that opened the request. */
+export function LastDecisions({ request }: { request: Request }) {
+  const { data } = useQuery(decisionsQuery(request.agent_id))
+  const rows = (data?.data ?? []).filter(
+    ({ data: payload }) => payload?.['decision_id'] !== request.decision_id,
+  )
+  if (data === undefined) return null
+  return (
+    <div>
+      <h3>{t.approvals.lastDecisions}</h3>
+      {rows.length === 0 && <p className={ui['muted']}>{t.approvals.noDecisions}</p>}
+      <ul className={styles['brief']}>
+        {rows.slice(0, 5).map((one) => (
+          <li key={one.seq}>
+            {one.decision && <Decision decision={one.decision} />}
+            <Link to="/ledger/$seq" params={{ seq: String(one.seq) }}>
+              <Literal>{one.action ?? ''}</Literal>
+            </Link>
+            <span>
+              <Literal>{one.resource ?? ''}</Literal>
+            </span>
+            <Time at={one.recorded_at} />
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+/** Requests of the same agent and action that people approved before. */
+export function ApprovedBefore({ request }: { request: Request }) {
+  const { data: alike } = useQuery(alikeQuery(request))
+  if (!alike || alike.length === 0) return null
+  return (
+    <div>
+      <h3>{t.approvals.approvedBefore}</h3>
+      <ul className={styles['brief']}>
+        {alike.slice(0, 3).map((one) => (
+          <li key={one.id}>
+            <Link to="/approvals/$id" params={{ id: one.id }} search={{ tab: 'history' }}>
+              <Literal>{amountText(one) ?? (resourceText(one) || one.action)}</Literal>
+            </Link>
+            <span>
+              <Literal>{amountText(one) === null ? '' : resourceText(one)}</Literal>
+            </span>
+            <Time at={one.decided_at ?? one.requested_at} />
+          </li>
+        ))}
+      </ul>
     </div>
   )
 }

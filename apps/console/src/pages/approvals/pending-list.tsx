@@ -1,29 +1,30 @@
+import { amountText, resourceText, titleOf } from '@remit/contract/fit'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import type { KeyboardEvent } from 'react'
 import { spellOut } from '../../format/literal.ts'
 import { t } from '../../texts.ts'
-import { Button } from '../../ui/button.tsx'
+import { Button, classes } from '../../ui/button.tsx'
 import { Stack } from '../../ui/layout.tsx'
 import { useShortcuts } from '../../ui/preferences.ts'
 import { Note } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
-import { Ago, Literal, Money } from '../../ui/values.tsx'
+import { Ago, Literal } from '../../ui/values.tsx'
 import styles from './approvals.module.css'
 import { DecideDialog } from './decide-dialog.tsx'
 import type { Vote } from './decide-dialog.tsx'
 import { RequestDetail } from './detail.tsx'
-import { amountOf } from './difference.ts'
 import type { Request } from './queries.ts'
-import { resourceText } from './resource.ts'
 import { useCanVote } from './votes.ts'
 
 interface PendingListProps {
   readonly requests: readonly Request[]
   readonly open: string | undefined
+  /** The address names the request; else it is the first. */
+  readonly isChosen: boolean
 }
 
-export function PendingList({ requests, open }: PendingListProps) {
+export function PendingList({ requests, open, isChosen }: PendingListProps) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const [vote, setVote] = useState<Vote | null>(null)
   const list = useRef<HTMLUListElement>(null)
@@ -41,7 +42,7 @@ export function PendingList({ requests, open }: PendingListProps) {
     const at = requests.findIndex(({ id }) => id === open)
     const next = requests[Math.min(requests.length - 1, Math.max(0, at + by))]
     if (!next) return
-    void navigate({ to: '/approvals', search: { id: next.id }, replace: true })
+    void navigate({ to: '/approvals/$id', params: { id: next.id }, replace: true })
     list.current?.querySelector<HTMLElement>(`[data-id="${next.id}"] a`)?.focus()
   }
   const onKeyDown = (event: KeyboardEvent) => {
@@ -55,7 +56,7 @@ export function PendingList({ requests, open }: PendingListProps) {
     event.preventDefault()
   }
   return (
-    <div className={styles['split']}>
+    <div className={styles['split']} data-chosen={isChosen ? '' : undefined}>
       <Stack>
         <div className={styles['list']}>
           {selected.length > 0 && <Bulk selected={selected} onVote={setVote} />}
@@ -72,9 +73,14 @@ export function PendingList({ requests, open }: PendingListProps) {
             ))}
           </ul>
         </div>
-        {isOn && <p className={ui['hint']}>{t.approvals.keys}</p>}
+        {isOn && <p className={classes(ui['hint'], styles['keys'])}>{t.approvals.keys}</p>}
       </Stack>
-      {open !== undefined && <RequestDetail key={open} id={open} onVote={setVote} />}
+      {open !== undefined && (
+        <div className={styles['detail']}>
+          <BackLink />
+          <RequestDetail key={open} id={open} onVote={setVote} />
+        </div>
+      )}
       <DecideDialog
         vote={vote}
         onClose={(isDone) => {
@@ -96,36 +102,43 @@ interface ItemProps {
 
 function Item({ request, isOpen, isChosen, canVote, onToggle }: ItemProps) {
   const { id, agent_id, action, expires_at } = request
-  const amount = amountOf(request)
   return (
     <li className={styles['item']} data-id={id} data-open={isOpen ? '' : undefined}>
       <input
         type="checkbox"
-        aria-label={t.approvals.select(`${spellOut(action)} ${spellOut(resourceText(request))}`)}
+        aria-label={t.approvals.select(
+          `${spellOut(action)} ${spellOut(resourceText(request))}`.trim(),
+        )}
         checked={isChosen}
         disabled={!canVote}
         onChange={onToggle}
       />
       <Link
-        to="/approvals"
-        search={{ id }}
-        replace
+        to="/approvals/$id"
+        params={{ id }}
         preload={false}
         aria-current={isOpen ? 'true' : undefined}
         activeProps={{}}
       >
-        <Literal>{action}</Literal>
+        <Literal>{titleOf(request)}</Literal>
       </Link>
       <span className={styles['side']}>
         <Ago at={expires_at} />
       </span>
       <small>
-        <Literal>{`${agent_id} · ${resourceText(request)}`}</Literal>
+        <Literal>{[agent_id, resourceText(request)].filter(Boolean).join(' · ')}</Literal>
       </small>
-      <span className={styles['side']}>{amount !== null && <Money amount={amount} />}</span>
+      <span className={styles['side']}>{amountText(request)}</span>
     </li>
   )
 }
+
+/** On a phone, a request stands alone. */
+const BackLink = () => (
+  <Link to="/approvals" className={styles['back']} activeProps={{}}>
+    ← {t.approvals.back}
+  </Link>
+)
 
 /** Many can be rejected at once; approved together only under one rule. */
 function Bulk({ selected, onVote }: { selected: Request[]; onVote: (vote: Vote) => void }) {

@@ -35,11 +35,11 @@ export const historyQuery = (filter: { status?: ApprovalStatus; agent_id?: strin
     getNextPageParam: ({ next_cursor }) => next_cursor,
   })
 
-/** The newest approved request of the same agent and action under one of the same rules. */
-export const lastApprovedQuery = (request: Request) =>
+/** Approved requests of the same agent and action under one of the same rules, newest first. */
+export const alikeQuery = (request: Request) =>
   queryOptions({
-    queryKey: ['approvals', 'last-approved', request.id],
-    queryFn: async ({ signal }): Promise<Request | null> => {
+    queryKey: ['approvals', 'alike', request.id],
+    queryFn: async ({ signal }): Promise<Request[]> => {
       const rules = new Set(request.requirements.map(({ rule_id }) => rule_id))
       const { agent_id } = request
       const pages = await Promise.all(
@@ -55,9 +55,21 @@ export const lastApprovedQuery = (request: Request) =>
             one.action === request.action &&
             one.requirements.some(({ rule_id }) => rules.has(rule_id)),
         )
-      return alike.toSorted((a, b) => (a.requested_at < b.requested_at ? 1 : -1))[0] ?? null
+      return alike.toSorted((a, b) => (a.requested_at < b.requested_at ? 1 : -1))
     },
     staleTime: 60_000,
+  })
+
+/** The last decisions about an agent. */
+export const decisionsQuery = (agentId: string) =>
+  queryOptions({
+    queryKey: ['ledger', 'decisions', agentId],
+    queryFn: ({ signal }) =>
+      remit.listEntries({
+        query: { agent_id: agentId, kind: 'authorization.decided', limit: 6 },
+        signal,
+      }),
+    staleTime: 10_000,
   })
 
 /** The limit of an agent; null without one. Read from the list, where a missing one is no error. */

@@ -1,6 +1,6 @@
 import type { Approval } from '@remit/contract'
+import { resourceText } from '@remit/contract/fit'
 import { t } from '../../texts.ts'
-import { resourceText } from '../approvals/resource.ts'
 import { EMPTY } from './draft.ts'
 import type { Draft } from './draft.ts'
 

@@ -1,4 +1,4 @@
-import type { Webhook, WebhookEvent } from '@remit/contract'
+import type { Webhook, WebhookEvent, WebhookFormat } from '@remit/contract'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { fieldErrorsOf, remit } from '../../api/client.ts'
@@ -6,7 +6,7 @@ import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
 import { ConfirmDelete } from '../../ui/confirm-delete.tsx'
-import { Checkbox, Input } from '../../ui/field.tsx'
+import { Checkbox, Input, Select } from '../../ui/field.tsx'
 import { Card, Row, Stack, Table } from '../../ui/layout.tsx'
 import { SecretDialog } from '../../ui/secret-dialog.tsx'
 import { CurlButton, Empty, Failure, Loaded } from '../../ui/states.tsx'
@@ -32,6 +32,8 @@ const EVENTS: readonly WebhookEvent[] = [
   'quota.threshold',
   'spend.threshold',
 ]
+
+const FORMATS = Object.entries(t.settings.webhooks.formats) as [WebhookFormat, string][]
 
 export function Webhooks() {
   const can = useCan()
@@ -75,6 +77,10 @@ export function Webhooks() {
               rows={data}
               rowKey={({ id }) => id}
               columns={[
+                {
+                  name: t.settings.webhooks.format,
+                  cell: ({ format }) => t.settings.webhooks.formats[format],
+                },
                 { name: t.settings.webhooks.url, cell: ({ url }) => <Id>{url}</Id> },
                 {
                   name: t.settings.webhooks.events,
@@ -143,10 +149,12 @@ export function Webhooks() {
 
 function NewWebhook({ onMade }: { onMade: (secret: string | null) => void }) {
   const [url, setUrl] = useState('')
+  const [format, setFormat] = useState<WebhookFormat>('standard')
   const [description, setDescription] = useState('')
   const [events, setEvents] = useState<readonly WebhookEvent[]>(EVENTS)
   const body = {
     url,
+    ...(format !== 'standard' && { format }),
     events: [...events],
     ...(description.trim() !== '' && { description: description.trim() }),
   }
@@ -163,8 +171,19 @@ function NewWebhook({ onMade }: { onMade: (secret: string | null) => void }) {
     <Card title={t.settings.webhooks.create}>
       <Stack>
         <Row>
+          <Select
+            label={t.settings.webhooks.format}
+            value={format}
+            options={FORMATS}
+            onValue={(value) => {
+              const chosen = FORMATS.find(([one]) => one === value)?.[0] ?? 'standard'
+              setFormat(chosen)
+              setEvents(chosen === 'standard' ? EVENTS : ['approval.requested'])
+            }}
+          />
           <Input
             label={t.settings.webhooks.url}
+            hint={t.settings.webhooks.urlHints[format]}
             value={url}
             fault={faultOf('url')}
             onValue={setUrl}

@@ -1,0 +1,61 @@
+import { amountText, resourceText, summaryOf } from '@remit/contract/fit'
+import { useSyncExternalStore } from 'react'
+import { spellOut } from '../format/literal.ts'
+import { t } from '../texts.ts'
+import { remit } from './client.ts'
+
+const NAME = 'remit.console.notifications'
+const listeners = new Set<() => void>()
+
+/** Whether this browser has notifications, and has not been told to refuse them. */
+const isOffered = (): boolean =>
+  'Notification' in globalThis && Notification.permission !== 'denied'
+
+/** True if the person has asked for notifications in this browser. */
+export function wantsNotifications(): boolean {
+  try {
+    return (
+      isOffered() && Notification.permission === 'granted' && localStorage.getItem(NAME) === 'on'
+    )
+  } catch {
+    return false
+  }
+}
+
+/** Turns notifications on, after the browser has asked the person, or off. */
+export async function setNotifications(isOn: boolean): Promise<void> {
+  const isAllowed = isOn && (await Notification.requestPermission()) === 'granted'
+  try {
+    localStorage.setItem(NAME, isAllowed ? 'on' : 'off')
+  } catch {
+    // Without storage there is nothing that could last.
+  }
+  for (const listener of listeners) listener()
+}
+
+/** Whether notifications are on; null where the browser has none. */
+export const useNotifications = (): boolean | null =>
+  useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    () => (isOffered() ? wantsNotifications() : null),
+  )
+
+/** Tells the person about a request, if they can vote on it. `open` shows its page. */
+export async function notifyOf(id: string, open: () => void): Promise<void> {
+  const request = await remit.getApproval({ params: { id } })
+  if (request.can_vote !== true) return
+  const facts = [request.agent_id, request.action, resourceText(request), amountText(request)]
+  const notice = new Notification(spellOut(`${t.approvals.needed}: ${summaryOf(request)}`), {
+    body: spellOut(facts.filter(Boolean).join(' · ')),
+    // Several tabs make one notification.
+    tag: id,
+  })
+  notice.addEventListener('click', () => {
+    focus()
+    notice.close()
+    open()
+  })
+}

@@ -1,0 +1,142 @@
+import { GuardRequest } from '@remit/contract'
+import type { Entry } from '@remit/contract'
+import { amountText, resourceText, spellOut, summaryOf, titleOf } from '@remit/contract/fit'
+import type { Asked } from '@remit/contract/fit'
+import { checkContent } from '@remit/core'
+import { TESTED } from './message.ts'
+
+/** An event for people, in a chat or an e-mail: no vote, and nothing of the context but the amount. */
+export interface Notice {
+  readonly title: string
+  readonly fields: readonly (readonly [name: string, value: string])[]
+  /** The page of the console; null where the server does not know its address. */
+  readonly link: string | null
+}
+
+const MAX_TITLE = 150
+const MAX_VALUE = 300
+
+type Data = Readonly<Record<string, unknown>>
+
+/** The notice of an entry. `baseUrl` is the public address of the server. */
+export function noticeOf(entry: Entry, baseUrl: string | undefined): Notice {
+  const { title, fields, path } = contentOf(entry)
+  return {
+    title: shown(title, MAX_TITLE),
+    fields: fields.flatMap(([name, value]) =>
+      value === null || value === undefined || value === ''
+        ? []
+        : [[name, shown(value, MAX_VALUE)] as const],
+    ),
+    link: baseUrl === undefined ? null : `${baseUrl.replace(/\/+$/, '')}/console${path}`,
+  }
+}
+
+/** A text for people: credentials cut out, invisible characters spelled out, not too long. */
+function shown(text: string, most: number): string {
+  const { redacted = text } = checkContent(
+    GuardRequest.parse({ content: text, checks: ['secrets'] }),
+  )
+  const spelled = spellOut(redacted)
+  return spelled.length <= most ? spelled : `${spelled.slice(0, most - 1).toWellFormed()}…`
+}
+
+interface Content {
+  readonly title: string
+  readonly fields: readonly (readonly [name: string, value: string | null | undefined])[]
+  /** Of the page in the console. */
+  readonly path: string
+}
+
+function contentOf(entry: Entry): Content {
+  const { kind, seq, agent_id: agent, action, resource, reason } = entry
+  const data: Data = entry.data ?? {}
+  const path = `/ledger/${seq}`
+  const asked = [
+    ['Agent', agent],
+    ['Action', action],
+    ['Resource', resource],
+  ] as const
+  if (kind.startsWith('approval.')) return approvalContent(entry, (data['approval'] ?? {}) as Data)
+  if (kind === TESTED)
+    return { title: 'Test of a webhook', fields: [], path: '/settings?tab=webhooks' }
+  if (kind === 'authorization.decided')
+    return { title: `Denied: ${action ?? ''}`, fields: [...asked, ['Reason', reason]], path }
+  if (kind === 'enforcement.gap')
+    return { title: `Ran without an allow: ${action ?? ''}`, fields: asked, path }
+  if (kind === 'mcp.tool_changed') {
+    const { name, upstream } = (data['tool'] ?? {}) as Data
+    const fields = [
+      ['Tool', textOf(name)],
+      ['Server', textOf(upstream)],
+    ] as const
+    return { title: 'The definition of a tool changed', fields, path: '/mcp-tools' }
+  }
+  const percent = `${textOf(data['threshold_percent'])} %`
+  if (kind === 'quota.threshold')
+    return {
+      title: `Decisions of the month: ${percent}`,
+      fields: [
+        ['Month', textOf(data['month'])],
+        ['Decisions', textOf(data['decisions'])],
+        ['Limit', textOf(data['limit'])],
+      ],
+      path: '/settings?tab=usage',
+    }
+  return {
+    title: `Spend limit: ${percent}`,
+    fields: [
+      ['Agent', textOf(data['agent_id'])],
+      ['Window', textOf(data['window'])],
+      ['Spent in USD', textOf(data['spent_usd'])],
+      ['Limit in USD', textOf(data['limit_usd'])],
+    ],
+    path: '/spend',
+  }
+}
+
+const OUTCOMES: Readonly<Record<string, string>> = {
+  'approval.requested': 'Approval needed',
+  'approval.expired': 'Approval expired',
+  'approval.consumed': 'Approval used',
+}
+
+interface Recorded {
+  readonly id?: string
+  readonly status?: string
+  readonly resource?: Asked['resource']
+  readonly context?: Asked['context']
+  readonly expires_at?: string
+  readonly votes?: readonly {
+    readonly approver: { readonly id: string; readonly email?: string }
+  }[]
+  readonly requirements?: readonly {
+    readonly rule_id: string
+    readonly description: string | null
+  }[]
+}
+
+/** Only the first entry of a request has its facts. */
+function approvalContent({ kind, action, agent_id, resource: text }: Entry, data: Data): Content {
+  const approval = data as Recorded
+  const { id = '', votes = [], requirements = [], context = {} } = approval
+  const asked = { action: action ?? '', resource: approval.resource ?? text, context }
+  const isOpen = kind === 'approval.requested'
+  const outcome = OUTCOMES[kind] ?? (approval.status === 'approved' ? 'Approved' : 'Rejected')
+  return {
+    title: `${outcome}: ${summaryOf(asked)}`,
+    fields: [
+      ['Agent', agent_id],
+      ['Request', titleOf(asked)],
+      ['Resource', resourceText(asked)],
+      ['Amount', amountText(asked)],
+      ['Rule', requirements.map((one) => one.description ?? one.rule_id).join('; ')],
+      ['Votes of', votes.map(({ approver }) => approver.email ?? approver.id).join(', ')],
+      ['Decide before', isOpen ? approval.expires_at?.replace(/T(.{8}).*/, ' $1 UTC') : null],
+    ],
+    path: `/approvals/${encodeURIComponent(id)}`,
+  }
+}
+
+const textOf = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : ''
