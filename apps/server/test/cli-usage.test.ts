@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createProgram } from '../src/cli/program.ts'
 import { CommandRun } from '../src/cli/session.ts'
+import { ENVIRONMENT } from '../src/settings/environment.ts'
 import { cli, createOrg } from './support/cli.ts'
 import { commandsOf } from './support/commands.ts'
 import { createInstallation } from './support/installation.ts'
@@ -57,6 +58,24 @@ describe('the command line', () => {
     expect(stderr).toMatch(message)
   })
 
+  test.each([[[]], [['ledger', 'verify']]])(
+    '%j --help names the setting of the database',
+    async (args) => {
+      const { code, stdout } = await cli([...args, '--help'], env)
+
+      expect(code).toBe(0)
+      expect(stdout).toContain('REMIT_DATABASE_URL')
+      expect(stdout).toContain('REMIT_KEY')
+    },
+  )
+
+  test('serve --help lists every setting with what it is for', async () => {
+    const { stdout } = await cli(['serve', '--help'], env)
+
+    for (const name of Object.keys(ENVIRONMENT.shape))
+      expect(stdout).toMatch(new RegExp(`^  ${name} +\\S`, 'm'))
+  })
+
   test('shows the commands of a group on standard error when one is missing', async () => {
     const { code, stdout, stderr } = await cli(['ledger'], env)
 
@@ -95,7 +114,7 @@ describe('what cannot run', () => {
     expect(refused).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: `remit: The database ${path} does not exist\n`,
+      stderr: `remit: The database ${path} does not exist; REMIT_DATABASE_URL names another one\n`,
     })
     expect(readdirSync(installation.folder)).not.toContain('none.db')
   })

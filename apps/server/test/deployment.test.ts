@@ -8,8 +8,10 @@ import { Job } from 'kubernetes-models/batch/v1'
 import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1'
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1'
 import { ConfigMap, Service, ServiceAccount } from 'kubernetes-models/v1'
+import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
+import { boot } from '../src/boot/boot.ts'
 import { readConfig } from '../src/settings/config.ts'
 
 const DEPLOY = resolve(import.meta.dirname, '../../../deploy')
@@ -149,6 +151,36 @@ it('compose.yaml gives the servers of a profile settings that they accept', () =
     expect(() => readConfig(env), name).not.toThrow(/./)
   }
   expect(services['remit-1']?.environment).toEqual(services['migrate']?.environment)
+})
+
+it('compose.yaml publishes ports on this machine alone, unless it is told otherwise', () => {
+  const { services } = parse(textOf('compose.yaml'), { merge: true }) as {
+    services: Record<string, { ports?: string[] }>
+  }
+  const ports = Object.values(services).flatMap((service) => service.ports ?? [])
+
+  expect(ports).toHaveLength(3)
+  for (const port of ports) expect(port).toMatch(/^\$\{BIND_ADDRESS:-127\.0\.0\.1\}:\d+:8080$/)
+})
+
+it('no server starts outside of evaluation with the database password of compose.yaml', async () => {
+  const [, password] = /\$\{POSTGRES_PASSWORD:-(.+)\}@/.exec(textOf('compose.yaml')) ?? []
+  const folder = mkdtempSync(join(tmpdir(), 'remit-compose-'))
+  const start = (given: Record<string, string>, secret = password) => {
+    const settings = {
+      ...given,
+      REMIT_LEDGER_KEY_FILE: join(folder, 'ledger-key.pem'),
+      // Nothing listens on port 1.
+      REMIT_DATABASE_URL: `postgres://remit:${secret}@127.0.0.1:1/x`,
+    }
+    return boot(readConfig(settings), { log: pino({ level: 'silent' }) })
+  }
+
+  await expect(start({})).rejects.toThrow(/^REMIT_DATABASE_URL has the password for evaluations/)
+  await expect(start({ REMIT_LICENSE_KEY: 'x' })).rejects.toThrow(/set POSTGRES_PASSWORD/)
+  await expect(start({}, 'other')).rejects.toThrow(/ECONNREFUSED/)
+  await expect(start({ REMIT_EVALUATION: '1' })).rejects.toThrow(/ECONNREFUSED/)
+  rmSync(folder, { recursive: true })
 })
 
 it('the systemd unit names settings of the server', () => {

@@ -111,7 +111,7 @@ function KeyForm() {
         </Button>
       </form>
       <p>{t.login.findKey}</p>
-      <Code label={t.common.command}>pnpm remit key create --role admin</Code>
+      <Code label={t.common.command}>remit key create --role admin</Code>
     </>
   )
 }

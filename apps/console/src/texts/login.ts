@@ -12,5 +12,6 @@ export const login = {
   refused: 'This key is unknown or revoked.',
   noMethod:
     'Signing in with a key is switched off on this server, and no identity provider is set up.',
-  findKey: 'Create a key on the server with',
+  findKey:
+    'To create a key, run this command on the server. In a checkout, it begins with pnpm; in a container, the program of the image takes its arguments.',
 } as const

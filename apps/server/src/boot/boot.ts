@@ -27,7 +27,7 @@ import type { Logger } from 'pino'
 import type { Config } from '../settings/config.ts'
 import { consoleFiles } from './console-files.ts'
 import { closeStorage, openStorage } from './database.ts'
-import { entitle } from './entitlement.ts'
+import { entitle, refuseKnownPassword } from './entitlement.ts'
 import type { Entitlement } from './entitlement.ts'
 import { openLedgerKey } from '../settings/ledger-key.ts'
 import { checkpointBucket } from '../settings/checkpoint-bucket.ts'
@@ -96,6 +96,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
   const log = options.log ?? createLog(config.REMIT_LOG_LEVEL)
   const entitlement = await entitle(config, clock.now(), options.licenseKey)
   const { edition, evaluation } = entitlement
+  if (!evaluation) refuseKnownPassword(config)
   const ledgerKey = await openLedgerKey(config, evaluation || edition === 'community')
   const signer = createLedgerSigner(ledgerKey)
   // Without modules there are no secrets to encrypt.

@@ -1,7 +1,9 @@
 import type { KeyObject } from 'node:crypto'
 import type { Plan } from '@remit/contract'
 import type { Module } from '@remit/core'
+import { ConfigError } from '../settings/config.ts'
 import type { Config } from '../settings/config.ts'
+import { isPostgres } from '../settings/environment.ts'
 import { checkLicense, vendorKey } from '../settings/license.ts'
 import type { License } from '../settings/license.ts'
 import { hasModules, loadModules } from './modules.ts'
@@ -63,6 +65,14 @@ async function licensed({ customer, plan, hosted, expiresAt }: License): Promise
     evaluation: false,
     notice: `Enterprise edition: licensed to ${customer}, plan ${hosted ? 'by organization' : plan}, until ${expiresAt}.`,
   }
+}
+
+/** Throws `ConfigError` for the database password of deploy/compose.yaml, which is for evaluations. */
+export function refuseKnownPassword({ REMIT_DATABASE_URL: url }: Config): void {
+  if (isPostgres(url) && new URL(url).password === 'evaluation-only')
+    throw new ConfigError(
+      'REMIT_DATABASE_URL has the password for evaluations, which everybody knows: set POSTGRES_PASSWORD for deploy/compose.yaml, and change the password in the database',
+    )
 }
 
 async function evaluation(refused: string | undefined): Promise<Entitlement> {

@@ -85,7 +85,7 @@ export async function createServer(
     const loginUrl = await loginLink(booted, url)
     const metricsUrl = metrics && `${metrics.url}/metrics`
     const [database] = config.REMIT_DATABASE_URL.split(':')
-    log.info(
+    log[entitlement.evaluation ? 'warn' : 'info'](
       { url, ...(metricsUrl !== null && { metrics: metricsUrl }), edition, database },
       notice,
     )

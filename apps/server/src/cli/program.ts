@@ -32,6 +32,12 @@ export function createProgram(session: CommandRun): Command {
     .description('Authorization API and tamper-evident audit ledger for AI agents')
     .version(VERSION)
     .exitOverride()
+    .addHelpText(
+      'afterAll',
+      `
+Settings are environment variables, such as REMIT_DATABASE_URL; \`remit serve --help\` lists them.
+Commands that call a server read its address from REMIT_URL and their key from REMIT_KEY.`,
+    )
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
       writeErr: (text) => void stderr.write(text),

@@ -95,7 +95,9 @@ export class CommandRun {
   async database<T>(work: (db: Database<CoreTables>) => Promise<T>): Promise<T> {
     const url = this.config.REMIT_DATABASE_URL
     if (url.startsWith('sqlite:') && !existsSync(url.slice('sqlite:'.length))) {
-      throw new CliError(`The database ${url.slice('sqlite:'.length)} does not exist`)
+      throw new CliError(
+        `The database ${url.slice('sqlite:'.length)} does not exist; REMIT_DATABASE_URL names another one`,
+      )
     }
     const db = openDatabase<CoreTables>(url, { readonly: true })
     try {

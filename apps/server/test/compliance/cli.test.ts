@@ -220,7 +220,9 @@ describe.skipIf(!hasModules())('remit compliance on a database that is not there
     await installation.remove()
 
     expect(refused).toMatchObject({ code: 2, stdout: '' })
-    expect(refused.stderr).toMatch(/^remit: The database .+mistyped.+ does not exist\n$/)
+    expect(refused.stderr).toMatch(
+      /^remit: The database .+mistyped.+ does not exist; REMIT_DATABASE_URL names another one\n$/,
+    )
     expect(isMade).toBe(false)
   })
 
