@@ -1,6 +1,6 @@
-import { execFile, spawn } from 'node:child_process'
+import { execFile, spawn, spawnSync } from 'node:child_process'
 import { copyFile, mkdir, readdir, readFile, stat } from 'node:fs/promises'
-import { dirname, join, relative, resolve } from 'node:path'
+import { delimiter, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
@@ -103,8 +103,22 @@ async function filesOnDisk(folder: string): Promise<string[]> {
   return found
 }
 
+/**
+ * Puts pnpm 12 on the PATH of this process, from npx unless it is there: `node scripts/image.ts` needs no
+ * more than Node.js. Throws where npx cannot fetch it.
+ */
+export function providePnpm(): void {
+  if (spawnSync('pnpm', ['--version']).error === undefined) return
+  const print = ['-y', '-p', 'pnpm@12', '-c', 'command -v pnpm']
+  const { stdout, stderr, status } = spawnSync('npx', print, { encoding: 'utf8' })
+  if (status !== 0)
+    throw new Error(`pnpm 12 is needed: install it, or npx, which fetches it.${stderr ?? ''}`)
+  process.env['PATH'] = dirname(stdout.trim()) + delimiter + (process.env['PATH'] ?? '')
+}
+
 /** Runs `pnpm install` with the frozen lockfile, preferring the local store. */
 export async function install(cwd: string): Promise<void> {
+  providePnpm()
   await run('pnpm', ['install', '--frozen-lockfile', '--prefer-offline'], cwd)
 }
 
@@ -126,7 +140,9 @@ export async function run(command: string, args: readonly string[], cwd: string)
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
   const code = await new Promise<number | null>((done, failed) => {
-    child.once('error', failed)
+    child.once('error', (error: NodeJS.ErrnoException) =>
+      failed(error.code === 'ENOENT' ? new Error(`${command} is needed and not installed`) : error),
+    )
     child.once('close', done)
   })
   if (code !== 0)

@@ -1,9 +1,17 @@
 import { execFile } from 'node:child_process'
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { inFullRun, isCompleteRun, packedOnce } from '@remit/core/testing'
+import { hasVenv, inFullRun, isCompleteRun, packedOnce } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules, startRemit } from './support/server.ts'
 import type { RemitServer } from './support/server.ts'
@@ -59,6 +67,11 @@ const EXAMPLES: readonly Example[] = [
   },
 ]
 
+/** The commands of docs/install.md, block by block. */
+const [NPM = [], PNPM = [], PIP = [], PROGRAMS = []] = [
+  ...readFileSync(join(root, 'docs/install.md'), 'utf8').matchAll(/^```sh\n([^]*?)^```/gm),
+].map(([, block = '']) => block.trimEnd().split('\n'))
+
 const canInstall = inFullRun('installing the packed SDK') && hasModules()
 
 describe.skipIf(!canInstall)('the packed SDK in an empty folder', () => {
@@ -84,13 +97,10 @@ describe.skipIf(!canInstall)('the packed SDK in an empty folder', () => {
     rmSync(temp, { recursive: true, force: true })
   })
 
-  async function install(
-    folder: string,
-    packages: Readonly<Record<string, string>>,
-    manager: 'npm' | 'pnpm' = 'pnpm',
-  ) {
+  async function install(folder: string, packages: Readonly<Record<string, string>>) {
     mkdirSync(folder, { recursive: true })
-    const tarball = (name: string) => `file:${join(tarballs, `remit-${name}.tgz`)}`
+    const tarball = (name: string) =>
+      `file:${globSync(join(tarballs, `remit-${name}-*.tgz`)).join('')}`
     const sdk = { '@remit/sdk': tarball('sdk'), '@remit/contract': tarball('contract') }
     const isSdk = folder !== compilers
     // The packages depend on each other's version, which no registry has yet.
@@ -112,12 +122,36 @@ describe.skipIf(!canInstall)('the packed SDK in an empty folder', () => {
       supportedArchitectures: { os: isSdk ? ['none'] : ['current'] },
     }
     writeFileSync(join(folder, 'pnpm-workspace.yaml'), JSON.stringify(settings))
-    const quiet = manager === 'npm' ? ['--no-audit', '--no-fund'] : []
-    await run(manager, ['install', '--prefer-offline', ...quiet], {
+    await run('pnpm', ['install', '--prefer-offline'], { cwd: folder, maxBuffer: 1 << 24 })
+  }
+
+  /** Runs commands of docs/install.md in a folder. Packages of ours are on no registry. */
+  async function follow(folder: string, lines: readonly string[], settings = {}) {
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, '.npmrc'), '@remit:registry=http://127.0.0.1:9/\n')
+    const script = lines.join('\n').replaceAll('../remit-release', tarballs)
+    const quiet = { npm_config_audit: 'false', npm_config_fund: 'false', PIP_NO_INDEX: '1' }
+    await run('sh', ['-ec', script], {
       cwd: folder,
+      env: { ...process.env, ...quiet, ...settings },
       maxBuffer: 1 << 24,
     })
   }
+
+  /** Writes the example of the README, with a second transfer that is above the limit. */
+  function writeExample(folder: string) {
+    const readme = readFileSync(join(folder, 'node_modules/@remit/sdk/README.md'), 'utf8')
+    const [, example = ''] = /```ts\n([^]*?)```/.exec(readme) ?? []
+    expect(example).toContain('gate.wrap')
+    writeFileSync(
+      join(folder, 'example.mts'),
+      `const bank = { transfer: (sent: { amount_usd: number }) => console.log(sent.amount_usd) }
+${example.replace('http://localhost:8080', server.url)}
+await transfer({ amount_usd: 4000 }).catch((error: Error) => console.log(error.message))
+`,
+    )
+  }
+  const PAID_ONCE = /^40\nNot executed: denied by Remit \(spend_limit_daily\).*\n$/
 
   /** The errors of a compiler. Without `skipLibCheck`, types that a user lacks would show. */
   async function errorsOf(
@@ -153,23 +187,71 @@ describe.skipIf(!canInstall)('the packed SDK in an empty folder', () => {
     ).version
 
   it('brings nothing but the client, compiles, and runs the example of its README', async () => {
-    const folder = join(temp, 'readme')
-    await install(folder, { '@types/node': '24' }, 'npm')
-    const readme = readFileSync(join(folder, 'node_modules/@remit/sdk/README.md'), 'utf8')
-    const [, example = ''] = /```ts\n([^]*?)```/.exec(readme) ?? []
-    expect(example).toContain('gate.wrap')
-    writeFileSync(
-      join(folder, 'example.ts'),
-      `const bank = { transfer: (sent: { amount_usd: number }) => console.log(sent.amount_usd) }
-${example.replace('http://localhost:8080', server.url)}`,
-    )
+    const folder = join(temp, 'with-npm')
+    const [pack, change, ...lines] = NPM
+    expect(pack).toContain('pnpm release:pack ../remit-release --only npm,python')
+    expect([change, lines.length]).toEqual(['cd ../my-agent', 1])
+    await follow(folder, lines)
+    await follow(folder, ['npm install --no-save @types/node@24'])
+    writeExample(folder)
 
     expect(
       readdirSync(join(folder, 'node_modules')).filter((name) => !/^[.]|^undici-types$/.test(name)),
     ).toEqual(['@remit', '@types', 'zod'])
     for (const version of THOROUGH)
-      expect(await errorsOf(folder, version, ['example.ts']), version).toEqual([])
-    expect((await run('node', ['example.ts'], { cwd: folder, env })).stdout).toBe('40\n')
+      expect(await errorsOf(folder, version, ['example.mts']), version).toEqual([])
+    expect((await run('node', ['example.mts'], { cwd: folder, env })).stdout).toMatch(PAID_ONCE)
+  }, 600_000)
+
+  it('installs with pnpm, and runs the example', async () => {
+    const folder = join(temp, 'with-pnpm')
+    await follow(folder, PNPM)
+    writeExample(folder)
+
+    expect((await run('node', ['example.mts'], { cwd: folder, env })).stdout).toMatch(PAID_ONCE)
+  }, 600_000)
+
+  it.skipIf(!hasVenv())(
+    'installs with pip, and runs the example of Python',
+    async () => {
+      const folder = join(temp, 'with-pip')
+      const venv = join(folder, 'venv')
+      // A shell of its own would find the python3 that it has used before.
+      await run('python3', ['-m', 'venv', venv])
+      await follow(folder, PIP, {
+        PATH: `${join(venv, 'bin')}:${process.env['PATH']}`,
+        PIP_REQUIRE_VIRTUALENV: '1',
+      })
+      const readme = readFileSync(join(root, 'sdks/python/README.md'), 'utf8')
+      const [, example = ''] = /```python\n([^]*?)```/.exec(readme) ?? []
+      expect(example).toContain('@gate.tool')
+      writeFileSync(
+        join(folder, 'example.py'),
+        `import os
+key = os.environ["REMIT_KEY"]
+${example.replace('http://localhost:8080', server.url).replace('...', 'print(int(amount_usd), flush=True)')}
+transfer(40.0, to="a")
+try:
+    transfer(4000.0, to="a")
+except Exception as error:
+    print(error)
+`,
+      )
+      const { stdout } = await run(join(venv, 'bin/python'), ['example.py'], { cwd: folder, env })
+
+      expect(stdout).toMatch(PAID_ONCE)
+    },
+    600_000,
+  )
+
+  it('brings the programs of docs/install.md, which find what they depend on', async () => {
+    const prefix = join(temp, 'global')
+    await follow(prefix, PROGRAMS, { npm_config_prefix: prefix, npm_config_loglevel: 'error' })
+    const usage = async (name: string) =>
+      (await run(join(prefix, 'bin', name), ['--help'], { env })).stdout
+
+    for (const name of ['remit-sdk', 'remit-mcp', 'remit-verify'])
+      expect(await usage(name)).toMatch(new RegExp(`^usage: ${name} `))
   }, 600_000)
 
   describe('with all frameworks', () => {

@@ -80,7 +80,7 @@ const configOf = (version: string) => ({
 })
 
 /** `SOURCE_DATE_EPOCH`, or the time of the commit (https://reproducible-builds.org/specs/source-date-epoch). */
-async function sourceEpoch(): Promise<number> {
+export async function sourceEpoch(): Promise<number> {
   const given = process.env['SOURCE_DATE_EPOCH']
   if (given !== undefined && /^\d+$/.test(given)) return Number(given)
   const show = ['-c', 'safe.directory=*', 'log', '-1', '--format=%ct']

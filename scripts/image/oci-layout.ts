@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -73,28 +74,10 @@ async function writeLayer(
   { folder, owner }: Layer,
   epoch: number,
 ): Promise<{ descriptor: Descriptor; content: string }> {
-  const options = [
-    '--create',
-    '--format=posix',
-    '--pax-option=exthdr.name=%d/PaxHeaders/%f,delete=atime,delete=ctime',
-    '--sort=name',
-    `--mtime=@${epoch}`,
-    '--numeric-owner',
-    `--owner=${owner}`,
-    `--group=${owner}`,
-    // Neither the umask nor the links of a package store are part of the image.
-    '--mode=u=rwX,go=rX',
-    '--hard-dereference',
-  ]
-  const tar = spawn('tar', [...options, '--directory', folder, '.'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, LC_ALL: 'C' },
-  })
-  const ended = new Promise<number | null>((resolve) => tar.once('close', resolve))
   const content = createHash('sha256')
   const draft = join(out, 'blobs/sha256/draft')
   await pipeline(
-    tar.stdout,
+    tarOf(folder, { epoch, owner }),
     async function* (chunks: AsyncIterable<Buffer>) {
       for await (const chunk of chunks) {
         content.update(chunk)
@@ -104,7 +87,6 @@ async function writeLayer(
     createGzip(),
     createWriteStream(draft),
   )
-  if ((await ended) !== 0) throw new Error(`tar of ${folder} failed`)
   const compressed = createHash('sha256')
   await pipeline(createReadStream(draft), compressed)
   const digest = compressed.digest('hex')
@@ -114,6 +96,35 @@ async function writeLayer(
     descriptor: { mediaType: `${TYPE}.layer.v1.tar+gzip`, digest: `sha256:${digest}`, size },
     content: `sha256:${content.digest('hex')}`,
   }
+}
+
+/**
+ * Yields a tar archive of `path` in a folder. The same files give the same bytes. Throws if tar fails.
+ */
+export async function* tarOf(
+  folder: string,
+  { epoch, owner = 0, path = '.' }: { epoch: number; owner?: number; path?: string },
+): AsyncGenerator<Buffer> {
+  const options = [
+    '--create',
+    '--format=posix',
+    '--pax-option=exthdr.name=%d/PaxHeaders/%f,delete=atime,delete=ctime',
+    '--sort=name',
+    `--mtime=@${epoch}`,
+    '--numeric-owner',
+    `--owner=${owner}`,
+    `--group=${owner}`,
+    // Neither the umask nor the links of a package store are part of an archive.
+    '--mode=u=rwX,go=rX',
+    '--hard-dereference',
+  ]
+  const tar = spawn('tar', [...options, '--directory', folder, path], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, LC_ALL: 'C' },
+  })
+  const ended = once(tar, 'close') as Promise<[number | null]>
+  for await (const chunk of tar.stdout) yield chunk as Buffer
+  if ((await ended)[0] !== 0) throw new Error(`tar of ${folder} failed`)
 }
 
 async function writeJson(out: string, mediaType: string, value: unknown): Promise<Descriptor> {

@@ -43,11 +43,22 @@ function commandsOf(args: string): string[] {
 }
 
 interface Workflow {
-  readonly jobs: Readonly<Record<string, { readonly steps: readonly { readonly run?: string }[] }>>
+  readonly on: { readonly push?: { readonly tags?: readonly string[] } }
+  readonly jobs: Readonly<
+    Record<
+      string,
+      {
+        readonly permissions: Readonly<Record<string, string>>
+        readonly steps: readonly { readonly run?: string; readonly uses?: string }[]
+      }
+    >
+  >
 }
-const calls = readdirSync(resolve(root, '.github/workflows'))
-  .map((file) => parse(textOf(`.github/workflows/${file}`)) as Workflow)
-  .flatMap(({ jobs }) => Object.values(jobs).flatMap(({ steps }) => steps))
+const workflowOf = (file: string) => parse(textOf(`.github/workflows/${file}`)) as Workflow
+const steps = readdirSync(resolve(root, '.github/workflows')).flatMap((file) =>
+  Object.values(workflowOf(file).jobs).flatMap((job) => job.steps),
+)
+const calls = steps
   .flatMap(({ run = '' }) => [...run.matchAll(/\bpnpm@\S+ pnpm (.+)/g)])
   .map(([, args = '']) => args)
 
@@ -66,5 +77,24 @@ describe('the jobs of CI', () => {
     const ran = calls.flatMap(commandsOf)
 
     expect(ran).toEqual(expect.arrayContaining(commandsOf(command.join(' '))))
+  })
+})
+
+describe('the workflows', () => {
+  it('run actions at one commit each', () => {
+    const uses = steps.flatMap((step) => step.uses ?? [])
+
+    expect(uses.length).toBeGreaterThan(3)
+    expect(uses.filter((action) => !/@[0-9a-f]{40}$/.test(action))).toEqual([])
+  })
+
+  it('pack a release for a tag, in a job that may write nothing', () => {
+    const { on, jobs } = workflowOf('release.yml')
+    const packing = Object.values(jobs).filter((job) =>
+      job.steps.some(({ run = '' }) => run.includes('pnpm release:pack release')),
+    )
+
+    expect(on.push?.tags).toEqual(['v*'])
+    expect(packing.map(({ permissions }) => permissions)).toEqual([{ contents: 'read' }])
   })
 })

@@ -56,4 +56,61 @@ describe('names', () => {
 
     expect(lines.filter((line) => !/\bold\b/.test(line))).toEqual([])
   })
+
+  test('each package that npm could get is built before it is packed', async () => {
+    const manifests = (await texts()).filter(({ path }) =>
+      /^(packages|apps)\/[\w-]+\/package\.json$/.test(path),
+    )
+    const without = manifests.filter(({ text }) => {
+      const {
+        files,
+        scripts,
+        private: isPrivate,
+      } = JSON.parse(text) as {
+        files: string[]
+        scripts: Record<string, string>
+        private?: boolean
+      }
+      return !isPrivate && files.includes('dist') && scripts['prepack'] !== 'pnpm run build'
+    })
+
+    expect(manifests.length).toBeGreaterThan(5)
+    expect(without.map(({ path }) => path)).toEqual([])
+  })
+
+  test('no page installs a name of ours from a registry that does not have it', async () => {
+    const found = (await texts()).flatMap(({ path, text }) =>
+      [...commandsIn(text).matchAll(FROM_REGISTRY)].map(([command]) => `${path}: ${command}`),
+    )
+
+    expect(found).toEqual([])
+  })
+
+  test.each([
+    ['npm install @remit/sdk ai', true],
+    ['npm i -g @remit/sdk@0.1.0', true],
+    ['"command": "npx",\n  "args": [\n  "-y",\n  "@remit/mcp", "--agent"', true],
+    ['npx remit-sdk doctor', true],
+    ['`npx @remit/sdk doctor`', true],
+    ['pip install remit', true],
+    ['uv add "remit[langchain]"', true],
+    ['npx --no remit-sdk doctor', false],
+    ['npx -y -p node@24 -p pnpm@12 pnpm remit ledger verify', false],
+    ['npm install ../remit-release/remit-sdk-*.tgz', false],
+    ['npm install langchain\n```\n\nimport "@remit/sdk"', false],
+  ])('the search for such commands judges %j: %s', (text, isFound) => {
+    expect(FROM_REGISTRY.test(commandsIn(text))).toBe(isFound)
+    FROM_REGISTRY.lastIndex = 0
+  })
 })
+
+/** A command of a package manager up to a name of ours, with nothing but other names and options between them. */
+const FROM_REGISTRY =
+  /\b(npx|pnpx|bunx|uvx|(npm|pnpm|yarn|bun|uv|pip3?|pipx)( pip)? (i|install|add|dlx|exec|x|run|tool)) (?!--no )(?:[^\s`;&|#]+ )*?(@remit\/[\w-]+|remit(-sdk|-mcp|-verify)?)(?=[@[\s`;]|$)/gm
+
+/** A text with lists of arguments as command lines, and the prefix of our own commands left out. */
+const commandsIn = (text: string): string =>
+  text
+    .replaceAll(/npx -y -p node@24( -p pnpm@12)? /g, '')
+    .replaceAll(/["'],?\s*("args": *\[)?\s*["']/g, ' ')
+    .replaceAll(/["']/g, '')

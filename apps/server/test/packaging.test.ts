@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -51,6 +52,7 @@ console.log([createClient, createRemit, createGate, verifyExport].map((entry) =>
 `
 
 interface Packed {
+  readonly folder: string
   readonly manifest: { readonly name: string; readonly license: string }
   readonly manifestText: string
   /** Content by path inside the package. */
@@ -124,10 +126,7 @@ describe.skipIf(!canPack)('the open packages as they would be published', () => 
       bin: Record<string, string>
       dependencies?: object
     }
-    const { stdout } = await run('node', [
-      join(temp, 'remit-verify', bin['remit-verify']!),
-      '--help',
-    ])
+    const { stdout } = await run('node', [join(verifier!.folder, bin['remit-verify']!), '--help'])
 
     expect(dependencies).toBeUndefined()
     expect(stdout).toMatch(/^usage: remit-verify EXPORT/)
@@ -136,6 +135,74 @@ describe.skipIf(!canPack)('the open packages as they would be published', () => 
   test('ask for nothing that only this workspace can resolve', () => {
     for (const { manifestText } of packed) expect(manifestText).not.toMatch(/workspace:|catalog:/)
   })
+})
+
+describe.skipIf(!canPack)('the files of a release', () => {
+  test('have the digests of SHA256SUMS and of the provenance, which names the commit', async () => {
+    const folder = await packedOnce()
+    const { stdout } = await run('sha256sum', ['--check', 'SHA256SUMS'], { cwd: folder })
+    const text = readFileSync(join(folder, 'provenance.json'), 'utf8')
+    const { subject, predicate } = JSON.parse(text) as {
+      subject: { name: string; digest: { sha256: string } }[]
+      predicate: { buildDefinition: { resolvedDependencies: { uri: string; digest?: object }[] } }
+    }
+    const sums = readFileSync(join(folder, 'SHA256SUMS'), 'utf8').trimEnd().split('\n')
+    const files = readdirSync(folder).filter((name) => !/^(SHA256SUMS|outcome)$/.test(name))
+    const [source] = predicate.buildDefinition.resolvedDependencies
+
+    expect(stdout.match(/: OK$/gm)).toHaveLength(files.length)
+    expect([...sums].toSorted()).toEqual(
+      expect.arrayContaining(subject.map(({ name, digest }) => `${digest.sha256}  ${name}`)),
+    )
+    expect(subject.map(({ name }) => name)).toEqual(
+      files.filter((name) => name !== 'provenance.json').toSorted(),
+    )
+    const inGit = await run('git', ['-c', 'safe.directory=*', 'rev-parse', 'HEAD'], {
+      cwd: root,
+    }).catch(() => null)
+    expect(source?.digest).toEqual(inGit ? { gitCommit: inGit.stdout.trim() } : undefined)
+  })
+
+  test('have the chart in the form that Helm reads', async () => {
+    const chart = readdirSync(await packedOnce()).find((name) => name.includes('-chart-')) ?? ''
+    const { stdout } = await run('tar', ['-tzf', join(await packedOnce(), chart)])
+
+    expect(stdout.split('\n')).toEqual(
+      expect.arrayContaining(['remit/Chart.yaml', 'remit/values.yaml']),
+    )
+  })
+
+  test('are refused in a folder that has others', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'remit-full-'))
+    writeFileSync(join(folder, 'old.tgz'), '')
+    const packing = run('node', [join(root, 'scripts/release.ts'), folder])
+
+    await expect(packing).rejects.toThrow(/name an empty folder/)
+    rmSync(folder, { recursive: true })
+  })
+
+  test('need no pnpm on the PATH, and say what is missing', async () => {
+    const bin = mkdtempSync(join(tmpdir(), 'remit-bin-'))
+    symlinkSync(process.execPath, join(bin, 'node'))
+    const script = `const { providePnpm, run } = await import(process.argv[1])
+providePnpm()
+console.log(await run('pnpm', ['--version'], '.'))`
+    const versionWith = (path: string) =>
+      run(
+        join(bin, 'node'),
+        ['--input-type=module', '-e', script, join(root, 'scripts/staging.ts')],
+        {
+          cwd: bin,
+          env: { ...process.env, PATH: path },
+        },
+      )
+    await expect(versionWith(bin)).rejects.toThrow(/pnpm 12 is needed: install it, or npx/)
+    const { stdout: npx } = await run('sh', ['-c', 'readlink -f "$(command -v npx)"'])
+    symlinkSync(npx.trim(), join(bin, 'npx'))
+
+    expect((await versionWith(`${bin}:/usr/bin:/bin`)).stdout).toMatch(/^12\./)
+    rmSync(bin, { recursive: true })
+  }, 300_000)
 })
 
 describe.skipIf(!canPack)('the packed packages in an empty folder', () => {
@@ -162,7 +229,7 @@ describe.skipIf(!canPack)('the packed packages in an empty folder', () => {
 
 const tarballsIn = (folder: string): string[] =>
   readdirSync(folder)
-    .filter((name) => name.endsWith('.tgz'))
+    .filter((name) => name.endsWith('.tgz') && !name.startsWith('remit-chart-'))
     .map((name) => join(folder, name))
 
 async function unpack(tarball: string): Promise<Packed> {
@@ -175,7 +242,7 @@ async function unpack(tarball: string): Promise<Packed> {
     if (entry.isFile()) files.set(relative(folder, path), readFileSync(path, 'utf8'))
   }
   const manifestText = files.get('package.json') ?? ''
-  return { manifest: JSON.parse(manifestText) as Packed['manifest'], manifestText, files }
+  return { folder, manifest: JSON.parse(manifestText) as Packed['manifest'], manifestText, files }
 }
 
 /** A project that depends on the tarballs, with the examples as its source. */
@@ -185,7 +252,7 @@ function prepare(folder: string, typescript: string): void {
   writeFileSync(join(folder, 'src/entries.ts'), ENTRIES)
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(TSCONFIG))
   const packages = Object.fromEntries(
-    tarballs.map((path) => [`@remit/${/remit-(\w+)\.tgz$/.exec(path)![1]}`, `file:${path}`]),
+    tarballs.map((path) => [`@remit/${/remit-(\w+)-[^/]+\.tgz$/.exec(path)![1]}`, `file:${path}`]),
   )
   writeFileSync(
     join(folder, 'package.json'),

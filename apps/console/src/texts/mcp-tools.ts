@@ -8,7 +8,7 @@ export const mcpTools = {
   emptyText:
     'The MCP gateway reports the tools of its servers when a client lists them. Start it with:',
   gateway:
-    'REMIT_URL=https://remit.example.com REMIT_KEY=rmk_… npx -y @remit/mcp --trust pinned --agent coder -- npx -y @modelcontextprotocol/server-filesystem /src',
+    'REMIT_URL=https://remit.example.com REMIT_KEY=rmk_… remit-mcp --trust pinned --agent coder -- npx -y @modelcontextprotocol/server-filesystem /src',
   tool: 'Tool',
   server: 'Server',
   state: 'State',

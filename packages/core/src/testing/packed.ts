@@ -1,15 +1,18 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
-const PACK = resolve(import.meta.dirname, '../../../../scripts/pack.ts')
+const RELEASE = resolve(import.meta.dirname, '../../../../scripts/release.ts')
 
 const folderOf = (run: string): string => join(tmpdir(), `remit-packed-${run}`)
 
-/** Returns the folder with the tarballs of the open packages, which a test run packs once. */
+/** Without it, a test run packs no Python package. */
+export const hasVenv = (): boolean => spawnSync('python3', ['-c', 'import ensurepip']).status === 0
+
+/** Returns the folder with the files of a release without images, which a test run packs once. */
 export async function packedOnce(): Promise<string> {
   const folder = folderOf(process.env['REMIT_TEST_RUN'] ?? String(process.pid))
   const outcome = join(folder, 'outcome')
@@ -35,8 +38,11 @@ function isMine(folder: string): boolean {
 }
 
 /** Returns the failure, or an empty text. */
-const pack = (folder: string): Promise<string> =>
-  promisify(execFile)(process.execPath, [PACK, folder], { maxBuffer: 1 << 24 }).then(
+const pack = (folder: string): Promise<string> => {
+  const only = hasVenv() ? 'npm,chart,python' : 'npm,chart'
+  const options = [RELEASE, folder, '--only', only]
+  return promisify(execFile)(process.execPath, options, { maxBuffer: 1 << 24 }).then(
     () => '',
     (error: unknown) => String(error),
   )
+}
