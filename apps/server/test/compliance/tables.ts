@@ -2,7 +2,10 @@ import { dialectOf } from '@remit/core'
 import type { AnyDatabase } from '@remit/core'
 import { sql } from 'kysely'
 
-/** Every row of every table as text, by the name of the table, to see what has changed. */
+/** Tables of background work, which follows the ledger whenever its time comes. */
+const FOLLOWING = /^(?:stat_|usage_|process_lease$|ledger_watch$)/
+
+/** Every row of every table that requests change, as text, by the name of the table. */
 export async function tablesOf(db: AnyDatabase): Promise<Record<string, string[]>> {
   const names =
     dialectOf(db) === 'postgres'
@@ -12,6 +15,7 @@ export async function tablesOf(db: AnyDatabase): Promise<Record<string, string[]
       : sql<{ name: string }>`select name from sqlite_master where type = 'table'`
   const tables: Record<string, string[]> = {}
   for (const { name } of (await names.execute(db)).rows) {
+    if (FOLLOWING.test(name)) continue
     const { rows } = await sql`select * from ${sql.table(name)}`.execute(db)
     tables[name] = rows.map((row) => JSON.stringify(row)).toSorted()
   }

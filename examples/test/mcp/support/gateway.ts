@@ -8,6 +8,8 @@ import type { RemitServer } from '../../support/server.ts'
 const require = createRequire(import.meta.url)
 /** The program `remit-mcp`. */
 export const GATEWAY = bundledProgram('mcp-gateway')
+/** Of a client: after the minute that it waits otherwise, a loaded machine may still answer. */
+export const PATIENT = { timeout: 170_000 }
 export const NODE = ['--disable-warning=ExperimentalWarning']
 
 /** The program of a public server. */
@@ -62,6 +64,6 @@ async function start(
     maxBufferSize: 64 * 1024 * 1024,
   })
   const client = new Client({ name: 'test', version: '1' }, options)
-  await client.connect(transport)
+  await client.connect(transport, PATIENT)
   return { client, transport }
 }

@@ -15,7 +15,7 @@ import { vi } from 'vitest'
 import type { RemitServer } from '../../support/server.ts'
 import { countingServer } from './counting.ts'
 import type { Counting } from './counting.ts'
-import { serverProgram } from './gateway.ts'
+import { PATIENT, serverProgram } from './gateway.ts'
 
 /** A gateway on HTTP in this process, with a configuration as the program reads it. */
 export async function startGateway(
@@ -133,6 +133,6 @@ export async function connect(url: string, secret?: string, options: ClientOptio
     secret === undefined ? {} : { authorization: `Bearer ${secret}` }
   const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } })
   const client = new Client({ name: 'test', version: '1' }, options)
-  await client.connect(transport)
+  await client.connect(transport, PATIENT)
   return { client, transport }
 }
