@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { at, fitted } from './index.ts'
+import { at, canonical, fitted } from './index.ts'
 import type { Json, JsonObject } from './index.ts'
 import { fitsFreeForm } from '../values.ts'
 
@@ -39,6 +39,18 @@ describe('a context that does not fit', () => {
       'a deep and a large member',
       { args: { amount: 5, deep: deep(40), rows: many(3_000, (i) => `line ${i} of an order`) } },
       [`/args/deep${'/0'.repeat(29)}`, '/args/rows'],
+    ],
+    [
+      'a list whose replacement adds names',
+      {
+        args: {
+          amount: 5,
+          big: many(900, () => 'x'.repeat(80)),
+          some: Object.fromEntries(many(10, (i) => [`m${i}`, i])),
+          ...Object.fromEntries(many(1_986, (i) => [`n${i}`, i])),
+        },
+      },
+      ['/args/big', '/args/some'],
     ],
     [
       'a name like a pointer',
@@ -90,4 +102,11 @@ describe('a context that does not fit', () => {
     expect(await fitted(context)).toEqual({ context, replaced: [] })
     expect((await fitted(context)).context).toBe(context)
   })
+})
+
+it('is canonical with all digits of an integer beyond 2^53, wherever it is', () => {
+  expect(canonical(2 ** 60)).toBe('1152921504606846976')
+  expect(canonical({ a: [2 ** 60], b: { c: -(2 ** 63) }, d: 1e21, e: 1.5 })).toBe(
+    '{"a":[1152921504606846976],"b":{"c":-9223372036854775808},"d":1e+21,"e":1.5}',
+  )
 })

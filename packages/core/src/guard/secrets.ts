@@ -179,7 +179,7 @@ function endOfValue(text: string, start: number, end: number): number {
   return last
 }
 
-/** How many more opening than closing brackets a text has. */
+/** The number of opening brackets of a text, less that of closing ones. */
 const depth = (text: string, opening: string, closing: string): number =>
   text.split(opening).length - text.split(closing).length
 

@@ -2,7 +2,7 @@ import { celEnv, plan } from '@bufbuild/cel'
 import type { Meter } from '@remit/core'
 import { LRUCache } from 'lru-cache'
 import { bounded } from './budget.ts'
-import { FUNCTIONS } from './cel-functions.ts'
+import { ELEMENTS, FUNCTIONS, MAP, TICK } from './cel-functions.ts'
 import { checkCondition } from './check.ts'
 import { ConditionError } from './condition-error.ts'
 import { constantWarning, warningsOf } from './condition-warnings.ts'
@@ -10,9 +10,8 @@ import type { ConditionWarnings } from './condition-warnings.ts'
 import { compileDirectly } from './direct.ts'
 import { makeFacts } from './facts.ts'
 import type { BoundFacts } from './facts.ts'
-import { guardCalls } from './guard-calls.ts'
 import { sharedList, sharedSet } from './shared-values.ts'
-import { parseCondition } from './syntax.ts'
+import { parseCondition, partsOf } from './syntax.ts'
 import type { Expr } from './syntax.ts'
 import { AUTHORIZE_VARIABLES } from './types.ts'
 import type { Variables } from './types.ts'
@@ -153,3 +152,32 @@ export function compileWithLibrary(expr: Expr): Run {
   const run = plan(environment, expr) as (bindings: BoundFacts['bindings']) => unknown
   return { of: ({ bindings }, meter, steps) => bounded(() => run(bindings), meter, steps) }
 }
+
+/**
+ * Limits every loop of a tree in place: to 1,000 elements, and to the time of the decision. The
+ * text determines the loop, but the request its length. `has()` on what is no map becomes an error, as CEL
+ * defines it; it is false for the library.
+ */
+function guardCalls(expr: Expr): void {
+  partsOf(expr).forEach(guardCalls)
+  if (expr.exprKind.case === 'selectExpr') {
+    const select = expr.exprKind.value
+    if (select.testOnly && select.operand)
+      select.operand = call(select.operand.id, MAP, [select.operand])
+  }
+  if (expr.exprKind.case !== 'comprehensionExpr') return
+  const loop = expr.exprKind.value
+  const { iterRange, loopCondition } = loop
+  if (iterRange) loop.iterRange = call(expr.id, ELEMENTS, [iterRange])
+  if (loopCondition)
+    loop.loopCondition = call(expr.id, '_&&_', [loopCondition, call(expr.id, TICK, [])])
+}
+
+const call = (id: bigint, name: string, args: Expr[]): Expr => ({
+  $typeName: 'cel.expr.Expr',
+  id,
+  exprKind: {
+    case: 'callExpr',
+    value: { $typeName: 'cel.expr.Expr.Call', function: name, args },
+  },
+})

@@ -86,7 +86,7 @@ function betterResource(resource: string, actions: readonly string[]): string | 
   return isBare || isOther ? `write ${only}:${toolOf(id === '' ? resource : id)}` : null
 }
 
-/** What to write in place of an address that is not in the form in which rules see it. */
+/** The advice for an address that is not in the form in which rules see it; null where it is. */
 function betterAddress(pattern: string): string | null {
   const [head = ''] = pattern.split('*', 1)
   const isWhole = head === pattern

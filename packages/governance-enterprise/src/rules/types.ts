@@ -24,7 +24,7 @@ export type Variables = Readonly<Record<string, 'string' | 'double' | 'record' |
 
 /** The amount of a request in US dollars, however the request spells it. */
 export const AMOUNT = 'amount_usd'
-/** What `has(amount_usd)` reads: a record with the amount, an empty one, or nothing if it is invalid. */
+/** The operand of `has(amount_usd)`: a record with the amount, an empty one, or nothing if it is invalid. */
 export const AMOUNT_RECORD = '@amount_usd'
 
 /** The variables of conditions about `/v1/authorize`. */

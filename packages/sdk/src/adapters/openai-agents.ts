@@ -29,7 +29,7 @@ export function governed<Options extends object>(gate: Gate, options: Options): 
   const tool: ToolOptions = options
   const { execute, name = '' } = tool
   if (name === '') throw new TypeError('a governed tool needs a name')
-  // What `tool(…)` makes reads the arguments, and turns errors into texts, where nobody else sees either.
+  // A result of `tool(…)` reads the arguments, and turns errors into texts, where nobody else sees either.
   if (!execute && tool.invoke !== undefined)
     throw new TypeError(`govern the options of the tool ${name}: tool(governed(gate, options))`)
   if (!execute) throw new TypeError(`the tool ${name} runs elsewhere and cannot be governed here`)
