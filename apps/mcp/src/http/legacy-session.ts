@@ -7,7 +7,7 @@ import type { Message, Notification, Request, Response } from '../rpc/message.ts
 import { metaOf } from '../rpc/protocol.ts'
 import { cancelledBy } from '../stdio/upstream.ts'
 import { AnyRevision } from '../revisions/any-revision.ts'
-import type { Connection } from '../upstream/connection.ts'
+import type { Connection, OpenStream } from '../upstream/connection.ts'
 import { OwnChild } from '../upstream/own-child.ts'
 import { Remote } from '../upstream/remote.ts'
 import type { Access } from './access.ts'
@@ -24,6 +24,12 @@ interface Open {
   readonly cancelled: AbortController
 }
 
+/** The stream of a server, null where it has none. */
+interface Events {
+  readonly stream: Promise<OpenStream | null>
+  readonly end: AbortController
+}
+
 /** A session of a client of 2025-11-25 or before: it has a server, or a session with one, for itself. */
 export class LegacySession {
   readonly id: string = randomUUID()
@@ -35,6 +41,7 @@ export class LegacySession {
   readonly #ended = new AbortController()
   #waiting: Message[] = []
   #stream: Reply | null = null
+  #events: Events | null = null
   #usedAt = Date.now()
 
   constructor(access: Access, caller: Caller, warn: (text: string) => void) {
@@ -115,17 +122,46 @@ export class LegacySession {
     if (isId(cancelled)) this.#open.get(keyOf(cancelled))?.cancelled.abort()
   }
 
-  /** Opens the stream for messages that belong to no request; false where the server has none. */
+  /**
+   * Opens the stream for messages that belong to no request; false where the server has none. It takes the place
+   * of the one before, of which nobody may know yet that its connection is gone.
+   */
   async listen(reply: Reply, signal: AbortSignal): Promise<boolean> {
     this.#usedAt = Date.now()
-    if (this.#stream?.isOpen) throw new Fault(409, 'The session has an event stream already.')
-    const stream = await this.#connection.listen(signal, (message) => this.#route(message))
-    if (stream === null) return false
+    const before = this.#stream
     this.#stream = reply
-    reply.open()
-    for (const message of this.#waiting.splice(0)) reply.message(message)
-    void stream.ended.then(() => reply.close())
+    before?.close()
+    this.#events ??= this.#hear()
+    const { stream, end } = this.#events
+    const isLast = () => this.#stream === reply
+    const leave = () => isLast() && end.abort()
+    signal.addEventListener('abort', leave, { once: true })
+    if ((await stream) === null) return false
+    if (signal.aborted || !isLast()) reply.close()
+    else reply.open()
+    if (isLast()) for (const message of this.#waiting.splice(0)) reply.message(message)
     return true
+  }
+
+  /** The stream of the server, as long as one of the client's follows another. */
+  #hear(): Events {
+    const end = new AbortController()
+    const stream = this.#connection.listen(end.signal, (message) => this.#route(message))
+    const events = { stream, end }
+    const forget = (hasEnded: boolean) => {
+      if (this.#events !== events) return
+      this.#events = null
+      if (hasEnded) this.#stream?.close()
+    }
+    end.signal.addEventListener('abort', () => forget(true), { once: true })
+    // A client of a server without one gets an answer instead.
+    const heard = async () => {
+      const open = await stream
+      await open?.ended
+      forget(open !== null)
+    }
+    void heard().catch(() => forget(false))
+    return events
   }
 
   async stop(): Promise<void> {
