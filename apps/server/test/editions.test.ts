@@ -126,7 +126,7 @@ describe.skipIf(!hasModules())('a start with commercial modules installed', () =
     [
       'an expired license',
       () => licensed({ expiresAt: '2020-01-01T00:00:00.000Z' }),
-      'the license has expired',
+      'the license expired at 2020-01-01T00:00:00.000Z, more than 30 days ago',
     ],
     [
       'a license that somebody else signed',

@@ -28,6 +28,7 @@ test('a license that was issued is shown as what it is, from the environment and
     plan: 'team',
     hosted: true,
     expires_at: '2999-12-31T23:59:59.000Z',
+    grace_ends_at: '3000-01-30T23:59:59.000Z',
   }
 
   expect(await cliJson([...show, '--file', file('license')], {})).toEqual({ license })
@@ -55,7 +56,7 @@ test('an expired or foreign license, and none, are told apart from a good one: e
   expect(await show(expired.trim())).toEqual({
     code: 1,
     stdout: '',
-    stderr: 'remit: the license has expired\n',
+    stderr: 'remit: the license expired at 2020-01-01T00:00:00.000Z, more than 30 days ago\n',
   })
   expect(await cli(['license', 'show'], { REMIT_LICENSE_KEY: expired.trim() })).toMatchObject({
     code: 1,

@@ -1,7 +1,13 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { SignJWT, UnsecuredJWT } from 'jose'
 import { describe, expect, test } from 'vitest'
-import { checkLicense, issueLicense, vendorKey } from '../src/settings/license.ts'
+import {
+  checkLicense,
+  expiryNotice,
+  GRACE_DAYS,
+  issueLicense,
+  vendorKey,
+} from '../src/settings/license.ts'
 
 const { publicKey, privateKey } = generateKeyPairSync('ed25519')
 const other = generateKeyPairSync('ed25519')
@@ -50,12 +56,16 @@ describe('a license', () => {
     })
   })
 
-  test('is checked against the clock it is given, to the second', async () => {
+  test('is checked against the clock it is given, to the second, with 30 days of grace', async () => {
     const text = await token().sign(privateKey)
     const at = (seconds: number) => checkLicense(text, publicKey, NOW + seconds * 1000)
 
     expect(await at(HOUR - 1)).toHaveProperty('license')
-    expect(await at(HOUR)).toEqual({ refused: 'the license has expired' })
+    const end = HOUR + GRACE_DAYS * 24 * HOUR
+    expect(await at(end - 1)).toHaveProperty('license.expiresAt', '2026-11-20T09:00:00.000Z')
+    expect(await at(end)).toEqual({
+      refused: 'the license expired at 2026-11-20T09:00:00.000Z, more than 30 days ago',
+    })
   })
 
   test.each<[string, () => Promise<string> | string, string]>([
@@ -136,5 +146,36 @@ describe('a license', () => {
     expect(await checkLicense(await token().sign(privateKey), vendorKey(), NOW)).toHaveProperty(
       'refused',
     )
+  })
+
+  test.each([
+    ['more than 30 days before it expires', -31, null],
+    ['30 days before', -30, 'warn'],
+    ['when it has expired', 0, 'error'],
+    ['after the grace period, on a server that still runs', 31, 'error'],
+  ])('%s is told so', (_when, days, level) => {
+    const expiresAt = '2026-11-20T08:00:00.000Z'
+    const notice = expiryNotice({ expiresAt }, NOW + days * 24 * HOUR * 1000)
+
+    expect(notice?.level ?? null).toBe(level)
+    if (notice) expect(notice.text).toContain(expiresAt)
+  })
+
+  test.each<[string, () => Promise<string>]>([
+    ['another issuer', () => token(claims, 'somebody', NOW / 1000 - HOUR).sign(privateKey)],
+    ['another key', () => token(claims, 'remit-license', NOW / 1000 - HOUR).sign(other.privateKey)],
+    [
+      'a time from which it is valid, in the future',
+      () =>
+        token(claims, 'remit-license', NOW / 1000 - HOUR)
+          .setNotBefore(NOW / 1000 + 60)
+          .sign(privateKey),
+    ],
+    [
+      'an unknown plan',
+      () => token({ ...claims, plan: 'free' }, 'remit-license', NOW / 1000 - HOUR).sign(privateKey),
+    ],
+  ])('in its grace period with %s is refused as ever', async (_what, make) => {
+    expect(await checkLicense(await make(), publicKey, NOW)).toHaveProperty('refused')
   })
 })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { Plan, Role } from './primitives.ts'
+import { Plan, Role, Timestamp } from './primitives.ts'
 
 const SessionPrincipal = z.object({
   type: z.enum(['person', 'key', 'agent']).describe('Kind of the principal'),
@@ -16,6 +16,15 @@ export const Session = z
     organization: z.object({ id: z.string(), name: z.string(), plan: Plan }).nullable(),
     edition: z.enum(['community', 'enterprise']),
     evaluation: z.boolean().describe('True if the modules run without a license'),
+    license: z
+      .object({
+        expires_at: Timestamp,
+        grace_ends_at: Timestamp.describe('A later start does not load the modules'),
+      })
+      .nullable()
+      .describe(
+        'The period of the license, for administrators; null without one, and on a hosted service',
+      ),
     endpoints: z
       .array(z.string())
       .describe('The endpoints that the principal may call, such as `POST /v1/policies`'),

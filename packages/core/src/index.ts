@@ -60,7 +60,7 @@ export type {
 } from './db/schema.ts'
 export { localSignals } from './db/signals.ts'
 export type { Signal, Signals } from './db/signals.ts'
-export { SCHEMA_RELEASE, TablesTooNew } from './db/schema-release.ts'
+export { hasTable, SCHEMA_RELEASE, TablesTooNew } from './db/schema-release.ts'
 export { cached } from './telemetry/cached.ts'
 export type { Attributes, Span, TraceParent, Tracer } from './telemetry/tracing.ts'
 export type { MetricFamily, Metrics } from './telemetry/metrics.ts'

@@ -27,6 +27,13 @@ import type { SecretBox } from './secrets/secret-box.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 import type { Tracer } from './telemetry/tracing.ts'
 
+/** The period of a license; times are RFC 3339. */
+export interface LicensePeriod {
+  readonly expiresAt: string
+  /** End of the grace period: a later start does not load the modules. */
+  readonly graceEndsAt: string
+}
+
 export interface RemitOptions {
   readonly db: Database<CoreTables>
   /**
@@ -57,7 +64,9 @@ export interface RemitOptions {
   /** The license's plan: no organization has more. */
   readonly planCeiling: Plan
   readonly evaluation: boolean
-  /** Organizations belong to customers of the operator. */
+  /** The license of this start; none for evaluation and the community edition. */
+  readonly license?: LicensePeriod | null
+  /** Organizations belong to customers of the operator, who do not see the license. */
   readonly hosted?: boolean
   /** Requests a second per key; 0 = no limit. */
   readonly rateLimit: number

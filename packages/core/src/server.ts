@@ -42,7 +42,7 @@ import { ComputePool } from './threads/pool.ts'
 import { Share } from './threads/share.ts'
 import type { Remit, RemitOptions } from './remit.ts'
 
-export type { Remit, RemitOptions } from './remit.ts'
+export type { LicensePeriod, Remit, RemitOptions } from './remit.ts'
 
 const NO_SIGN_IN: SessionSettings = { keyLogin: false, place: () => null }
 
@@ -59,6 +59,13 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   const links = new LoginLinks(clock)
   const share = new Share()
   const metrics = createMetrics()
+  const { license } = options
+  if (license)
+    metrics.gauge(
+      'remit_license_expires_seconds',
+      'Seconds until the license expires; negative after that',
+      () => (Date.parse(license.expiresAt) - clock.now()) / 1000,
+    )
   const writer = new Writer({
     db: ledgerDb ?? db,
     clock,
@@ -150,6 +157,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
       writer,
       edition: settings.edition,
       evaluation: options.evaluation,
+      license: (options.hosted ? null : options.license) ?? null,
       routes: () => routes,
     }),
   ]

@@ -8,6 +8,7 @@ const SIGNED_OUT: Session = {
   organization: null,
   edition: 'community',
   evaluation: false,
+  license: null,
   endpoints: [],
   login: { key: true, oidc: null, organizations: false },
 }

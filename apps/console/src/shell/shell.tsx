@@ -7,7 +7,9 @@ import { notifyOf, wantsNotifications } from '../api/notifications.ts'
 import { useCan, useSession } from '../api/session.ts'
 import { t } from '../texts.ts'
 import { Button } from '../ui/button.tsx'
+import { Note } from '../ui/states.tsx'
 import ui from '../ui/ui.module.css'
+import { useNow } from '../ui/values.tsx'
 import { setAskAgain } from './ask-again.ts'
 import { CurrentPage } from './current-page.tsx'
 import { Brand, Sidebar } from './sidebar.tsx'
@@ -38,12 +40,29 @@ export function Shell() {
       <TopBar key={pathname} onHelp={() => setHelpOpen(true)} />
       <Sidebar onHelp={() => setHelpOpen(true)} />
       <main id="content" ref={main} tabIndex={-1} className={styles['main']}>
+        <LicenseNote />
         <CurrentPage />
       </main>
       <ShortcutsDialog isOpen={isHelpOpen} setOpen={setHelpOpen} />
     </div>
   )
 }
+
+/** Shown to administrators from 30 days before the expiry. */
+function LicenseNote() {
+  const { license } = useSession()
+  const now = useNow(3_600_000)
+  if (!license || Date.parse(license.expires_at) - now > NOTICE_MS) return null
+  const dates = [license.expires_at, license.grace_ends_at].map((at) => at.slice(0, 10))
+  const [expires = '', graceEnds = ''] = dates
+  return now < Date.parse(license.expires_at) ? (
+    <Note tone="wait">{t.shell.licenseExpires(expires, graceEnds)}</Note>
+  ) : (
+    <Note tone="deny">{t.shell.licenseExpired(expires, graceEnds)}</Note>
+  )
+}
+
+const NOTICE_MS = 30 * 86_400_000
 
 function TopBar({ onHelp }: { onHelp: () => void }) {
   const [isOpen, setOpen] = useState(false)

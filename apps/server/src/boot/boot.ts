@@ -27,8 +27,9 @@ import type { Logger } from 'pino'
 import type { Config } from '../settings/config.ts'
 import { consoleFiles } from './console-files.ts'
 import { closeStorage, openStorage } from './database.ts'
-import { entitle, refuseKnownPassword } from './entitlement.ts'
+import { entitle, refuseCommunity, refuseKnownPassword } from './entitlement.ts'
 import type { Entitlement } from './entitlement.ts'
+import { expiryNotice } from '../settings/license.ts'
 import { openLedgerKey } from '../settings/ledger-key.ts'
 import { checkpointBucket } from '../settings/checkpoint-bucket.ts'
 import { witnessSettings } from '../settings/witness.ts'
@@ -65,7 +66,13 @@ export interface Waiting {
   readonly db: Database<CoreTables>
   readonly entitlement: Entitlement
   readonly log: Logger
-  readonly warnings: () => readonly string[]
+  readonly warnings: () => readonly Warning[]
+}
+
+/** What the operator should change, for `/ready` and the log. */
+export interface Warning {
+  readonly level: 'warn' | 'error'
+  readonly text: string
 }
 
 /** The product, as the server and the command line use it. */
@@ -80,7 +87,7 @@ export interface Booted {
   /** Set when the server listens: without a base URL, the port is part of the console's address. */
   readonly listening: { port: number }
   /** What the operator should change, for `/ready` and the log. */
-  readonly warnings: () => readonly string[]
+  readonly warnings: () => readonly Warning[]
   /** Creates an organization. Default plan: that of the license for new organizations. */
   readonly newOrganization: NewOrganizations
 }
@@ -106,11 +113,11 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
   const usageSink = usageSinkSettings(config)
   const operatorKeys = operatorKeysIn(config.REMIT_OPERATOR_KEYS_FILE)
   const listening = { port: config.REMIT_PORT }
-  const warnings = () => [
-    ...(config.REMIT_ALLOW_LOOPBACK_TARGETS
-      ? ['REMIT_ALLOW_LOOPBACK_TARGETS=1: for development and tests only']
-      : []),
-  ]
+  const warnings = (): Warning[] => {
+    const { license } = entitlement
+    const notice = license && expiryNotice(license, clock.now())
+    return [...(config.REMIT_ALLOW_LOOPBACK_TARGETS ? [LOOPBACK] : []), ...(notice ? [notice] : [])]
+  }
   const storage = await openStorage(config, log)
   const { db, signals } = storage
   const wait = options.wait?.({ config, db, entitlement, log, warnings })
@@ -123,6 +130,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
     })
   }
   try {
+    if (options.background ?? true) await refuseCommunity(config, entitlement, db)
     const remit = await createRemit({
       ...base,
       ...entitlement,
@@ -135,7 +143,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
       newOrganization,
       ...(operatorKeys && { operatorKeys }),
       migrate: prepareTables(config.REMIT_MIGRATE, storage, wait),
-      warnings,
+      warnings: () => warnings().map(({ text }) => text),
       background: options.background ?? true,
       outbound: createOutbound({ allowLoopback: config.REMIT_ALLOW_LOOPBACK_TARGETS }),
       rateLimit: config.REMIT_RATE_LIMIT,
@@ -194,6 +202,11 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
     await closeStorage(storage)
     throw error
   }
+}
+
+const LOOPBACK: Warning = {
+  level: 'warn',
+  text: 'REMIT_ALLOW_LOOPBACK_TARGETS=1: for development and tests only',
 }
 
 /** Host part of ledger origins: that of the base URL. */

@@ -1,12 +1,13 @@
 import type { KeyObject } from 'node:crypto'
 import type { Plan } from '@remit/contract'
-import type { Module } from '@remit/core'
+import { hasTable, migrationTables } from '@remit/core'
+import type { AnyDatabase, LicensePeriod, Module } from '@remit/core'
 import { ConfigError } from '../settings/config.ts'
 import type { Config } from '../settings/config.ts'
 import { isPostgres } from '../settings/environment.ts'
-import { checkLicense, vendorKey } from '../settings/license.ts'
+import { checkLicense, graceEndOf, LICENSE_CONTACT, vendorKey } from '../settings/license.ts'
 import type { License } from '../settings/license.ts'
-import { hasModules, loadModules } from './modules.ts'
+import { hasModules, loadModules, MODULE_NAMES } from './modules.ts'
 
 /** The permitted modules of this start, with the reason. */
 export interface Entitlement {
@@ -19,6 +20,8 @@ export interface Entitlement {
   readonly hosted: boolean
   readonly edition: 'community' | 'enterprise'
   readonly evaluation: boolean
+  /** The license by which modules are loaded. */
+  readonly license: (License & LicensePeriod) | null
   /** One line for the operator. */
   readonly notice: string
 }
@@ -32,10 +35,12 @@ export async function entitle(
   now: number,
   licenseKey: KeyObject = vendorKey(),
 ): Promise<Entitlement> {
+  if (config.REMIT_EDITION === 'community')
+    return community('Community edition: REMIT_EDITION=community.')
   if (!hasModules()) return community('Community edition: no commercial module is installed.')
   const token = config.REMIT_LICENSE_KEY
   const check = token === undefined ? null : await checkLicense(token, licenseKey, now)
-  if (check && 'license' in check) return licensed(check.license)
+  if (check && 'license' in check) return licensed(check.license, now)
   if (config.REMIT_EVALUATION) return evaluation(check?.refused)
   return community(
     check
@@ -52,10 +57,39 @@ const community = (notice: string): Entitlement => ({
   hosted: false,
   edition: 'community',
   evaluation: false,
+  license: null,
   notice,
 })
 
-async function licensed({ customer, plan, hosted, expiresAt }: License): Promise<Entitlement> {
+/**
+ * Refuses the start of a server that would leave agents without decisions: as the community edition
+ * where `REMIT_EDITION` asks for another, or on a database that commercial modules have used. Throws `ConfigError`.
+ */
+export async function refuseCommunity(
+  { REMIT_EDITION: wanted }: Config,
+  { edition, notice }: Entitlement,
+  db: AnyDatabase,
+): Promise<void> {
+  if (edition === 'enterprise' || wanted === 'community') return
+  if (wanted === 'enterprise')
+    throw new ConfigError(`REMIT_EDITION is enterprise, and this start is not. ${notice} ${REMEDY}`)
+  for (const module of MODULE_NAMES) {
+    if (await hasTable(db, migrationTables({ name: module })[0]))
+      throw new ConfigError(
+        `The database has the data of commercial modules. ${notice} ${REMEDY} REMIT_EDITION=community starts without them: agents then get no decisions.`,
+      )
+  }
+}
+
+const REMEDY = `Set REMIT_LICENSE_KEY (licenses: ${LICENSE_CONTACT}), or REMIT_EVALUATION=1 to evaluate.`
+
+async function licensed(license: License, now: number): Promise<Entitlement> {
+  const { customer, plan, hosted, expiresAt } = license
+  const graceEndsAt = graceEndOf(license)
+  const until =
+    now < Date.parse(expiresAt)
+      ? `until ${expiresAt}`
+      : `expired at ${expiresAt}, in its grace period until ${graceEndsAt}`
   return {
     modules: await loadModules(),
     planCeiling: hosted ? 'enterprise' : plan,
@@ -63,7 +97,8 @@ async function licensed({ customer, plan, hosted, expiresAt }: License): Promise
     hosted,
     edition: 'enterprise',
     evaluation: false,
-    notice: `Enterprise edition: licensed to ${customer}, plan ${hosted ? 'by organization' : plan}, until ${expiresAt}.`,
+    license: { ...license, graceEndsAt },
+    notice: `Enterprise edition: licensed to ${customer}, plan ${hosted ? 'by organization' : plan}, ${until}.`,
   }
 }
 
@@ -84,6 +119,7 @@ async function evaluation(refused: string | undefined): Promise<Entitlement> {
     hosted: false,
     edition: 'enterprise',
     evaluation: true,
+    license: null,
     notice: `Evaluation: every module is loaded without a license${why}. Not for production.`,
   }
 }

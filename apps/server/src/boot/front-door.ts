@@ -43,7 +43,7 @@ export class FrontDoor {
             evaluation,
             modules: ['core', ...modules.map(({ name }) => name)],
             migrationSets: migrationsOf(modules),
-            warnings,
+            warnings: () => warnings().map(({ text }) => text),
             corsOrigins: config.REMIT_CORS_ORIGINS,
           }),
         )

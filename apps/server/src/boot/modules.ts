@@ -3,6 +3,9 @@ import type { Module } from '@remit/core'
 /** The names of the commercial packages. */
 const KNOWN = ['@remit/governance-enterprise', '@remit/identity', '@remit/compliance'] as const
 
+/** The names of their modules, by which their tables are known without them. */
+export const MODULE_NAMES = ['governance', 'identity', 'compliance'] as const
+
 /**
  * Loads the installed modules. A missing package means a smaller edition; a broken one stops the
  * boot, because only the look-up may fail.

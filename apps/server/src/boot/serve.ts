@@ -1,3 +1,4 @@
+import { Periodic } from '@remit/core'
 import type { Remit } from '@remit/core'
 import { boot } from './boot.ts'
 import type { BootOptions } from './boot.ts'
@@ -32,10 +33,14 @@ export interface RunningServer {
   stop(): Promise<void>
 }
 
+const DAY_MS = 86_400_000
+
 export interface ServerOptions
   extends Omit<BootOptions, 'judges' | 'tracer' | 'wait'>, Pick<ListenOptions, 'requestTimeoutMs'> {
   /** Ends a start that waits for migrations; `createServer` then rejects with its reason. */
   readonly signal?: AbortSignal
+  /** Milliseconds after which the warnings are logged again; a day unless given. */
+  readonly remindEveryMs?: number
   /** Environment with the keys of judges. Default: that of the process. */
   readonly env?: Readonly<Record<string, string | undefined>>
 }
@@ -69,9 +74,16 @@ export async function createServer(
   let metrics: Listener | null = null
   const sender =
     otlpMetrics && (await import('./otlp-metrics.ts')).sendMetrics(otlpMetrics, remit.metrics)
+  const reminder = new Periodic(
+    options.remindEveryMs ?? DAY_MS,
+    async () => {
+      for (const { level, text } of warnings()) log[level](text)
+    },
+    (error) => log.error({ err: error }, 'warnings could not be logged'),
+  )
   const close = async () => {
     remit.release()
-    await Promise.all([door.close(), metrics?.stop(), sender?.close()])
+    await Promise.all([reminder.close(), door.close(), metrics?.stop(), sender?.close()])
     await remit.close()
   }
   try {
@@ -89,7 +101,9 @@ export async function createServer(
       { url, ...(metricsUrl !== null && { metrics: metricsUrl }), edition, database },
       notice,
     )
-    for (const warning of [...warnings(), ...ignoredNames(env)]) log.warn(warning)
+    for (const name of ignoredNames(env)) log.warn(name)
+    await reminder.run()
+    reminder.start()
     const foreign = await foreignLedgers(db, ledgerKey)
     if (foreign.length > 0) {
       log.error(

@@ -1,5 +1,11 @@
 import type { Command } from 'commander'
-import { checkLicense, generateLicenseKeys, issueLicense, vendorKey } from '../settings/license.ts'
+import {
+  checkLicense,
+  generateLicenseKeys,
+  graceEndOf,
+  issueLicense,
+  vendorKey,
+} from '../settings/license.ts'
 import type { License } from '../settings/license.ts'
 import { choice, subcommand } from './command.ts'
 import { CliError, EXIT } from './errors.ts'
@@ -61,16 +67,22 @@ export function licenseCommands(program: Command, session: CommandRun): void {
       const { customer, plan, hosted, expiresAt } = check.license
       session.print(
         { license: wire(check.license) },
-        facts({ customer, plan: hosted ? 'by organization' : plan, expires: expiresAt }),
+        facts({
+          customer,
+          plan: hosted ? 'by organization' : plan,
+          expires: expiresAt,
+          'loads modules until': graceEndOf(check.license),
+        }),
       )
     })
 }
 
-const wire = ({ customer, plan, hosted, expiresAt }: License) => ({
-  customer,
-  plan,
-  hosted,
-  expires_at: expiresAt,
+const wire = (license: License) => ({
+  customer: license.customer,
+  plan: license.plan,
+  hosted: license.hosted,
+  expires_at: license.expiresAt,
+  grace_ends_at: graceEndOf(license),
 })
 
 /** A date means its last second in UTC. */

@@ -49,6 +49,12 @@ export const ENVIRONMENT = z.object({
     .min(1)
     .optional()
     .describe('License of the enterprise edition, a signed JWT'),
+  REMIT_EDITION: z
+    .enum(['community', 'enterprise'], { error: 'must be community or enterprise' })
+    .optional()
+    .describe(
+      '`enterprise` refuses to start as the community edition; `community` loads no commercial module; see [editions.md](editions.md#the-license)',
+    ),
   REMIT_EVALUATION: flag.describe(
     '`1` loads every module without a license, for development and evaluation',
   ),

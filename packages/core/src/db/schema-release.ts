@@ -43,12 +43,17 @@ export async function recordRelease(db: AnyDatabase): Promise<void> {
 
 /** Returns the release of the tables; null for tables from before releases were recorded. */
 async function releaseOf(db: AnyDatabase): Promise<number | null> {
-  const table =
-    dialectOf(db) === 'postgres'
-      ? sql`select to_regclass('schema_release') as name`
-      : sql`select max(name) as name from sqlite_master where name = 'schema_release'`
-  const { rows } = await sql<{ name: string | null }>`${table}`.execute(db)
-  if ((rows[0]?.name ?? null) === null) return null
+  if (!(await hasTable(db, 'schema_release'))) return null
   const found = await sql<{ release: number }>`select release from schema_release`.execute(db)
   return found.rows[0]?.release ?? null
+}
+
+/** Returns whether the database has a table of this name, in the schema of the product. */
+export async function hasTable(db: AnyDatabase, name: string): Promise<boolean> {
+  const table =
+    dialectOf(db) === 'postgres'
+      ? sql`select to_regclass(${name}) as name`
+      : sql`select max(name) as name from sqlite_master where name = ${name}`
+  const { rows } = await sql<{ name: string | null }>`${table}`.execute(db)
+  return (rows[0]?.name ?? null) !== null
 }

@@ -9,6 +9,7 @@ import type { Authenticator } from '../keys/authenticator.ts'
 import type { Change } from '../ledger/write/work.ts'
 import type { Writer } from '../ledger/write/writer.ts'
 import { findOrganizationById } from '../orgs/administration.ts'
+import type { LicensePeriod } from '../remit.ts'
 import { writeCookie } from '../sessions/cookie.ts'
 import type { PeopleSessions } from '../sessions/people.ts'
 import type { Sessions } from '../sessions/sessions.ts'
@@ -31,6 +32,8 @@ export interface SessionRouteDeps {
   readonly writer: Writer
   readonly edition: Session['edition']
   readonly evaluation: boolean
+  /** Null where nobody has to renew one. */
+  readonly license: LicensePeriod | null
   /** The routes of this server, known when all modules are. */
   readonly routes: () => readonly Route[]
 }
@@ -45,6 +48,7 @@ export const sessionRoutes = (deps: SessionRouteDeps): Route[] => {
       organization: caller && (await organizationOf(db, caller)),
       edition: deps.edition,
       evaluation: deps.evaluation,
+      license: caller && licenseFor(caller, deps),
       endpoints: endpointsOf(caller),
       login: {
         key: sessions.settings.keyLogin && sessions.settings.place() !== null,
@@ -147,6 +151,14 @@ const rightsOf = (principal: Principal): string =>
   principal.type === 'credential'
     ? `credential ${principal.scopes.join(' ')}`
     : `${principal.role} ${sessionOf(principal) === undefined ? 'key' : 'session'}`
+
+function licenseFor(
+  { principal }: Caller,
+  { license }: Pick<SessionRouteDeps, 'license'>,
+): Session['license'] {
+  if (!license || principal.type === 'credential' || principal.role !== 'admin') return null
+  return { expires_at: license.expiresAt, grace_ends_at: license.graceEndsAt }
+}
 
 function shown(principal: Principal): Session['principal'] {
   if (principal.type === 'credential')
