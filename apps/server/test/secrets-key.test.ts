@@ -77,7 +77,7 @@ describe('REMIT_SECRETS_KEY_FILE', () => {
   })
 
   test('is not needed where no module is loaded', async () => {
-    const booted = await boot(config({ REMIT_EVALUATION: '0' }))
+    const booted = await boot(config({ REMIT_EVALUATION: '0', REMIT_EDITION: 'community' }))
     await booted.remit.close()
 
     expect(existsSync(file)).toBe(false)

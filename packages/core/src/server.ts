@@ -59,13 +59,12 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   const links = new LoginLinks(clock)
   const share = new Share()
   const metrics = createMetrics()
-  const { license } = options
-  if (license)
-    metrics.gauge(
-      'remit_license_expires_seconds',
-      'Seconds until the license expires; negative after that',
-      () => (Date.parse(license.expiresAt) - clock.now()) / 1000,
-    )
+  const { license = null } = options
+  metrics.gauge(
+    'remit_license_expires_seconds',
+    'Seconds until the license expires; negative after that',
+    () => license && (Date.parse(license.expiresAt) - clock.now()) / 1000,
+  )
   const writer = new Writer({
     db: ledgerDb ?? db,
     clock,
@@ -157,7 +156,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
       writer,
       edition: settings.edition,
       evaluation: options.evaluation,
-      license: (options.hosted ? null : options.license) ?? null,
+      license: options.hosted ? null : license,
       routes: () => routes,
     }),
   ]

@@ -45,7 +45,10 @@ describe.skipIf(!hasModules()).each(someDialects())(
       const unmatched = await api.ok('authorize', { body: stranger })
       await setting(api, { default_effect: null })
 
-      expect(known).toMatchObject({ reason: 'default_allow', message: 'No rule denies this action.' })
+      expect(known).toMatchObject({
+        reason: 'default_allow',
+        message: 'No rule denies this action.',
+      })
       expect(known).not.toHaveProperty('agent')
       expect(unknown).toMatchObject({
         reason: 'default_allow',

@@ -46,6 +46,7 @@ describe.each(DIALECTS)('sessions on %s', (dialect) => {
       organization: null,
       edition: 'community',
       evaluation: false,
+      license: null,
       endpoints: ['DELETE /v1/session', 'GET /v1/session', 'POST /v1/session'],
       login: { key: true, oidc: null, organizations: false },
     })
