@@ -47,7 +47,11 @@ export const Credential = z
     id: z.string(),
     agent_id: z.string(),
     name: z.string().nullable(),
-    display: z.string().describe('Start of its text; contains no part of the secret'),
+    display: z
+      .string()
+      .describe(
+        'Kind of its text, and the last four characters of its id, such as `rmc_…QeUY`; not a key',
+      ),
     scopes: z.array(Scope),
     status: CredentialStatus,
     source: z
@@ -130,9 +134,9 @@ export const credentials = {
     params: AgentParam,
     body: CredentialInput,
     ok: z.object({
-      credential: Credential,
       secret: z.string().nullable().describe('null in the repeat of an Idempotency-Key'),
       secret_available: z.boolean().optional(),
+      credential: Credential,
       ledger: Receipt.optional(),
     }),
     status: 201,

@@ -36,9 +36,9 @@ export const Key = z
 export type Key = z.infer<typeof Key>
 
 const NewKey = z.object({
-  key: Key,
   secret: z.string().nullable().describe('null in the repeat of an Idempotency-Key'),
   secret_available: z.boolean().optional(),
+  key: Key,
   ledger: Receipt.optional(),
 })
 

@@ -49,11 +49,12 @@ describe.each(someDialects())('credentials on %s', (dialect) => {
         ledger: { seq: number }
       }
       expect(secret).toMatch(/^rmc_[0-9A-Za-z]{65}$/)
+      expect(JSON.stringify({ credential, ledger })).not.toMatch(/rm[ckf]_\w/)
       expect(credential).toEqual({
         id: `cred_${secret.slice(4, 20)}`,
         agent_id: 'payer',
         name: 'ci',
-        display: secret.slice(0, 20),
+        display: `rmc_…${secret.slice(16, 20)}`,
         scopes: ['authorize', 'guard'],
         status: 'active',
         source: 'issued',

@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import { z } from 'zod'
 import { Failure, fail } from '../base/errors.ts'
 import type { OperatorKeys } from '../keys/operator-keys.ts'
+import { formFault } from '../keys/key-text.ts'
 import { allowsKeylessExchange } from '../orgs/keyless.ts'
 import { requireSameOrigin } from '../sessions/same-origin.ts'
 import type { Sessions } from '../sessions/sessions.ts'
@@ -171,7 +172,8 @@ const operatorKey =
       if (address !== undefined) await failedKeys?.take(address)
       throw fail(
         'unauthorized',
-        'Send the header Authorization: Bearer <key> with an operator key',
+        formFault(operatorKeyOf(c)) ??
+          'Send the header Authorization: Bearer <key> with an operator key',
         {
           headers: { 'WWW-Authenticate': 'Bearer realm="remit operator"' },
         },

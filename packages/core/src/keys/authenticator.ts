@@ -10,7 +10,7 @@ import type { CoreTables } from '../db/schema.ts'
 import { fail } from '../base/errors.ts'
 import type { Caller } from '../caller/caller.ts'
 import type { CredentialHolder, Credentials } from './credentials.ts'
-import { hashKey, isKeyText, parseKey } from './key-text.ts'
+import { formFault, hashKey, isKeyText, parseKey } from './key-text.ts'
 import { findHolder, findHolders } from './store.ts'
 import type { KeyHolder } from './store.ts'
 
@@ -58,8 +58,10 @@ export class Authenticator {
    * Returns the caller of an `Authorization` header; throws `unauthorized` without a cause for any
    * other one.
    */
-  authenticate(header: string | undefined): Promise<Caller> {
+  async authenticate(header: string | undefined): Promise<Caller> {
     const text = bearerOf(header)
+    const fault = formFault(header)
+    if (fault !== null) throw refusal(text, fault)
     return this.#lookUps.run(hashKey(text), () => this.#lookUp(text))
   }
 
@@ -164,9 +166,11 @@ export class Authenticator {
 
 const bearerOf = (header: string | undefined): string => BEARER.exec(header ?? '')?.[1] ?? ''
 
-/** One response for every cause; RFC 6750 has an error only if a token was sent. */
-const refusal = (text: string) =>
-  fail('unauthorized', 'Send the header Authorization: Bearer <key> with a valid key', {
+const NO_KEY = 'Send the header Authorization: Bearer <key> with a valid key'
+
+/** One response for every key that could exist; RFC 6750 has an error only if a token was sent. */
+const refusal = (text: string, detail = NO_KEY) =>
+  fail('unauthorized', detail, {
     headers: {
       'WWW-Authenticate': `Bearer realm="remit"${text === '' ? '' : ', error="invalid_token"'}`,
     },

@@ -4,6 +4,7 @@ import { crc32 } from 'node:zlib'
 // 69 characters: a prefix, 16 of public id, 43 of secret (256 bits), 6 of CRC-32 over the rest.
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const TEXT = /^rm[ckf]_[0-9A-Za-z]{65}$/
+const KEY_LENGTH = 69
 const PREFIX_LENGTH = 4
 const ID_LENGTH = 16
 const SECRET_LENGTH = 43
@@ -38,6 +39,20 @@ export const parseKey = (text: string): NewKey | null =>
 /** Returns true if a text has the form and checksum of a key. */
 export const isKeyText = (text: string): boolean =>
   TEXT.test(text) && checksum(text.slice(0, -6)) === text.slice(-6)
+
+/**
+ * Returns why an `Authorization` header cannot hold a key, by its form alone: the display form or id of a key,
+ * or a key with another length. Null for every other header; it never says whether a key exists.
+ */
+export function formFault(header: string | undefined): string | null {
+  const [, text = ''] = /^Bearer +(\S+)$/i.exec(header ?? '') ?? []
+  if (/^(?:key|cred)_[0-9A-Za-z]{16}$/.test(text)) return 'This is the id of a key, not its secret'
+  if (!/^rm[ckfo]_/.test(text) || text.length === KEY_LENGTH) return null
+  // A header has bytes: an ellipsis in UTF-8 arrives as three characters.
+  if (/^rm[ckfo]_(?:[0-9A-Za-z]{16}$|\.\.\.|\*|\u2026|\u00e2\u0080\u00a6)/.test(text))
+    return `This is the display form of a ${text.startsWith('rmk_') ? 'key' : 'credential'}, not its secret, which was shown once when it was created`
+  return `A key has ${KEY_LENGTH} characters, and this text ${text.length}: it is cut off, or something is added`
+}
 
 /** Returns the public part of a well-formed text. */
 export const publicPart = (text: string): string =>

@@ -72,7 +72,7 @@ export const operatorRoutes = (deps: OperatorRouteDeps): Route[] => {
       const { organization, key } = await deps.create(name, { plan, limits, ...by(request) })
       return {
         organization: await shown(organization),
-        key: { id: key.id, role: 'admin' as const, secret: key.secret },
+        key: { secret: key.secret, id: key.id, role: 'admin' as const },
       }
     },
 

@@ -39,7 +39,6 @@ describe('401', () => {
     ['a scheme alone', () => 'Bearer'],
     ['two keys', () => `Bearer ${key}, Bearer ${key}`],
     ['a key and more', () => `Bearer ${key} x`],
-    ['a key cut short', () => `Bearer ${key.slice(0, -1)}`],
     [
       'a mistyped key',
       () => `Bearer ${key.slice(0, 30)}${key[30] === 'a' ? 'b' : 'a'}${key.slice(31)}`,
@@ -84,6 +83,28 @@ describe('401', () => {
       expect([...bodies][0]).toContain('"unauthorized"')
     },
   )
+
+  it.each([
+    ['a key cut short', () => key.slice(0, -1), /^A key has 69 characters, and this text 68/],
+    ['a key and more', () => `${key}"`, /^A key has 69 characters, and this text 70/],
+    ['the start of a key', () => key.slice(0, 20), /^This is the display form of a key, not its/],
+    ['a display form', () => 'rmc_…QeUY', /^This is the display form of a credential, not its/],
+    ['a masked key', () => 'rmf_...QeUY', /^This is the display form of a credential, not its/],
+    [
+      'the id of a key',
+      () => `key_${key.slice(4, 20)}`,
+      /^This is the id of a key, not its secret$/,
+    ],
+    ['the id of a credential', () => `cred_${key.slice(4, 20)}`, /^This is the id of a key, not/],
+  ])('says of %s that it is none, whether or not there is one', async (_, text, detail) => {
+    // As bytes, which is how `curl` sends them.
+    const authorization = Buffer.from(`Bearer ${text()}`).toString('latin1')
+    for (const path of ['/v1/scorers', '/v1/session']) {
+      const refused = await problemOf(await remit.call('GET', path, { headers: { authorization } }))
+      expect(refused).toMatchObject({ status: 401, code: 'unauthorized' })
+      expect(refused.detail).toMatch(detail)
+    }
+  })
 
   it.each([
     ['a body that is not JSON', '{', {}],

@@ -45,4 +45,4 @@ export const keyRoutes = ({ db, writer }: Deps): Route[] =>
       ),
   })
 
-const wireIssued = ({ receipt, ...issued }: IssuedKey) => ({ ...issued, ledger: receipt })
+const wireIssued = ({ key, secret, receipt }: IssuedKey) => ({ secret, key, ledger: receipt })

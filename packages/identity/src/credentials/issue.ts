@@ -46,8 +46,8 @@ export const issuance =
     return {
       entries: [{ kind, actor: actorOf(caller), agent_id: agentId, data }],
       reply: (recorded) => ({
-        credential,
         secret: minted.secret,
+        credential,
         ledger: firstOf(recorded).receipt,
       }),
     }

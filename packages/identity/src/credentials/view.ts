@@ -22,7 +22,8 @@ export const wireCredential = (
   id: row.id,
   agent_id: row.agent_id,
   name: row.name,
-  display: row.prefix + row.id.slice('cred_'.length),
+  // No pattern of keys matches it.
+  display: `${row.prefix}…${row.id.slice(-4)}`,
   scopes: scopesOf(row),
   status: statusAt(row, at),
   source: row.source,
