@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { VERSION } from '../settings/version.ts'
 import { agentCommands } from './agent.ts'
 import { backupCommand } from './backup.ts'
+import { checkCommand } from './check.ts'
 import { complianceCommands } from './compliance.ts'
 import { discoverCommand } from './discover.ts'
 import { distributeCommand } from './distribute.ts'
@@ -48,6 +49,7 @@ Commands that call a server read its address from REMIT_URL and their key from R
   serveCommand(program, session)
   migrateCommand(program, session)
   distributeCommand(program, session)
+  checkCommand(program, session)
   backupCommand(program, session)
   restoreCommand(program, session)
   orgCommands(program, session)

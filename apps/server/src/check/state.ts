@@ -1,0 +1,192 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { listOrganizations, pendingMigrations, settingsOf } from '@remit/core'
+import type { OrganizationRow } from '@remit/core'
+import { LEAST_RETENTION_DAYS } from '@remit/contract'
+import { sql } from 'kysely'
+import { isPostgres } from '../settings/environment.ts'
+import { checkLicense } from '../settings/license.ts'
+import { listed, ok, problem, warning } from './finding.ts'
+import type { Check, CheckFacts } from './finding.ts'
+
+const HOUR_MS = 3_600_000
+
+export const migrations: Check = async ({ db, migrations: sets }) => {
+  const pending = await pendingMigrations(db, sets)
+  return pending.length === 0
+    ? ok('the tables are those of this version')
+    : problem(`pending: ${listed(pending)}`, 'remit migrate (docs/upgrades.md)')
+}
+
+const organizationsOf = async ({ db }: CheckFacts): Promise<OrganizationRow[]> =>
+  (await listOrganizations(db)).filter(
+    (row) => row.deleted_at === null && row.suspended_at === null,
+  )
+
+const OPEN = {
+  default_effect: 'every action that no rule denies is allowed',
+  unknown_agents: 'agents that are not registered may act',
+} as const
+
+/** A setting that must not be `allow`, in every organization that can have rules. */
+const isDenied =
+  (name: keyof typeof OPEN): Check =>
+  async (facts) => {
+    if (await isHosted(facts)) return ok('each customer of a hosted server decides')
+    const all = (await organizationsOf(facts)).filter(({ plan }) => plan === 'enterprise')
+    const open = all.filter((row) => settingsOf(row)[name] === 'allow').map((row) => row.name)
+    return open.length === 0
+      ? ok(`deny in ${all.length} organizations`)
+      : warning(
+          `allow in ${listed(open)}: ${OPEN[name]}`,
+          `remit org set ${open.length === 1 ? (open[0] ?? '') : '<org>'} ${name}=deny, after rules allow what agents need`,
+        )
+  }
+
+export const defaultEffect = isDenied('default_effect')
+export const unknownAgents = isDenied('unknown_agents')
+
+async function isHosted({ config, licenseKey, now }: CheckFacts): Promise<boolean> {
+  const { REMIT_LICENSE_KEY: token } = config
+  const check = token === undefined ? null : await checkLicense(token, licenseKey, now())
+  return check !== null && 'license' in check && check.license.hosted
+}
+
+export const retention: Check = async (facts) => {
+  const short = (await organizationsOf(facts)).filter(
+    (row) => settingsOf(row).retention_days < LEAST_RETENTION_DAYS,
+  )
+  return short.length === 0
+    ? ok(`${LEAST_RETENTION_DAYS} days or more in every organization`)
+    : warning(
+        `less than ${LEAST_RETENTION_DAYS} days in ${listed(short.map(({ name }) => name))}`,
+        'remit org set <org> retention_days=400 (docs/retention.md)',
+      )
+}
+
+interface Manifest {
+  readonly created_at: string
+  readonly folder: string
+}
+
+/** The newest manifest of `remit backup` in the folder, or in the folders in it. */
+function newestBackup(folder: string): Manifest | null {
+  const below = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  const found = [folder, ...below.map(({ name }) => join(folder, name))].flatMap((place) => {
+    try {
+      const text = readFileSync(join(place, 'manifest.json'), 'utf8')
+      const { created_at } = JSON.parse(text) as Partial<Manifest>
+      const isTime = typeof created_at === 'string' && !Number.isNaN(Date.parse(created_at))
+      return isTime ? [{ created_at, folder: place }] : []
+    } catch {
+      return []
+    }
+  })
+  return found.toSorted((a, b) => Date.parse(b.created_at) - Date.parse(a.created_at))[0] ?? null
+}
+
+export const backup: Check = ({ backup: folder, now }) => {
+  if (folder === undefined)
+    return warning('not checked', 'run remit check --backup <folder of remit backup>')
+  const todo = 'remit backup <folder>, every day (docs/backup.md)'
+  const newest = newestBackup(folder)
+  if (!newest) return problem(`${folder} has no manifest.json of remit backup`, todo)
+  const hours = Math.floor((now() - Date.parse(newest.created_at)) / HOUR_MS)
+  const message = `${newest.folder} is ${hours} hours old`
+  if (hours < 25) return ok(message)
+  return hours < 7 * 24 ? warning(message, todo) : problem(message, todo)
+}
+
+export const checkpoints: Check = async (facts) => {
+  const { REMIT_CHECKPOINT_DIR: folder } = facts.config
+  const todo = 'set REMIT_CHECKPOINT_DIR to a folder on another machine or volume (docs/keys.md)'
+  if (folder === undefined)
+    return warning(
+      'none outside of the database: a ledger that is cut or rewritten looks valid',
+      todo,
+    )
+  const missing: string[] = []
+  const late: string[] = []
+  for (const { id, name } of await organizationsOf(facts)) {
+    const age =
+      facts.now() -
+      (statSync(join(folder, `${id}.txt`), { throwIfNoEntry: false })?.mtimeMs ?? -Infinity)
+    if (age === Infinity) missing.push(name)
+    else if (age > 24 * HOUR_MS) late.push(name)
+  }
+  const restart = 'see the log of the server: it writes them while it runs'
+  if (missing.length > 0)
+    return problem(`${folder} has no checkpoint of the ledgers of ${listed(missing)}`, restart)
+  return late.length > 0
+    ? warning(`no checkpoint within 24 hours of the ledgers of ${listed(late)}`, restart)
+    : ok(folder)
+}
+
+export const witness: Check = ({ config }) => {
+  const names = (['REMIT_WITNESS', 'REMIT_CHECKPOINT_BUCKET'] as const).filter(
+    (name) => config[name] !== undefined,
+  )
+  return names.length > 0
+    ? ok(names.join(' and '))
+    : warning(
+        'none: who controls this machine can rewrite the ledger together with its checkpoints',
+        'set REMIT_WITNESS or REMIT_CHECKPOINT_BUCKET (docs/keys.md)',
+      )
+}
+
+const TIMEOUT_MS = 5_000
+const FEW_MS = 5_000
+const MANY_MS = 60_000
+
+interface Measured {
+  readonly source: string
+  /** Milliseconds by which the other clock is ahead. */
+  readonly ahead: number
+}
+
+async function databaseClock({ db, config, now }: CheckFacts): Promise<Measured | null> {
+  if (!isPostgres(config.REMIT_DATABASE_URL)) return null
+  const started = now()
+  const { rows } = await sql<{ ms: number }>`
+    select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`.execute(db)
+  return { source: 'the database', ahead: (rows[0]?.ms ?? started) - (started + now()) / 2 }
+}
+
+/** The clock in the header `Date`, which has whole seconds; null if the address does not answer. */
+async function httpClock(url: string | undefined, { now }: CheckFacts): Promise<Measured | null> {
+  if (url === undefined) return null
+  const started = now()
+  const date = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) })
+    .then(({ headers }) => Date.parse(headers.get('date') ?? ''))
+    .catch(() => Number.NaN)
+  if (Number.isNaN(date)) return null
+  return { source: new URL(url).host, ahead: date + 500 - (started + now()) / 2 }
+}
+
+export const clock: Check = async (facts) => {
+  const { REMIT_BASE_URL: base, REMIT_WITNESS_ENDPOINT: kms } = facts.config
+  const measured = await Promise.all([
+    databaseClock(facts),
+    httpClock(base, facts),
+    httpClock(kms, facts),
+  ])
+  const all = measured.filter((one) => one !== null)
+  const [worst] = all.toSorted((a, b) => Math.abs(b.ahead) - Math.abs(a.ahead))
+  const todo = 'synchronize the clocks with NTP (chrony, systemd-timesyncd)'
+  if (!worst) return warning('not compared: no other clock answers', todo)
+  const seconds = Math.round(Math.abs(worst.ahead) / 1000)
+  const message = `${worst.source} is ${seconds} seconds ${worst.ahead > 0 ? 'ahead' : 'behind'}`
+  if (Math.abs(worst.ahead) > MANY_MS) return problem(message, todo)
+  if (Math.abs(worst.ahead) > FEW_MS) return warning(message, todo)
+  return ok(`the same as ${all.map(({ source }) => source).join(' and ')}`)
+}
+
+export const server: Check = async ({ config }) => {
+  const url = `${config.REMIT_BASE_URL?.replace(/\/$/, '') ?? `http://127.0.0.1:${config.REMIT_PORT}`}/ready`
+  const answer = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(() => null)
+  if (answer?.ok) return ok(`${url} is ready`)
+  const todo = 'start it, and see its log'
+  return answer
+    ? problem(`${url} answers ${answer.status}`, todo)
+    : warning(`${url} does not answer from here`, todo)
+}
