@@ -93,7 +93,7 @@ describe.skipIf(!hasModules())('a backup of SQLite that is restored', () => {
     expect(refused).toEqual({
       code: 2,
       stdout: '',
-      stderr: `remit: ${file('other/manifest.json')} already exists and is not replaced\n`,
+      stderr: `remit: ${file('other/manifest.json')} already exists and is not replaced; --replace replaces it\n`,
     })
     expect(readdirSync(file('other'))).toEqual(['manifest.json'])
     expect(readFileSync(file('other/manifest.json'), 'utf8')).toBe('kept')

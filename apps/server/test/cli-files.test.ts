@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { writeState } from '../src/watch/state.ts'
-import { cli, createOrg } from './support/cli.ts'
+import { cli, cliJson, createOrg } from './support/cli.ts'
 import { createInstallation } from './support/installation.ts'
 import type { Installation } from './support/installation.ts'
 
@@ -66,6 +66,33 @@ describe('a file that the system refuses', () => {
     })
 
     expect(stderr).toBe(`remit: ${file('text')} is not a folder\n`)
+  })
+})
+
+describe('a file that exists', () => {
+  const report = ['compliance', 'report', '--framework', 'soc2', '--out']
+  test.each([
+    ['ledger export', ['ledger', 'export', '--out', 'kept'], 'kept'],
+    ['compliance report', [...report, 'kept'], 'kept'],
+    ['backup', ['backup', 'copy'], 'copy/manifest.json'],
+  ])('is replaced by %s only with --replace', async (_, args, name) => {
+    mkdirSync(file('copy'), { recursive: true })
+    writeFileSync(file(name), 'kept')
+    const ledger = () => cliJson(['ledger', 'checkpoint'], installation.env)
+    const before = await ledger()
+    const refused = await remit(...args)
+
+    expect(refused).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: `remit: ${name} already exists and is not replaced; --replace replaces it\n`,
+    })
+    expect(readFileSync(file(name), 'utf8')).toBe('kept')
+    expect(await ledger()).toEqual(before)
+    expect((await remit(...args, '--replace')).code).toBe(0)
+    expect(readFileSync(file(name), 'utf8')).not.toBe('kept')
+    // The second time, all files of the command exist.
+    expect((await remit(...args, '--replace')).code).toBe(0)
   })
 })
 

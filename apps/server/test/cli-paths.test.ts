@@ -206,6 +206,7 @@ describe('an empty path', () => {
   const EMPTY = [
     ['<folder>', ['backup', '']],
     ['<folder>', ['restore', '']],
+    ['--backup', ['check', '--backup', '']],
     ['--out', ['org', 'export', 'acme', '--out', '']],
     ['<file>', ['license', 'keygen', '']],
     [

@@ -1,4 +1,3 @@
-import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   checkSqlite,
@@ -16,7 +15,7 @@ import { VERSION } from '../settings/version.ts'
 import { subcommand } from './command.ts'
 import { CliError } from './errors.ts'
 import { fileFault } from '../settings/read-file.ts'
-import { writeSecret } from './files.ts'
+import { admitFile, REPLACE, writeWhole } from './files.ts'
 import type { CommandRun } from './session.ts'
 import { userPath } from './user-path.ts'
 
@@ -33,27 +32,29 @@ export function backupCommand(program: Command, session: CommandRun): void {
     program,
     'backup <folder>',
     'Copy a SQLite database while it is in use, and write the checkpoints of its ledgers; for PostgreSQL, only these',
-  ).action((folder: string) =>
-    session.database(async (db) => {
-      const isCopied = !isPostgres(session.config.REMIT_DATABASE_URL)
-      prepare(folder, isCopied ? [COPY, MANIFEST] : [MANIFEST])
-      const copy = join(userPath(folder), COPY)
-      if (isCopied) await copyInto(db, copy)
-      const ledgers = isCopied ? await ofCopy(copy) : await ledgersOf(db)
-      const manifest = {
-        version: VERSION,
-        created_at: isoTime(Date.now()),
-        database: isCopied ? COPY : null,
-        ledgers,
-      }
-      writeSecret(join(folder, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`)
-      const entries = ledgers.reduce((sum, { size }) => sum + size, 0)
-      session.print(
-        { folder, ...manifest },
-        `${isCopied ? `${copy}\n` : ''}${ledgers.length} ledgers with ${entries} entries\n${isCopied ? '' : POSTGRES}${KEYS}`,
-      )
-    }),
   )
+    .option(...REPLACE)
+    .action((folder: string, { replace = false }: { replace?: boolean }) =>
+      session.database(async (db) => {
+        const isCopied = !isPostgres(session.config.REMIT_DATABASE_URL)
+        prepare(folder, isCopied ? [COPY, MANIFEST] : [MANIFEST], replace)
+        const copy = join(userPath(folder), COPY)
+        if (isCopied) await copyInto(db, copy, replace)
+        const ledgers = isCopied ? await ofCopy(copy) : await ledgersOf(db)
+        const manifest = {
+          version: VERSION,
+          created_at: isoTime(Date.now()),
+          database: isCopied ? COPY : null,
+          ledgers,
+        }
+        await writeWhole([`${JSON.stringify(manifest, null, 2)}\n`], join(folder, MANIFEST))
+        const entries = ledgers.reduce((sum, { size }) => sum + size, 0)
+        session.print(
+          { folder, ...manifest },
+          `${isCopied ? `${copy}\n` : ''}${ledgers.length} ledgers with ${entries} entries\n${isCopied ? '' : POSTGRES}${KEYS}`,
+        )
+      }),
+    )
 }
 
 export const COPY = 'remit.db'
@@ -64,20 +65,22 @@ const KEYS =
   'Not included: the ledger key, the secrets key, the pepper and REMIT_CHECKPOINT_DIR. Keep them elsewhere\n'
 
 /** Creates the folder. Throws `CliError` if a file exists, before another one is written. */
-function prepare(folder: string, names: readonly string[]): void {
+function prepare(folder: string, names: readonly string[], isReplaced: boolean): void {
   try {
     makeFolder(userPath(folder), 0o700)
   } catch (error) {
     throw new CliError(`${folder} cannot be created: ${fileFault(error)}`)
   }
-  for (const name of names)
-    if (lstatSync(join(userPath(folder), name), { throwIfNoEntry: false }))
-      throw new CliError(`${join(folder, name)} already exists and is not replaced`)
+  for (const name of names) admitFile(join(folder, name), isReplaced)
 }
 
-async function copyInto(db: Database<CoreTables>, path: string): Promise<void> {
+async function copyInto(
+  db: Database<CoreTables>,
+  path: string,
+  isReplaced: boolean,
+): Promise<void> {
   try {
-    await copySqlite(db, path)
+    await copySqlite(db, path, isReplaced)
   } catch (error) {
     throw new CliError(`The backup failed: ${fileFault(error)}`)
   }

@@ -6,7 +6,7 @@ import type { Command } from 'commander'
 import type { Booted } from '../boot/boot.ts'
 import { choice, orgOption, subcommand } from './command.ts'
 import { CliError } from './errors.ts'
-import { writeWhole } from './files.ts'
+import { admitFile, REPLACE, writeWhole } from './files.ts'
 import { createProgress } from './progress.ts'
 import type { CommandRun } from './session.ts'
 import { facts } from './table.ts'
@@ -20,6 +20,7 @@ interface ReportOptions {
   readonly role?: string
   readonly format: ReportFormat
   readonly out?: string
+  readonly replace?: boolean
 }
 
 export function complianceReportCommand(
@@ -44,8 +45,10 @@ export function complianceReportCommand(
       choice('--format <format>', 'Format of the document', REPORT_FORMATS).default('json'),
     )
     .option('--out <file>', 'File to write atomically; default: standard output')
+    .option(...REPLACE)
     .action((options: ReportOptions) =>
       session.reading(options.org, async (booted, { id }) => {
+        if (options.out !== undefined) admitFile(options.out, options.replace)
         const request = readRequest(options)
         const progress = createProgress(session.io.stderr, (done) => `read ${done} entries`)
         const { report, text } = await offered(booted)

@@ -4,6 +4,7 @@ import {
   closeSync,
   createReadStream,
   createWriteStream,
+  lstatSync,
   openSync,
   rmSync,
   statSync,
@@ -59,9 +60,25 @@ function writeNew(path: string, text: string): void {
   }
 }
 
+/** The option of every command that writes a file by name, other than a key. */
+export const REPLACE = ['--replace', 'Replace the file if it exists'] as const
+
+/**
+ * Throws `CliError` for a file that exists, unless it is to be replaced; a folder, pipe or device never is.
+ * Called before the work, so that none is done in vain.
+ */
+export function admitFile(path: string, isReplaced = false): void {
+  const file = userPath(path)
+  if (!lstatSync(file, { throwIfNoEntry: false })) return
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() === false)
+    throw new CliError(`${path} exists and is not a regular file`)
+  if (!isReplaced)
+    throw new CliError(`${path} already exists and is not replaced; --replace replaces it`)
+}
+
 /**
  * Writes a file that only its owner can read, and that is always complete. Replaces a file, but no
- * folder, pipe or device.
+ * folder, pipe or device; `admitFile` comes before it.
  */
 export async function writeWhole(
   chunks: AsyncIterable<string> | Iterable<string>,

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { Ledger } from '@remit/core'
 import type { Command } from 'commander'
 import { orgOption, subcommand } from './command.ts'
-import { writeWhole } from './files.ts'
+import { admitFile, REPLACE, writeWhole } from './files.ts'
 import { createProgress } from './progress.ts'
 import { organizationOf } from './session.ts'
 import type { CommandRun } from './session.ts'
@@ -13,6 +13,7 @@ import { readCount } from './option-values.ts'
 interface ExportOptions {
   readonly org?: string
   readonly out?: string
+  readonly replace?: boolean
   readonly afterSeq?: string
 }
 
@@ -20,9 +21,11 @@ export function exportCommand(ledger: Command, session: CommandRun): void {
   subcommand(ledger, 'export', 'Write the ledger as NDJSON, for `ledger verify --file`')
     .addOption(orgOption())
     .option('--out <file>', 'File to write atomically; default: standard output')
+    .option(...REPLACE)
     .option('--after-seq <seq>', 'Start after this sequence number')
-    .action(({ org, out, afterSeq: after }: ExportOptions) =>
+    .action(({ org, out, replace, afterSeq: after }: ExportOptions) =>
       session.database(async (db) => {
+        if (out !== undefined) admitFile(out, replace)
         const { id } = await organizationOf(db, org)
         const afterSeq = after === undefined ? undefined : readCount('--after-seq', after)
         const count = { lines: 0 }

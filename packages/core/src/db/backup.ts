@@ -1,15 +1,18 @@
 import { existsSync, linkSync, realpathSync, renameSync, rmSync } from 'node:fs'
 import SqliteDatabase from 'better-sqlite3'
 import { sql } from 'kysely'
-import { syncFolder, writeNewFile } from '../base/whole-file.ts'
+import { syncFolder, writeNewFile, writeWholeFile } from '../base/whole-file.ts'
 import type { AnyDatabase } from './portable.ts'
 
 /**
  * Writes a consistent copy of a SQLite database to a new file while others write, and syncs it to disk. Contexts
- * of decisions are confidential, so that only its owner can read it.
+ * of decisions are confidential, so that only its owner can read it. Throws `invalid_request` if the file exists,
+ * unless it is to be replaced.
  */
-export const copySqlite = (db: AnyDatabase, path: string): Promise<unknown> =>
-  writeNewFile(path, (partial) => sql`vacuum into ${partial}`.execute(db))
+export const copySqlite = (db: AnyDatabase, path: string, isReplaced = false): Promise<unknown> =>
+  (isReplaced ? writeWholeFile : writeNewFile)(path, (partial) =>
+    sql`vacuum into ${partial}`.execute(db),
+  )
 
 /** Throws if a SQLite database is damaged. */
 export async function checkSqlite(db: AnyDatabase): Promise<void> {
