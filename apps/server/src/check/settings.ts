@@ -98,7 +98,7 @@ export const tls: Check = ({ config: { REMIT_BASE_URL: base, REMIT_HOST: host } 
   const url = base === undefined ? null : new URL(base)
   if (url?.protocol === 'https:') return ok(url.origin)
   const isLocal = isLoopback(host) && (url === null || isLoopback(url.hostname))
-  const message = `${url ? `REMIT_BASE_URL is ${url.origin}` : 'REMIT_BASE_URL is not set'}`
+  const message = url ? `REMIT_BASE_URL is ${url.origin}` : 'REMIT_BASE_URL is not set'
   return isLocal
     ? warning(`${message}, and only this machine reaches the server`, todo)
     : problem(`${message}: keys are sent in plain text`, todo)

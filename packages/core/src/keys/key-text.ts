@@ -47,9 +47,9 @@ export const isKeyText = (text: string): boolean =>
 export function formFault(header: string | undefined): string | null {
   const [, text = ''] = /^Bearer +(\S+)$/i.exec(header ?? '') ?? []
   if (/^(?:key|cred)_[0-9A-Za-z]{16}$/.test(text)) return 'This is the id of a key, not its secret'
-  if (!/^rm[ckfo]_/.test(text) || text.length === KEY_LENGTH) return null
+  if (!/^(?:rmk|rmc|rmf|rmo)_/.test(text) || text.length === KEY_LENGTH) return null
   // A header has bytes: an ellipsis in UTF-8 arrives as three characters.
-  if (/^rm[ckfo]_(?:[0-9A-Za-z]{16}$|\.\.\.|\*|\u2026|\u00e2\u0080\u00a6)/.test(text))
+  if (/^rm\w_(?:[0-9A-Za-z]{16}$|\.\.\.|\*|\u2026|\u00e2\u0080\u00a6)/.test(text))
     return `This is the display form of a ${text.startsWith('rmk_') ? 'key' : 'credential'}, not its secret, which was shown once when it was created`
   return `A key has ${KEY_LENGTH} characters, and this text ${text.length}: it is cut off, or something is added`
 }
