@@ -1,29 +1,23 @@
-import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 
 const root = resolve(import.meta.dirname, '../../..')
 
-/** Texts of the working tree that tell people what to type or to set; not its history. */
-const texts = async (): Promise<{ path: string; text: string }[]> => {
-  const list = ['-c', 'safe.directory=*', 'ls-files', '-co', '--exclude-standard']
-  const { stdout } = await promisify(execFile)('git', list, { cwd: root, maxBuffer: 1 << 24 })
-  return stdout
-    .split('\n')
-    .filter((path) => /\.(md|ts|tsx|json|ya?ml|sh|py|toml|service)$/.test(path))
-    .filter((path) => !/(^|\/)(CHANGELOG\.md|test|tests|\.changeset|adr)(\/|$)|\.test\./.test(path))
-    .flatMap((path) => {
-      try {
-        return [{ path, text: readFileSync(resolve(root, path), 'utf8') }]
-      } catch {
-        return []
-      }
-    })
-}
-const linesWith = async (pattern: RegExp): Promise<string[]> =>
-  (await texts()).flatMap(({ path, text }) =>
+/** Texts of the tree that tell people what to type or to set; not its history. */
+const texts = globSync(
+  [
+    '*.{md,json}',
+    '{apps,deploy,docs,examples,packages,sdks}/**/*.{md,ts,tsx,json,yaml,sh,py,toml,service}',
+  ],
+  {
+    cwd: root,
+    exclude: (path) => /(^|\/)(node_modules|dist|tests?|adr|CHANGELOG\.md)$|\.test\./.test(path),
+  },
+).map((path) => ({ path, text: readFileSync(resolve(root, path), 'utf8') }))
+
+const linesWith = (pattern: RegExp): string[] =>
+  texts.flatMap(({ path, text }) =>
     text
       .split('\n')
       .filter((line) => pattern.test(line))
@@ -31,8 +25,8 @@ const linesWith = async (pattern: RegExp): Promise<string[]> =>
   )
 
 describe('names', () => {
-  test('no two packages have a program of the same name, and remit is that of the server', async () => {
-    const programs = (await texts())
+  test('no two packages have a program of the same name, and remit is that of the server', () => {
+    const programs = texts
       .filter(({ path }) => /^(packages|apps)\/[\w-]+\/package\.json$/.test(path))
       .flatMap(({ text }) => {
         const { name, bin = {} } = JSON.parse(text) as { name: string; bin?: object }
@@ -50,15 +44,15 @@ describe('names', () => {
     )
   })
 
-  test('REMIT_URL and REMIT_KEY are the only names of the address and the key', async () => {
+  test('REMIT_URL and REMIT_KEY are the only names of the address and the key', () => {
     const others = /\bREMIT_(API_KEY|CREDENTIAL|TOKEN|SERVER|HOST_URL)\b|\$REMIT\b/
-    const lines = await linesWith(others)
+    const lines = linesWith(others)
 
     expect(lines.filter((line) => !/\bold\b/.test(line))).toEqual([])
   })
 
-  test('each package that npm could get is built before it is packed', async () => {
-    const manifests = (await texts()).filter(({ path }) =>
+  test('each package that npm could get is built before it is packed', () => {
+    const manifests = texts.filter(({ path }) =>
       /^(packages|apps)\/[\w-]+\/package\.json$/.test(path),
     )
     const without = manifests.filter(({ text }) => {
@@ -78,8 +72,8 @@ describe('names', () => {
     expect(without.map(({ path }) => path)).toEqual([])
   })
 
-  test('no page installs a name of ours from a registry that does not have it', async () => {
-    const found = (await texts()).flatMap(({ path, text }) =>
+  test('no page installs a name of ours from a registry that does not have it', () => {
+    const found = texts.flatMap(({ path, text }) =>
       [...commandsIn(text).matchAll(FROM_REGISTRY)].map(([command]) => `${path}: ${command}`),
     )
 

@@ -103,7 +103,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
   const log = options.log ?? createLog(config.REMIT_LOG_LEVEL)
   const entitlement = await entitle(config, clock.now(), options.licenseKey)
   const { edition, evaluation } = entitlement
-  if (!evaluation) refuseKnownPassword(config)
+  if (!evaluation) refuseKnownPassword(config, edition)
   const ledgerKey = await openLedgerKey(config, evaluation || edition === 'community')
   const signer = createLedgerSigner(ledgerKey)
   // Without modules there are no secrets to encrypt.

@@ -102,8 +102,15 @@ async function licensed(license: License, now: number): Promise<Entitlement> {
   }
 }
 
-/** Throws `ConfigError` for the database password of deploy/compose.yaml, which is for evaluations. */
-export function refuseKnownPassword({ REMIT_DATABASE_URL: url }: Config): void {
+/**
+ * Throws `ConfigError` for the database password of deploy/compose.yaml, which is for evaluations. Without a
+ * license to evaluate, `REMIT_EVALUATION` alone says that a server is for one.
+ */
+export function refuseKnownPassword(
+  { REMIT_DATABASE_URL: url, REMIT_EVALUATION }: Config,
+  edition: Entitlement['edition'],
+): void {
+  if (edition === 'community' && REMIT_EVALUATION) return
   if (isPostgres(url) && new URL(url).password === 'evaluation-only')
     throw new ConfigError(
       'REMIT_DATABASE_URL has the password for evaluations, which everybody knows: set POSTGRES_PASSWORD for deploy/compose.yaml, and change the password in the database',
