@@ -1,3 +1,5 @@
+import { numberFault } from '@remit/contract/json'
+
 export type Id = string | number
 export type Members = Readonly<Record<string, unknown>>
 
@@ -22,6 +24,23 @@ export function textOf(value: unknown): string {
   const text = JSON.stringify(value)
   return MANY_DIGITS.test(text) ? JSON.stringify(value, withAllDigits) : text
 }
+
+/** Parses JSON; a number that a double does not hold is kept as its text, for `textOf`. */
+export function parseWithDigits(text: string): unknown {
+  return LONG_NUMBER.test(text) ? JSON.parse(text, keepText) : JSON.parse(text)
+}
+
+/** What may belong to an inexact number; all others have at most 15 digits and no exponent. */
+const LONG_NUMBER = /\d[\d.]{15}|\d[eE]/
+
+const keepText = (
+  _: string,
+  value: unknown,
+  { source }: { readonly source?: string } = {},
+): unknown =>
+  typeof value === 'number' && source !== undefined && numberFault(source) !== null
+    ? rawJSON(source)
+    : value
 
 const withAllDigits = (_: string, value: unknown): unknown =>
   Number.isInteger(value) && Math.abs(Number(value)) > Number.MAX_SAFE_INTEGER

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { NotAMessage, readMessage } from './message.ts'
+import { legacyResult, modernResult, resultOf } from '../revisions/messages.ts'
+import { NotAMessage, readMessage, readUpstream } from './message.ts'
 
 const answerTo = (text: string): unknown => {
   try {
@@ -63,5 +64,29 @@ describe('a message has no id to answer with', () => {
     ['where it is no JSON', '{"jsonrpc":"2.0","id":1,"method":"ping","params":{"n":1e400}'],
   ])('%s', (_, text) => {
     expect(answerTo(text)).toMatchObject({ id: null, error: { code: -32700 } })
+  })
+})
+
+describe.each([
+  ['2025-11-25', legacyResult],
+  ['2026-07-28', modernResult],
+])('a result that becomes one of %s', (_, translated) => {
+  it.each([
+    '9007199254740993',
+    '-1152921504606846976',
+    '18446744073709551615',
+    '1e400',
+    '12345678901234567890.5',
+    '0.1',
+    '1e2',
+  ])('has the number %s as the server wrote it, or its equal', (number) => {
+    const text = `{"jsonrpc":"2.0","id":1,"result":{"structuredContent":{"n":[${number}]},"content":[]}}`
+    const message = readUpstream(Buffer.from(text))
+    if (message.kind !== 'response' || !message.result) throw new Error('no result')
+    const { bytes } = resultOf(1, translated('tools/call', message.result))
+    const [, written = ''] = /"n":\[([^\]]+)\]/.exec(bytes.toString()) ?? []
+
+    expect(written === number || Number(written) === Number(number)).toBe(true)
+    expect(/^-?\d{16,}$/.test(number) ? written : number).toBe(number)
   })
 })

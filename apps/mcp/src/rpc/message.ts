@@ -1,6 +1,6 @@
 import { numberFault, parseStrictJson, StrictJsonError } from '@remit/contract/json'
 import { CODES, errorAnswer } from './answers.ts'
-import { isId, isMembers } from './members.ts'
+import { isId, isMembers, parseWithDigits } from './members.ts'
 import type { Id, Members } from './members.ts'
 import { misspelledMember, misspelledParameter } from './misspelled.ts'
 
@@ -132,13 +132,13 @@ function ambiguity(value: Members, message: Message): string | null {
 }
 
 /**
- * Reads a message of an upstream, which is forwarded as it is. Its numbers may be inexact: a result with a
- * 64-bit integer reaches the client unchanged. Throws `NotAMessage`.
+ * Reads a message of an upstream. Its numbers may be inexact: a result with a 64-bit integer reaches the client
+ * unchanged, as the bytes that came or, in another revision, with the same digits. Throws `NotAMessage`.
  */
 export function readUpstream(bytes: Buffer): Message {
   let value: unknown
   try {
-    value = JSON.parse(bytes.toString('utf8'))
+    value = parseWithDigits(bytes.toString('utf8'))
   } catch (error) {
     throw new NotAMessage(CODES.parseError, error instanceof Error ? error.message : String(error))
   }
