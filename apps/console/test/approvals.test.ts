@@ -1,7 +1,15 @@
 import { readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { canRun, openBrowser, openTab, renew, settled, startSession } from './support/browser.ts'
+import {
+  canRun,
+  openBrowser,
+  openTab,
+  renew,
+  settled,
+  startSession,
+  violationsInBoth,
+} from './support/browser.ts'
 import type { Tab } from './support/browser.ts'
 import { startServer } from './support/server.ts'
 import type { Server } from './support/server.ts'
@@ -216,6 +224,23 @@ describe.skipIf(!canRun)('an approver in the console', () => {
     await page.getByRole('heading', { name: '2,500.00 USD to invoice:9004' }).waitFor()
     await page.getByRole('button', { name: 'Notifications on' }).click()
     await page.getByRole('button', { name: 'Notify me' }).waitFor()
+  })
+
+  test.each([
+    [1280, '/approvals'],
+    [1280, '/approvals/ID'],
+    [390, '/approvals/ID'],
+    [1280, '/approvals?tab=history'],
+    [390, '/settings?tab=webhooks'],
+  ])('at %d pixels, %s passes WCAG 2.2 AA in both schemes', async (width, path) => {
+    await tab.page.setViewportSize({ width, height: 844 })
+    const page = await show(
+      path.startsWith('/settings') ? server.key : ada,
+      path.replace('ID', open),
+    )
+    for (const summary of await page.locator('summary').all()) await summary.click()
+
+    expect(await violationsInBoth(page)).toEqual([])
   })
 
   test('no request of the pages above failed', () => {

@@ -7,8 +7,8 @@ export const approvals = {
   history: 'History',
   list: 'Requests',
   empty: 'Nothing waits for a decision',
-  emptyText:
-    'A request appears here when an approval rule matches a decision. This rule asks for approval of every refund above 500 USD:',
+  emptyText: 'A request appears here when an approval rule matches a decision.',
+  emptyRule: 'This rule asks for approval of every refund above 500 USD:',
   noHistory: 'No request was decided yet',
   asks: 'asks for',
   on: 'on',

@@ -100,6 +100,7 @@ function Pending({ open }: { open: string | undefined }) {
             {...(can('POST /v1/approval-rules/{id}') && { request: RULE })}
           >
             {t.approvals.emptyText}
+            {can('POST /v1/approval-rules/{id}') && ` ${t.approvals.emptyRule}`}
           </Empty>
         )
       }

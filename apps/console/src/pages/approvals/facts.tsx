@@ -192,7 +192,7 @@ export function AgentFacts({ request }: { request: Request }) {
           ) : undefined,
         ],
         [t.approvals.actingFor, actingFor && <Literal>{actingFor}</Literal>],
-        [t.approvals.requestedBy, by.person !== null && <Literal>{by.person}</Literal>],
+        [t.approvals.requestedBy, by.person && <Literal>{by.person}</Literal>],
       ]}
     />
   )

@@ -183,7 +183,6 @@ function NewWebhook({ onMade }: { onMade: (secret: string | null) => void }) {
           />
           <Input
             label={t.settings.webhooks.url}
-            hint={t.settings.webhooks.urlHints[format]}
             value={url}
             fault={faultOf('url')}
             onValue={setUrl}
@@ -203,6 +202,9 @@ function NewWebhook({ onMade }: { onMade: (secret: string | null) => void }) {
           </Button>
           <CurlButton request={() => ({ method: 'POST', path: '/v1/webhooks', body })} />
         </Row>
+        <p className={ui['hint']}>
+          {t.settings.webhooks.url}: {t.settings.webhooks.urlHints[format]}
+        </p>
         <fieldset>
           <legend className={ui['legend']}>{t.settings.webhooks.events}</legend>
           <Row>
