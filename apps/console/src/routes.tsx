@@ -5,7 +5,7 @@ import {
   lazyRouteComponent,
 } from '@tanstack/react-router'
 import { readSearch as readApprovals } from './pages/approvals/statuses.ts'
-import { readLiveFilter } from './pages/live/filter.ts'
+import { readLive } from './pages/live/filter.ts'
 import { readFilters } from './pages/ledger/filters.ts'
 import { NotFound } from './shell/current-page.tsx'
 import { Broken, Root } from './shell/root.tsx'
@@ -31,6 +31,12 @@ const entry = createRoute({
   getParentRoute: () => ledger,
   path: '$seq',
   component: lazyRouteComponent(() => import('./pages/ledger/entry.tsx'), 'EntryPanel'),
+})
+
+const decision = createRoute({
+  getParentRoute: () => root,
+  path: '/decisions/$id',
+  component: lazyRouteComponent(() => import('./pages/decisions/decision.tsx'), 'DecisionPage'),
 })
 
 const approvals = createRoute({
@@ -74,7 +80,7 @@ const approvalRule = createRoute({
 const live = createRoute({
   getParentRoute: () => root,
   path: '/',
-  validateSearch: readLiveFilter,
+  validateSearch: readLive,
   component: lazyRouteComponent(() => import('./pages/live/live.tsx'), 'Live'),
 })
 const agents = createRoute({
@@ -150,6 +156,7 @@ export const router = createRouter({
     policy,
     approvalRule,
     ledger.addChildren([entry]),
+    decision,
     agents,
     agent,
     trust,

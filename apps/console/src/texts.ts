@@ -2,6 +2,8 @@ import { agents } from './texts/agents.ts'
 import { approvalRules } from './texts/approval-rules.ts'
 import { approvals } from './texts/approvals.ts'
 import { common } from './texts/common.ts'
+import { decisions } from './texts/decisions.ts'
+import { firstSteps } from './texts/first-steps.ts'
 import { issuers } from './texts/issuers.ts'
 import { ledger } from './texts/ledger.ts'
 import { live } from './texts/live.ts'
@@ -11,6 +13,7 @@ import { nav } from './texts/nav.ts'
 import { playground } from './texts/playground.ts'
 import { policies } from './texts/policies.ts'
 import { reports } from './texts/reports.ts'
+import { search } from './texts/search.ts'
 import { settings } from './texts/settings.ts'
 import { shell } from './texts/shell.ts'
 import { shortcuts } from './texts/shortcuts.ts'
@@ -26,6 +29,9 @@ export const t = {
   shortcuts,
   login,
   ledger,
+  decisions,
+  search,
+  firstSteps,
   verify,
   approvals,
   policies,

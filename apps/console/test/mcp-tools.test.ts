@@ -63,7 +63,7 @@ describe.skipIf(!canRun)('the page of MCP tools', () => {
     await page.getByRole('link', { name: 'All' }).click()
     await page.getByText('No tools yet').waitFor()
 
-    expect(await page.getByRole('region', { name: 'Command' }).innerText()).toContain('@remit/mcp')
+    expect(await page.getByRole('region', { name: 'Command' }).innerText()).toContain('remit-mcp')
     expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(1)
     expect(await violationsInBoth(page)).toEqual([])
     expect(tab.complaints.splice(0)).toEqual([])
@@ -105,6 +105,24 @@ describe.skipIf(!canRun)('the page of MCP tools', () => {
     expect(await violationsInBoth(page)).toEqual([])
     await page.getByRole('dialog').getByRole('button', { name: 'Show as curl' }).click()
     await page.getByText(`/v1/mcp/tools/${id}/admit`).waitFor()
+    expect(tab.complaints.splice(0)).toEqual([])
+  })
+
+  test('findings show their score and text, and are no alarm after the review of an administrator', async () => {
+    const { id } = await report(EVIL)
+    await open(`/mcp-tools/${id}`)
+    await page.getByText(/injection:instruction_override.* · score (?:0\.\d\d|1\.00) of 1/).waitFor()
+    expect(await page.locator('mark').first().innerText()).toContain('Ignore all previous')
+    await page.getByRole('button', { name: 'Reviewed, harmless' }).click()
+    const dialog = page.getByRole('dialog', { name: 'The findings are harmless' })
+    expect(await violationsInBoth(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Reviewed, harmless' }).click()
+    await page.getByText('Reviewed as harmless by').waitFor()
+
+    expect(await page.getByRole('button', { name: 'Reviewed, harmless' }).count()).toBe(0)
+    const { data } = await server.api.listMcpTools()
+    expect(data.find((tool) => tool.id === id)?.review).not.toBeNull()
+    expect(await violationsInBoth(page)).toEqual([])
     expect(tab.complaints.splice(0)).toEqual([])
   })
 

@@ -147,6 +147,7 @@ describe.skipIf(!canRun)('the console in Chromium', () => {
     }
     // Their ids are known later: the next test, and that of the tools.
     expect(patterns.filter((pattern) => !isVisited(pattern))).toEqual([
+      '/decisions/$id',
       '/approvals/$id',
       '/mcp-tools/$id',
       '/reports/$id',

@@ -262,6 +262,7 @@ describe.skipIf(!hasModules())('the examples of the OpenAPI document', () => {
     const [tool] = data as { id: string; digest: string }[]
     const params = { id: tool!.id }
     await reader.send('admitMcpTool', { params, body: { digest: tool!.digest } })
+    await reader.send('reviewMcpTool', { params, body: { digest: tool!.digest } })
     await reader.send('withdrawMcpTool', { params })
     await reader.send('listMcpTools')
     await reader.send('reportInventory')

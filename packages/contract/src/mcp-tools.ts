@@ -53,6 +53,17 @@ const state = {
 export const McpToolStatus = z.object(state).meta({ id: 'McpToolStatus' })
 export type McpToolStatus = z.infer<typeof McpToolStatus>
 
+/** What the guard says about the texts of a definition. */
+export const McpToolVerdict = z
+  .object({
+    score: z.number().describe('Score of the texts together, from 0 to 1'),
+    marked: z
+      .array(z.object({ text: z.string(), score: z.number().nullable() }))
+      .describe('The texts with findings, shortened; `score` is null for a detector'),
+  })
+  .meta({ id: 'McpToolVerdict' })
+export type McpToolVerdict = z.infer<typeof McpToolVerdict>
+
 export const McpTool = z
   .object({
     ...state,
@@ -61,6 +72,11 @@ export const McpTool = z
       .looseObject({})
       .nullable()
       .describe('`x-authzen-mapping` of the input schema; null if the definition declares none'),
+    verdict: McpToolVerdict.nullable().describe('null for a report to an earlier version'),
+    review: z
+      .object({ by: z.string(), at: Timestamp })
+      .nullable()
+      .describe('The administrator who found the findings of this definition harmless'),
     changes: z.array(McpToolChange),
     ledger: Receipt.optional(),
   })
@@ -129,6 +145,12 @@ export const mcpTools = {
         ),
       })
       .meta({ id: 'McpToolAdmission' }),
+  }),
+  reviewMcpTool: endpoint({
+    ...deciding,
+    path: '/v1/mcp/tools/{id}/review',
+    summary: 'Record that the findings of the current definition are harmless',
+    body: z.strictObject({ digest: Digest }).meta({ id: 'McpToolReview' }),
   }),
   withdrawMcpTool: endpoint({
     ...deciding,

@@ -20,7 +20,7 @@ export const Pattern = z
  */
 export const Patterns = z
   .array(Pattern)
-  .min(1, 'must have at least one pattern; omit it to match everything')
+  .min(1, 'must have at least one pattern; * matches everything')
   .max(MAX_PATTERNS)
   .default(['*'])
 

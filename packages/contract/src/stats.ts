@@ -2,7 +2,15 @@ import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Timestamp } from './primitives.ts'
 
-export const STAT_KEYS = ['decision', 'reason', 'agent', 'action', 'policy'] as const
+export const STAT_KEYS = [
+  'decision',
+  'reason',
+  'agent',
+  'action',
+  'policy',
+  'denied_agent',
+  'denied_action',
+] as const
 export type StatKey = (typeof STAT_KEYS)[number]
 
 export const Stats = z
@@ -35,7 +43,11 @@ export const stats = {
         .enum(['minute', 'hour', 'day'])
         .default('hour')
         .describe('Minutes are kept for 7 days'),
-      by: z.enum(STAT_KEYS).default('decision').describe('Counts are per value of this fact'),
+      by: z
+        .enum(STAT_KEYS)
+        .default('decision')
+        .describe('Counts are per value of this fact; `denied_…`: of denied decisions alone'),
+      key: z.string().min(1).max(256).optional().describe('This value alone'),
     }),
     ok: Stats,
     status: 200,

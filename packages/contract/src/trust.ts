@@ -22,7 +22,7 @@ export type AgentSelector = z.infer<typeof AgentSelector>
 
 const Selectors = z
   .array(AgentSelector)
-  .min(1, 'must have at least one selector; omit it to match all registered agents')
+  .min(1, 'must have at least one selector; * matches all registered agents')
   .max(50)
   .default(['*'])
 

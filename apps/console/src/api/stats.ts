@@ -8,6 +8,7 @@ export interface StatsQuestion {
   readonly to: string
   readonly bucket: 'minute' | 'hour' | 'day'
   readonly by: StatKey
+  readonly key?: string
 }
 
 /** `key` names the question where its times move. */

@@ -1,9 +1,8 @@
 const pad = (n: number): string => String(n).padStart(2, '0')
 
-/** `2026-11-22 14:03:07` in UTC. */
-function utc(at: string): string {
-  return at.slice(0, 19).replace('T', ' ')
-}
+/** `2026-11-22 14:03:07` in UTC, or with milliseconds. */
+export const utc = (at: string, isExact = false): string =>
+  at.slice(0, isExact ? 23 : 19).replace('T', ' ')
 
 /** `14:03:07` of today in UTC, else with the date. */
 export function shortUtc(at: string, now = Date.now()): string {
@@ -16,7 +15,7 @@ export function bothTimes(at: string): string {
   const date = new Date(at)
   const local = `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())} ${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}`
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
-  return `${utc(at)} UTC\n${local} ${zone}`
+  return `${utc(at, true)} UTC\n${local} ${zone}`
 }
 
 const UNITS: readonly (readonly [ms: number, unit: string])[] = [
@@ -34,6 +33,14 @@ function duration(ms: number): string {
   const next = UNITS[at + 1]
   const rest = next && at < 2 ? Math.floor((Math.abs(ms) % size) / next[0]) : 0
   return rest > 0 && next ? `${whole} ${unit} ${rest} ${next[1]}` : `${whole} ${unit}`
+}
+
+const HOUR_MS = 3_600_000
+
+/** The distance of an hour of the clock, given by its start: `this hour`, `1 h ago`, `2 d 3 h ago`. */
+export function hourAgo(start: string, now: number): string {
+  const hours = Math.floor(now / HOUR_MS) - Math.floor(Date.parse(start) / HOUR_MS)
+  return hours <= 0 ? 'this hour' : `${duration(hours * HOUR_MS)} ago`
 }
 
 /** `3 min ago`, `in 2 h`. */

@@ -1,7 +1,7 @@
 import { Dialog } from '@base-ui/react/dialog'
 import { useLocation, useNavigate } from '@tanstack/react-router'
-import { Menu } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
+import { Menu, Search } from 'lucide-react'
+import { lazy, Suspense, useEffect, useEffectEvent, useRef, useState } from 'react'
 import { followEvents, useEvents } from '../api/events.ts'
 import { notifyOf, wantsNotifications } from '../api/notifications.ts'
 import { useCan, useSession } from '../api/session.ts'
@@ -13,8 +13,11 @@ import { useNow } from '../ui/values.tsx'
 import { setAskAgain } from './ask-again.ts'
 import { CurrentPage } from './current-page.tsx'
 import { Brand, Sidebar } from './sidebar.tsx'
+import type { MenuProps } from './sidebar.tsx'
 import styles from './shell.module.css'
 import { ShortcutsDialog } from './shortcuts.tsx'
+
+const SearchDialog = lazy(async () => ({ default: (await import('./search.tsx')).SearchDialog }))
 
 /** The frame of a session: navigation, the page, one stream of events. */
 export function Shell() {
@@ -25,6 +28,9 @@ export function Shell() {
   const { pathname } = useLocation()
   const main = useRef<HTMLElement>(null)
   const [isHelpOpen, setHelpOpen] = useState(false)
+  const [isSearchOpen, setSearchOpen] = useState(false)
+  useSearchKey(() => setSearchOpen(true))
+  const menu = { onHelp: () => setHelpOpen(true), onSearch: () => setSearchOpen(true) }
   return (
     <div className={styles['frame']}>
       <a
@@ -37,13 +43,18 @@ export function Shell() {
       >
         {t.shell.skip}
       </a>
-      <TopBar key={pathname} onHelp={() => setHelpOpen(true)} />
-      <Sidebar onHelp={() => setHelpOpen(true)} />
+      <TopBar key={pathname} {...menu} />
+      <Sidebar {...menu} />
       <main id="content" ref={main} tabIndex={-1} className={styles['main']}>
         <LicenseNote />
         <CurrentPage />
       </main>
       <ShortcutsDialog isOpen={isHelpOpen} setOpen={setHelpOpen} />
+      {isSearchOpen && (
+        <Suspense fallback={null}>
+          <SearchDialog onClose={() => setSearchOpen(false)} />
+        </Suspense>
+      )}
     </div>
   )
 }
@@ -64,7 +75,22 @@ function LicenseNote() {
 
 const NOTICE_MS = 30 * 86_400_000
 
-function TopBar({ onHelp }: { onHelp: () => void }) {
+/** Ctrl+K or ⌘K, anywhere: a key with a modifier takes nothing from speech input. */
+function useSearchKey(open: () => void): void {
+  const onOpen = useEffectEvent(open)
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== 'k' || event.altKey || event.shiftKey) return
+      if (!event.ctrlKey && !event.metaKey) return
+      event.preventDefault()
+      onOpen()
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [])
+}
+
+function TopBar(menu: MenuProps) {
   const [isOpen, setOpen] = useState(false)
   return (
     <div className={styles['topbar']}>
@@ -72,11 +98,14 @@ function TopBar({ onHelp }: { onHelp: () => void }) {
         <Menu aria-hidden />
       </Button>
       <Brand />
+      <Button tone="quiet" icon aria-label={t.search.title} onClick={menu.onSearch}>
+        <Search aria-hidden />
+      </Button>
       <Dialog.Root open={isOpen} onOpenChange={setOpen}>
         <Dialog.Portal>
           <Dialog.Backdrop className={ui['backdrop']} />
           <Dialog.Popup className={styles['drawer']} aria-label={t.shell.menu}>
-            <Sidebar onHelp={onHelp} />
+            <Sidebar {...menu} />
           </Dialog.Popup>
         </Dialog.Portal>
       </Dialog.Root>

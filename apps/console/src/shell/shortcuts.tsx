@@ -5,23 +5,21 @@ import { Modal } from '../ui/modal.tsx'
 import { setShortcuts, useShortcuts } from '../ui/preferences.ts'
 import styles from './shell.module.css'
 
-const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement &&
-  (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+/** Lists with shortcuts of a single key have this mark. */
+const isInList = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.closest('[data-shortcuts]') !== null
 
 interface ShortcutsProps {
   readonly isOpen: boolean
   readonly setOpen: (isOpen: boolean) => void
 }
 
-/** The list of shortcuts; `?` opens it. */
+/** The list of shortcuts; `?` opens it where the other shortcuts act, and the menu does anywhere. */
 export function ShortcutsDialog({ isOpen, setOpen }: ShortcutsProps) {
   const isOn = useShortcuts()
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      // The target of an event from a shadow root is its host, the editor.
-      const isEditor = event.composedPath().some(isTyping)
-      if (isOn && event.key === '?' && !isEditor) setOpen(true)
+      if (isOn && event.key === '?' && isInList(event.target)) setOpen(true)
     }
     addEventListener('keydown', onKey)
     return () => removeEventListener('keydown', onKey)
@@ -29,7 +27,7 @@ export function ShortcutsDialog({ isOpen, setOpen }: ShortcutsProps) {
   return (
     <Modal title={t.shortcuts.title} isOpen={isOpen} onClose={() => setOpen(false)}>
       <h3>{t.shortcuts.anywhere}</h3>
-      <Keys rows={[['?', t.shortcuts.help]]} />
+      <Keys rows={[['Ctrl K', t.shortcuts.search]]} />
       <h3>{t.shortcuts.lists}</h3>
       <Keys
         rows={[
@@ -37,6 +35,7 @@ export function ShortcutsDialog({ isOpen, setOpen }: ShortcutsProps) {
           ['k', t.shortcuts.previous],
           ['a', t.shortcuts.approve],
           ['r', t.shortcuts.reject],
+          ['?', t.shortcuts.help],
         ]}
       />
       <Checkbox

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { BookOpen, Keyboard, LogOut } from 'lucide-react'
+import { BookOpen, Keyboard, LogOut, Search } from 'lucide-react'
 import { useEvents } from '../api/events.ts'
 import { sessionQuery, signOut, useCan, useSession } from '../api/session.ts'
 import icon from '../icon.svg'
@@ -10,6 +10,8 @@ import { Literal } from '../ui/values.tsx'
 import { setAskAgain } from './ask-again.ts'
 import { isShown, PAGES } from './pages.ts'
 import styles from './shell.module.css'
+
+const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent)
 
 export function Brand() {
   const { organization, evaluation } = useSession()
@@ -27,12 +29,22 @@ export function Brand() {
   )
 }
 
-export function Sidebar({ onHelp }: { onHelp: () => void }) {
+export interface MenuProps {
+  readonly onHelp: () => void
+  readonly onSearch: () => void
+}
+
+export function Sidebar({ onHelp, onSearch }: MenuProps) {
   const can = useCan()
   const { principal } = useSession()
   return (
     <div className={styles['side']}>
       <Brand />
+      <button type="button" className={styles['search']} onClick={onSearch}>
+        <Search aria-hidden />
+        {t.search.title}
+        <kbd>{isMac ? '⌘K' : 'Ctrl K'}</kbd>
+      </button>
       <nav className={styles['links']} aria-label={t.shell.navigation}>
         {PAGES.filter((page) => isShown(page, can)).map(({ to, label, icon: Icon }) => (
           <Link key={to} to={to} activeOptions={{ exact: to === '/', includeSearch: false }}>

@@ -2,7 +2,7 @@ export const approvalRules = {
   edit: (id: string) => `Approval rule ${id}`,
   id: 'Id',
   idHint: 'Chosen by you, such as large-refunds. It cannot be changed.',
-  asks: 'asks',
+  inForce: 'in force',
   descriptionHint: 'Approvers read it beside each request.',
   users: 'Approvers by name',
   roles: 'Approvers by role',

@@ -10,6 +10,7 @@ export const policies = {
     'Without a policy, the default of the organization decides. This policy denies destructive actions:',
   noRules: 'No approval rule yet',
   noRulesText: 'An approval rule lets people decide. This rule asks for refunds above 500 USD:',
+  id: 'Id',
   rule: 'Rule',
   effect: 'Effect',
   agents: 'Agents',

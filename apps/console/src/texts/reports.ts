@@ -1,3 +1,4 @@
+import type { StatusReason } from '@remit/contract'
 import { LIST_TITLES, REASON_TEXTS, STATUS_TEXTS } from '@remit/contract/report-texts'
 
 export const reports = {
@@ -7,6 +8,24 @@ export const reports = {
   frameworks: { soc2: 'SOC 2', eu_ai_act: 'EU AI Act', nist_ai_rmf: 'NIST AI RMF' },
   from: 'From',
   to: 'To (included)',
+  covers: (from: string, to: string) => `Covers ${from} to ${to} UTC.`,
+  periodHint:
+    'Without dates, a report ends now and begins with the ledger, at most 90 days ago. Auditors usually ask for a whole month, quarter or year.',
+  nextSteps: 'What to do about controls without evidence',
+  hinted: (n: number, what: string) => `${n} × ${what}`,
+  hints: {
+    ledger_not_verified:
+      'Verify the ledger with remit ledger verify, and find out what changed it.',
+    check_failed: 'Read the findings below: each names the entries and what passes.',
+    not_in_plan: 'The plan of the organization does not include what the control needs.',
+    not_configured:
+      'Set it up, such as limits, approval rules or policies, then report a later period.',
+    not_exercised: 'It is set up, but nothing in the period used it. Report a longer period.',
+    too_small: 'Report a longer period, in which there are more cases.',
+    too_young: 'Report a period that covers more days of the ledger.',
+    nothing_to_check: 'Nothing in the period is of the kind that the control is about.',
+  } satisfies Record<StatusReason, string>,
+  manualHint: 'No ledger can show these. Open a control to see what you must supply.',
   generating: 'Generating. This can take a minute on a large ledger.',
   empty: 'No report yet',
   emptyText: 'A report maps the controls of a framework to entries of the ledger:',
@@ -58,7 +77,7 @@ export const reports = {
   daysChart: 'Decisions by day and outcome',
   daysNote: 'From the statistics of the server; not part of the hashed report.',
   day: 'Day (UTC)',
-  mostPerDay: (n: string) => `At most ${n} a day.`,
+  mostPerDay: (n: string) => `At most ${n === '1' ? 'once' : n} a day.`,
   timesChart: 'Time until a request was decided',
   time: 'Time',
   requests: 'Requests',

@@ -1,3 +1,5 @@
+import type { WebhookEvent } from '@remit/contract'
+
 export const settings = {
   title: 'Settings',
   tabs: {
@@ -147,6 +149,17 @@ export const settings = {
       email: 'mailto:ops@example.com, or mailto: alone for those who can vote.',
     },
     events: 'Events',
+    eventTexts: {
+      'approval.requested': 'A request waits for approvers.',
+      'approval.decided': 'A request is approved or rejected.',
+      'approval.expired': 'Nobody decided a request in time.',
+      'approval.consumed': 'An agent used an approval.',
+      'authorization.denied': 'A decision was deny.',
+      'enforcement.gap': 'Something ran without a decision.',
+      'mcp.tool_changed': 'The definition of an MCP tool changed.',
+      'quota.threshold': 'A limit of the plan is nearly reached.',
+      'spend.threshold': 'A spend limit is nearly reached.',
+    } satisfies Record<WebhookEvent, string>,
     state: 'State',
     empty: 'No webhook',
     emptyText:

@@ -1,6 +1,7 @@
 export const shortcuts = {
   title: 'Keyboard shortcuts',
   anywhere: 'Anywhere',
+  search: 'Search; ⌘K on a Mac',
   help: 'Show this list',
   lists: 'While a list has the focus',
   next: 'Next item',

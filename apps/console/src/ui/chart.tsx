@@ -1,6 +1,6 @@
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
-import { useEffect, useRef } from 'react'
+import { useEffect, useEffectEvent, useMemo, useRef } from 'react'
 
 export interface Series {
   readonly label: string
@@ -17,7 +17,23 @@ interface ChartProps {
   readonly times: readonly number[]
   readonly series: readonly Series[]
   readonly unit?: (value: number) => string
+  /** Draws the series as bars on top of each other, the first one uppermost. */
+  readonly isStacked?: boolean
+  /** Called with the index of the time that a person clicks. */
+  readonly onPick?: ((index: number) => void) | undefined
 }
+
+/** Sums from each series to the last: drawn over each other, they look stacked. */
+const stacked = (series: readonly Series[]): Series[] =>
+  series.map((one, at) => ({
+    ...one,
+    isBar: true,
+    values: one.values.map(
+      (_, i) =>
+        // A bar of no height would be drawn as a line.
+        series.slice(at).reduce((sum, { values }) => sum + (values[i] ?? 0), 0) || null,
+    ),
+  }))
 
 const HEIGHT = 190
 const FONT = '11px system-ui, sans-serif'
@@ -39,8 +55,11 @@ function tick(seconds: number): string {
 }
 
 /** A chart of values over time, in UTC. A table with the same values stands beside it. */
-export function Chart({ label, times, series, unit = String }: ChartProps) {
+export function Chart(props: ChartProps) {
+  const { label, times, series: given, unit = String, isStacked = false, onPick } = props
   const host = useRef<HTMLDivElement>(null)
+  const series = useMemo(() => (isStacked ? stacked(given) : given), [given, isStacked])
+  const pick = useEffectEvent((index: number) => onPick?.(index))
   useEffect(() => {
     const element = host.current
     if (!element) return undefined
@@ -53,7 +72,7 @@ export function Chart({ label, times, series, unit = String }: ChartProps) {
         ticks: { show: false },
       }
       const bars = uPlot.paths.bars?.({ size: [0.7, 28] })
-      return new uPlot(
+      const drawn = new uPlot(
         {
           width: element.clientWidth,
           height: HEIGHT,
@@ -80,6 +99,10 @@ export function Chart({ label, times, series, unit = String }: ChartProps) {
         [[...times], ...series.map(({ values }) => [...values])],
         element,
       )
+      drawn.over.addEventListener('click', () => {
+        if (typeof drawn.cursor.idx === 'number') pick(drawn.cursor.idx)
+      })
+      return drawn
     }
     let plot = draw()
     const redraw = () => {
@@ -98,5 +121,13 @@ export function Chart({ label, times, series, unit = String }: ChartProps) {
       plot.destroy()
     }
   }, [times, series, unit])
-  return <div ref={host} role="img" aria-label={label} style={{ minHeight: HEIGHT }} />
+  return (
+    <div
+      ref={host}
+      role="img"
+      aria-label={label}
+      data-pick={onPick ? '' : undefined}
+      style={{ minHeight: HEIGHT }}
+    />
+  )
 }

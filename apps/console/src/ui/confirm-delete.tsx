@@ -11,6 +11,8 @@ import { announce } from './toasts.tsx'
 interface ConfirmDeleteProps {
   readonly title: string
   readonly text: string
+  /** `danger` unless given. */
+  readonly tone?: 'danger' | undefined
   /** The name of the button; "Delete" unless given. */
   readonly verb?: string
   /** Announcement after the deletion; "Deleted" unless given. */
@@ -27,6 +29,7 @@ interface ConfirmDeleteProps {
 export function ConfirmDelete(props: ConfirmDeleteProps) {
   const { title, text, verb = t.policies.delete, done = t.policies.deleted } = props
   const { label, request, onDelete, onDeleted } = props
+  const tone = 'tone' in props ? props.tone : 'danger'
   const [isOpen, setOpen] = useState(false)
   const remove = useMutation({
     mutationFn: onDelete,
@@ -38,7 +41,7 @@ export function ConfirmDelete(props: ConfirmDeleteProps) {
   })
   return (
     <>
-      <Button tone="danger" aria-label={label} onClick={() => setOpen(true)}>
+      <Button tone={tone} aria-label={label} onClick={() => setOpen(true)}>
         {verb}
       </Button>
       <Modal
@@ -49,7 +52,11 @@ export function ConfirmDelete(props: ConfirmDeleteProps) {
           <>
             <CurlButton request={request} />
             <Button onClick={() => setOpen(false)}>{t.common.cancel}</Button>
-            <Button tone="danger" disabled={remove.isPending} onClick={() => remove.mutate()}>
+            <Button
+              tone={tone ?? 'primary'}
+              disabled={remove.isPending}
+              onClick={() => remove.mutate()}
+            >
               {verb}
             </Button>
           </>

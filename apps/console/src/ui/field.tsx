@@ -142,6 +142,24 @@ export function Select(props: SelectProps) {
   )
 }
 
+/** One of a few choices, as buttons side by side. */
+export function Choice({ label, value, options, onValue }: Omit<SelectProps, 'hint' | 'fault'>) {
+  return (
+    <fieldset className={styles['choice']} aria-label={label}>
+      {options.map(([option, text]) => (
+        <button
+          key={option}
+          type="button"
+          aria-pressed={option === value}
+          onClick={() => onValue(option)}
+        >
+          {text}
+        </button>
+      ))}
+    </fieldset>
+  )
+}
+
 interface CheckProps {
   readonly label: ReactNode
   readonly hint?: ReactNode

@@ -15,10 +15,14 @@ interface FigureProps {
   readonly series: readonly Series[]
   readonly unit?: (value: number) => string
   readonly note?: string | undefined
+  readonly isStacked?: boolean
+  /** What a click on a time does; in the table, the time is a button. */
+  readonly onPick?: (index: number) => void
 }
 
 /** A chart and its table: the same values, for people who do not see or want a picture. */
-export function Figure({ title, timeName, times, series, unit = String, note }: FigureProps) {
+export function Figure(props: FigureProps) {
+  const { title, timeName, times, series, unit = String, note, isStacked, onPick } = props
   const [isTable, setTable] = useState(false)
   return (
     <Card
@@ -34,15 +38,25 @@ export function Figure({ title, timeName, times, series, unit = String, note }: 
           label={title}
           rows={times.map((time, i) => ({ time, i }))}
           rowKey={({ time }) => String(time)}
+          csv="figure"
           columns={[
             {
               name: timeName,
-              cell: ({ time }) =>
-                new Date(time * 1000).toISOString().slice(0, 16).replace('T', ' '),
+              value: ({ time }) => new Date(time * 1000).toISOString(),
+              cell: ({ time, i }) => {
+                const text = new Date(time * 1000).toISOString().slice(0, 16).replace('T', ' ')
+                if (!onPick) return text
+                return (
+                  <Button tone="quiet" onClick={() => onPick(i)}>
+                    {text}
+                  </Button>
+                )
+              },
             },
             ...series.map(({ label, values }) => ({
               name: label,
               end: true,
+              value: ({ i }: { i: number }) => values[i],
               cell: ({ i }: { i: number }) => {
                 const value = values[i]
                 return value === null || value === undefined ? '–' : unit(value)
@@ -53,7 +67,14 @@ export function Figure({ title, timeName, times, series, unit = String, note }: 
       ) : (
         <>
           <Suspense fallback={<Skeleton />}>
-            <Chart label={title} times={times} series={series} unit={unit} />
+            <Chart
+              label={title}
+              times={times}
+              series={series}
+              unit={unit}
+              isStacked={isStacked ?? false}
+              onPick={onPick}
+            />
           </Suspense>
           <ul className={styles['legend']}>
             {series.map(({ label, color }) => (

@@ -1,7 +1,11 @@
 import { Link } from '@tanstack/react-router'
 import type { ComponentProps, ReactNode } from 'react'
+import { count } from '../format/money.ts'
+import { t } from '../texts.ts'
 import { classes } from './button.tsx'
+import { CsvButton } from './states.tsx'
 import styles from './ui.module.css'
+import { Id, Literal, Money, Time } from './values.tsx'
 
 interface PageProps {
   readonly title: ReactNode
@@ -107,45 +111,90 @@ const FactRow = ({ name, value }: { name: string; value: ReactNode }) => (
   </>
 )
 
-export interface Column<T> {
+type Value = string | number | null | undefined
+
+interface Shown<T> {
   readonly name: string
   readonly end?: boolean
-  readonly cell: (row: T) => ReactNode
+  /** For CSV files alone. */
+  readonly isFileOnly?: boolean
+  /** The form of a value without a cell of its own: `Literal` unless given. */
+  readonly as?: 'id' | 'time' | 'money'
+  readonly value?: (row: T) => Value
+  readonly cell?: (row: T) => ReactNode
 }
+
+/** A column has a value, for CSV files and by default for the page, or a cell of its own, or both. */
+export type Column<T> = Shown<T> &
+  (Required<Pick<Shown<T>, 'value'>> | Required<Pick<Shown<T>, 'cell'>>)
 
 interface TableProps<T> {
   readonly label: string
   readonly columns: readonly Column<T>[]
   readonly rows: readonly T[]
   readonly rowKey: (row: T) => string
+  /** The name of the file that the rows can be saved as. */
+  readonly csv?: string
+  /** Reads the rows of all pages, where the list has further ones. */
+  readonly all?: () => Promise<readonly T[]>
 }
 
-/** A table of few rows. */
-export function Table<T>({ label, columns, rows, rowKey }: TableProps<T>) {
+/** A table of few rows. Where it has little room, each row is a card. */
+export function Table<T>({ label, columns, rows, rowKey, csv, all }: TableProps<T>) {
+  const onPage = columns.filter(({ isFileOnly = false }) => !isFileOnly)
   return (
-    <div className={styles['tableWrap']} tabIndex={0} role="region" aria-label={label}>
-      <table className={styles['table']}>
-        <thead>
-          <tr>
-            {columns.map(({ name, end }) => (
-              <th key={name} scope="col" className={end ? styles['end'] : undefined}>
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={rowKey(row)}>
-              {columns.map(({ name, end, cell }) => (
-                <td key={name} className={end ? styles['end'] : undefined}>
-                  {cell(row)}
-                </td>
+    <div>
+      <div className={styles['tableWrap']} tabIndex={0} role="region" aria-label={label}>
+        <table className={styles['table']}>
+          <thead>
+            <tr>
+              {onPage.map(({ name, end }) => (
+                <th key={name} scope="col" className={end ? styles['end'] : undefined}>
+                  {name}
+                </th>
               ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {rows.map((row) => (
+              <tr key={rowKey(row)}>
+                {onPage.map((column) => (
+                  <td
+                    key={column.name}
+                    className={column.end ? styles['end'] : undefined}
+                    data-name={column.name === t.common.actions ? undefined : column.name}
+                    data-empty={isEmpty(column, row) ? '' : undefined}
+                  >
+                    <div>{shown(column, row)}</div>
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {csv !== undefined && (
+        <div className={styles['tableFoot']}>
+          <CsvButton
+            name={csv}
+            columns={columns.flatMap(({ name, value }) => (value ? [{ name, cell: value }] : []))}
+            rows={all ?? (() => Promise.resolve(rows))}
+          />
+        </div>
+      )}
     </div>
   )
+}
+
+const isEmpty = <T,>({ value }: Shown<T>, row: T): boolean =>
+  value !== undefined && ['', null, undefined].includes(value(row) as string)
+
+function shown<T>({ as, value, cell }: Shown<T>, row: T): ReactNode {
+  if (cell) return cell(row)
+  const text = value?.(row) ?? ''
+  if (text === '') return '–'
+  if (as === 'time') return <Time at={String(text)} />
+  if (as === 'id') return <Id>{String(text)}</Id>
+  if (as === 'money') return <Money amount={Number(text)} />
+  return typeof text === 'number' ? count(text) : <Literal>{text}</Literal>
 }

@@ -11,10 +11,11 @@ interface TileProps {
   readonly value: ReactNode
   readonly note?: string
   readonly to?: string
+  readonly search?: Readonly<Record<string, string>>
 }
 
 /** One number; with `to`, a link to the page behind it. */
-export function Tile({ name, value, note, to }: TileProps) {
+export function Tile({ name, value, note, to, search }: TileProps) {
   const content = (
     <>
       <span>{name}</span>
@@ -24,11 +25,16 @@ export function Tile({ name, value, note, to }: TileProps) {
   )
   if (to === undefined) return <div className={styles['tile']}>{content}</div>
   return (
-    <Link to={to} className={styles['tile']}>
+    <Link to={to} search={(search ?? {}) as never} className={styles['tile']}>
       {content}
     </Link>
   )
 }
+
+/** Cards side by side where there is room. */
+export const Pair = ({ children }: { children: ReactNode }) => (
+  <div className={styles['pair']}>{children}</div>
+)
 
 /** A share of a whole as a bar. The text beside it says the same. */
 export function Meter({ share }: { share: number }) {

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 import type { ReactNode } from 'react'
 import { partsOf, spellOut } from '../format/literal.ts'
 import { usd } from '../format/money.ts'
-import { bothTimes, relative, shortUtc } from '../format/time.ts'
+import { bothTimes, hourAgo, relative, shortUtc, utc } from '../format/time.ts'
 import { classes } from './button.tsx'
 import styles from './ui.module.css'
 
@@ -39,10 +39,16 @@ export function useNow(everyMs: number): number {
 }
 
 /** A time in UTC; both UTC and local in the tooltip. */
-export function Time({ at, as = 'short' }: { at: string; as?: 'short' | 'full' }) {
+interface TimeProps {
+  readonly at: string
+  /** `exact`: with milliseconds, as an entry of the ledger records it. */
+  readonly as?: 'short' | 'full' | 'exact'
+}
+
+export function Time({ at, as = 'short' }: TimeProps) {
   return (
     <time dateTime={at} title={bothTimes(at)} className={styles['nowrap']}>
-      {as === 'short' ? shortUtc(at) : `${at.slice(0, 23).replace('T', ' ')} UTC`}
+      {as === 'short' ? shortUtc(at) : `${utc(at, as === 'exact')} UTC`}
     </time>
   )
 }
@@ -53,6 +59,16 @@ export function Ago({ at }: { at: string }) {
   return (
     <time dateTime={at} title={bothTimes(at)} className={styles['nowrap']}>
       {relative(at, now)}
+    </time>
+  )
+}
+
+/** An hour of the clock as a distance from the current one, which is all that a count by hour knows. */
+export function HourAgo({ start }: { start: string }) {
+  const now = useNow(10_000)
+  return (
+    <time dateTime={start} title={bothTimes(start)} className={styles['nowrap']}>
+      {hourAgo(start, now)}
     </time>
   )
 }

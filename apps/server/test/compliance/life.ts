@@ -177,6 +177,7 @@ async function hostsOf(api: Api): Promise<void> {
   }
   const { id, digest } = await report('Reads a file')
   await api.ok('admitMcpTool', { params: { id }, body: { digest } })
+  await api.ok('reviewMcpTool', { params: { id }, body: { digest } })
   await report('Reads any file')
   await api.ok('withdrawMcpTool', { params: { id } })
   await api.ok('reportInventory', { body: { host: 'a', items: [], unread: [] } })

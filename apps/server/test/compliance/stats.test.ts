@@ -70,6 +70,16 @@ describe.skipIf(!hasModules()).each(someDialects())('GET /v1/stats on %s', (dial
     expect(await stats({ ...hours, by: 'reason', from: '2026-11-20T09:00:00Z' })).toEqual([
       { from: at('09:00'), key: 'default_allow', count: 1, amount_usd: 1 },
     ])
+    expect(await stats({ ...hours, by: 'denied_agent' })).toEqual([
+      { from: at('08:00'), key: 'denied', count: 1, amount_usd: 0 },
+      { from: at('08:00'), key: 'payer', count: 1, amount_usd: 0 },
+    ])
+    expect(await stats({ ...hours, by: 'denied_action' })).toEqual([
+      { from: at('08:00'), key: 'payments.transfer', count: 2, amount_usd: 0 },
+    ])
+    expect(await stats({ ...hours, by: 'agent', key: 'denied' })).toEqual([
+      { from: at('08:00'), key: 'denied', count: 1, amount_usd: 0 },
+    ])
     const days = { bucket: 'day', from: '2026-11-19T00:00:00Z', to: '2026-11-21T00:00:00Z' }
     expect(await stats({ ...days, by: 'action' })).toEqual([
       { from: at('00:00'), key: 'payments.transfer', count: 5, amount_usd: 31.5 },

@@ -28,6 +28,10 @@ export class Counter {
     put('reason', reason)
     put('agent', agent_id)
     put('action', action)
+    if (decision === 'deny') {
+      put('denied_agent', agent_id)
+      put('denied_action', action)
+    }
     for (const { kind, id } of decided.matched) if (kind === 'policy') put('policy', id)
   }
 

@@ -11,6 +11,8 @@ export interface StatQuery {
   /** RFC 3339 with milliseconds; half-open. */
   readonly from: string
   readonly to: string
+  /** This value alone. */
+  readonly key?: string | undefined
 }
 
 /** Letters of a time that name its bucket. */
@@ -21,7 +23,7 @@ const SHOWN_KEYS = 50
 export async function readStats(
   db: Database<Tables>,
   orgId: string,
-  { by, bucket, from, to }: StatQuery,
+  { by, bucket, from, to, key }: StatQuery,
 ): Promise<Stats> {
   const size = bucket === 'minute' ? 'minute' : 'hour'
   // First: the counts are never behind the progress that is told.
@@ -40,7 +42,8 @@ export async function readStats(
         .where('size', '=', size)
         .where('dimension', '=', by)
         .where('bucket', '>=', from.slice(0, LENGTHS[bucket]))
-        .where('bucket', '<', endOf(to, LENGTHS[bucket])),
+        .where('bucket', '<', endOf(to, LENGTHS[bucket]))
+        .$if(key !== undefined, (rows) => rows.where('key', '=', key ?? '')),
     )
     .with('frequent', (of) =>
       of

@@ -10,7 +10,7 @@ const MAX_BUCKETS = 1_000
 
 export const statRoutes = ({ db, clock }: Deps): Route[] =>
   implement(stats, {
-    getStats: ({ query: { bucket, by, ...period } }, { orgId }) => {
+    getStats: ({ query: { bucket, by, key, ...period } }, { orgId }) => {
       const to = period.to === undefined ? clock.now() : Date.parse(period.to)
       const length = BUCKET_MS[bucket]
       const from =
@@ -18,7 +18,7 @@ export const statRoutes = ({ db, clock }: Deps): Route[] =>
       if (from >= to) throw invalid('from', 'must be before to')
       if (to - from > MAX_BUCKETS * length)
         throw invalid('from', `must be at most ${MAX_BUCKETS} buckets before to`)
-      const query = { by, bucket, from: isoTime(from), to: isoTime(to) }
+      const query = { by, bucket, key, from: isoTime(from), to: isoTime(to) }
       return readStats(on<Tables>(db), orgId, query)
     },
   })

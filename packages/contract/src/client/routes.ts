@@ -100,6 +100,7 @@ export const routes: { readonly [N in EndpointName]: Row<N> | `${Row<N>} ${strin
   listMcpTools: 'GET /v1/mcp/tools',
   reportMcpTools: 'POST /v1/mcp/tools',
   admitMcpTool: 'POST /v1/mcp/tools/{id}/admit',
+  reviewMcpTool: 'POST /v1/mcp/tools/{id}/review',
   withdrawMcpTool: 'POST /v1/mcp/tools/{id}/withdraw',
   listInventory: 'GET /v1/inventory',
   reportInventory: 'POST /v1/inventory',

@@ -211,6 +211,10 @@ const ALL = {
     params: { id: 'mct_01' },
     body: { digest: '7a1b'.repeat(16) },
   },
+  reviewMcpTool: {
+    params: { id: 'mct_01' },
+    body: { digest: '7a1b'.repeat(16) },
+  },
   reportInventory: {
     body: {
       host: 'build-7',

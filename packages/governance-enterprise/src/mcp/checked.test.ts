@@ -3,7 +3,13 @@ import { describe, expect, it } from 'vitest'
 import { checked } from './checked.ts'
 
 const tool = (name: string, description: string) => ({ name, description })
-const ANSWER = { action: 'block', score: 1, reasons: ['injection:instruction_override'] }
+const ANSWER = {
+  action: 'block',
+  score: 1,
+  reasons: ['injection:instruction_override'],
+  findings: [],
+  threshold: 0.5,
+}
 
 /** A pool whose worker finds every text bad. */
 function workers() {

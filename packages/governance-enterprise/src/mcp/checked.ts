@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { McpToolDefinition } from '@remit/contract'
+import type { GuardAnswer, McpToolDefinition, McpToolVerdict } from '@remit/contract'
 import { checkAnywhere, sliced } from '@remit/core'
 import type { Deps, Pacing } from '@remit/core'
 import { textsOf } from './definition.ts'
@@ -7,6 +7,10 @@ import type { Reported } from './report.ts'
 
 /** Honest descriptions reach 0.95, such as one of a tool that overwrites files without warning. */
 const QUARANTINE_SCORE = 0.99
+
+/** Marked texts of a definition, for a page: the rest is in the definition. */
+const MOST_MARKED = 10
+const LONGEST_MARKED = 500
 
 /** The characters of names by the specification of MCP; others can make a name look like another. */
 const USUAL_NAME = /^[A-Za-z0-9_./-]+$/
@@ -27,14 +31,15 @@ export async function checked(
   const rest = sliced(pacing)
   const reported: Reported[] = []
   for (const definition of tools) {
+    const content = textsOf(definition)
     const request = {
-      content: textsOf(definition),
+      content,
       source: 'tool',
       direction: 'input',
       sensitivity: 'balanced',
-      explain: false,
+      explain: true,
     } as const
-    const { action, score, reasons } = await checkAnywhere(
+    const { action, score, reasons, findings, parts, threshold } = await checkAnywhere(
       { request, opinions: undefined },
       computer,
       orgId,
@@ -43,9 +48,31 @@ export async function checked(
     reported.push({
       definition,
       findings: [...(isUsual ? [] : [UNUSUAL]), ...(action === 'allow' ? [] : reasons)],
+      verdict: {
+        score,
+        marked: action === 'allow' ? [] : markedOf(content, parts, threshold, findings),
+      },
       isBlocked: !isUsual || score >= QUARANTINE_SCORE,
     })
     await rest()
   }
   return reported
 }
+
+type Marked = McpToolVerdict['marked']
+
+/** The parts of a text that score, and what detectors found, each text once. Pure. */
+function markedOf(
+  content: string,
+  parts: GuardAnswer['parts'] = [],
+  threshold: number,
+  findings: GuardAnswer['findings'],
+): Marked {
+  const marked = new Map<string, number | null>()
+  for (const { excerpt } of findings) marked.set(short(excerpt), null)
+  for (const { start, end, score } of parts)
+    if (score >= threshold) marked.set(short(content.slice(start, end)), score)
+  return [...marked].slice(0, MOST_MARKED).map(([text, score]) => ({ text, score }))
+}
+
+const short = (text: string): string => text.trim().slice(0, LONGEST_MARKED).toWellFormed()

@@ -1,4 +1,4 @@
-import type { McpToolDefinition } from '@remit/contract'
+import type { McpToolDefinition, McpToolVerdict } from '@remit/contract'
 import type { McpToolRow } from '../tables/mcp-tools.ts'
 import { digestOf } from './definition.ts'
 
@@ -6,6 +6,8 @@ import { digestOf } from './definition.ts'
 export interface Reported {
   readonly definition: McpToolDefinition
   readonly findings: readonly string[]
+  /** The score, and the texts that the guard marks. */
+  readonly verdict: McpToolVerdict
   readonly isBlocked: boolean
 }
 
@@ -27,14 +29,14 @@ export interface Noted {
 /** Notes a reported tool. A changed definition is never admitted by a report. Pure. */
 export function note(
   known: McpToolRow | undefined,
-  { definition, findings, isBlocked }: Reported,
+  { definition, findings, verdict, isBlocked }: Reported,
   { orgId, upstream, admitsNew, now, nextId }: ReportContext,
 ): Noted {
   const digest = digestOf(definition)
   const seen = {
     digest,
     definition: JSON.stringify(definition),
-    findings: JSON.stringify(findings),
+    findings: JSON.stringify({ reasons: findings, ...verdict }),
   }
   if (!known)
     return {
@@ -49,6 +51,9 @@ export function note(
         previous_digest: null,
         previous: null,
         mapping_digest: null,
+        reviewed_digest: null,
+        reviewed_by: null,
+        reviewed_at: null,
         first_seen_at: now,
         changed_at: now,
       },

@@ -17,23 +17,27 @@ export function mcpRoutes({ db, clock, ids, writer, computer }: Deps): Route[] {
     id: string,
     caller: Caller,
     request: RequestInfo,
-    kind: 'mcp.tool_admitted' | 'mcp.tool_withdrawn',
-    change: (row: McpToolRow) => McpToolRow,
+    kind: 'mcp.tool_admitted' | 'mcp.tool_reviewed' | 'mcp.tool_withdrawn',
+    change: (row: McpToolRow, by: string, at: string) => McpToolRow,
   ) =>
-    writer.work(caller.orgId, { ...request, caller }, async ({ tx, orgId }, admitted) => {
-      const known = await findTool(tx, orgId, id)
-      if (!known) throw fail('mcp_tool_not_found')
-      const row = change(known)
-      await putTool(tx, row)
-      const data = { tool: recordedTool(row), ...personOf(admitted) }
-      return {
-        entries: [{ kind, actor: actorOf(admitted), data }],
-        reply: ([recorded]) => ({
-          ...wireTool(row),
-          ...(recorded && { ledger: recorded.receipt }),
-        }),
-      }
-    })
+    writer.work(
+      caller.orgId,
+      { ...request, caller },
+      async ({ tx, orgId, recordedAt }, admitted) => {
+        const known = await findTool(tx, orgId, id)
+        if (!known) throw fail('mcp_tool_not_found')
+        const row = change(known, actorOf(admitted).id, recordedAt)
+        await putTool(tx, row)
+        const data = { tool: recordedTool(row), ...personOf(admitted) }
+        return {
+          entries: [{ kind, actor: actorOf(admitted), data }],
+          reply: ([recorded]) => ({
+            ...wireTool(row),
+            ...(recorded && { ledger: recorded.receipt }),
+          }),
+        }
+      },
+    )
 
   return implement(endpoints, {
     listMcpTools: ({ query: { limit, cursor, upstream, state } }, { orgId }) => {
@@ -81,15 +85,26 @@ export function mcpRoutes({ db, clock, ids, writer, computer }: Deps): Route[] {
 
     admitMcpTool: ({ params: { id }, body: { digest, mapping } }, caller, request) =>
       decide(id, caller, request, 'mcp.tool_admitted', (row) => {
-        if (row.digest !== digest)
-          throw fail('mcp_tool_changed', `The definition has the digest ${row.digest} now`)
+        refuseChanged(row, digest)
         const mapping_digest = pinnedMapping(row, mapping)
         return { ...row, state: 'admitted', previous_digest: null, previous: null, mapping_digest }
+      }),
+
+    reviewMcpTool: ({ params: { id }, body: { digest } }, caller, request) =>
+      decide(id, caller, request, 'mcp.tool_reviewed', (row, by, at) => {
+        refuseChanged(row, digest)
+        return { ...row, reviewed_digest: digest, reviewed_by: by, reviewed_at: at }
       }),
 
     withdrawMcpTool: ({ params: { id } }, caller, request) =>
       decide(id, caller, request, 'mcp.tool_withdrawn', (row) => ({ ...row, state: 'withdrawn' })),
   })
+}
+
+/** The caller decides about a definition that it has read. */
+function refuseChanged(row: McpToolRow, digest: string): void {
+  if (row.digest !== digest)
+    throw fail('mcp_tool_changed', `The definition has the digest ${row.digest} now`)
 }
 
 /** Two tools of one name: neither can be told from the other when it is called. */

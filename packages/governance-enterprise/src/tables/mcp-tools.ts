@@ -21,8 +21,12 @@ export type McpToolRow = {
   previous: string | null
   /** The digest of the definition whose declared mapping is pinned. */
   mapping_digest: string | null
-  /** JSON list of the guard's reasons. */
+  /** JSON: the verdict of the guard; of an earlier version, the list of its reasons alone. */
   findings: string
+  /** The definition whose findings an administrator has looked at, by whom and when. */
+  reviewed_digest: string | null
+  reviewed_by: string | null
+  reviewed_at: string | null
   first_seen_at: string
   changed_at: string
 }
@@ -30,6 +34,13 @@ export type McpToolRow = {
 export const mcpToolMappingMigration: Migration = {
   async up(db) {
     await sql`alter table mcp_tool add column mapping_digest ${column(db).text}`.execute(db)
+  },
+}
+
+export const mcpToolReviewMigration: Migration = {
+  async up(db) {
+    for (const name of ['reviewed_digest', 'reviewed_by', 'reviewed_at'])
+      await sql`alter table mcp_tool add column ${sql.ref(name)} ${column(db).text}`.execute(db)
   },
 }
 

@@ -12,7 +12,7 @@ import { hookMigration } from './hooks.ts'
 import type { HookTables } from './hooks.ts'
 import { judgeDayMigration, judgeMigration } from './judges.ts'
 import type { JudgeTables } from './judges.ts'
-import { mcpToolMappingMigration, mcpToolMigration } from './mcp-tools.ts'
+import { mcpToolMappingMigration, mcpToolMigration, mcpToolReviewMigration } from './mcp-tools.ts'
 import type { McpTables } from './mcp-tools.ts'
 import { spendHourMigration } from './spend-hours.ts'
 import type { SpendHourRow } from './spend-hours.ts'
@@ -136,6 +136,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0016_sinks': sinkMigration,
   '0017_mcp_tool_mappings': mcpToolMappingMigration,
   '0018_webhook_formats': webhookFormatMigration,
+  '0019_mcp_tool_reviews': mcpToolReviewMigration,
 }
 
 /** The placement of this module's tables on a cluster. */

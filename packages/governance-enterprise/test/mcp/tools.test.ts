@@ -131,6 +131,29 @@ describe.each(someDialects())('tools of MCP servers on %s', (dialect) => {
     expect(problem.code).toBe('mcp_tool_changed')
   })
 
+  it('show the score and the marked text, and keep the review of their findings until they change', async () => {
+    const [seen] = await report([EVIL])
+    const params = { id: seen!.id }
+    const shown = async () =>
+      (await api.ok('listMcpTools', {})).data.find(({ id }) => id === seen!.id)!
+    const { verdict, review } = await shown()
+    expect(verdict?.score).toBeGreaterThan(0.5)
+    expect(verdict?.marked.map(({ text }) => text).join(' ')).toContain('Ignore all previous')
+    expect(review).toBeNull()
+
+    const body = { digest: seen!.digest }
+    const reviewed = await api.ok('reviewMcpTool', { params, body })
+    expect(reviewed).toMatchObject({ state: 'seen', review: { by: expect.any(String) } })
+    expect((await shown()).review).toEqual(reviewed.review)
+    const { data } = await api.ok('listEntries', { query: { kind: 'mcp.tool_reviewed' } })
+    expect(data[0]?.data).toMatchObject({ tool: { id: seen!.id, review: reviewed.review } })
+    expect(JSON.stringify(data[0])).not.toContain('Ignore all previous')
+
+    await report([{ ...EVIL, title: 'Another' }])
+    expect((await shown()).review).toBeNull()
+    expect((await api.refusal('reviewMcpTool', { params, body })).code).toBe('mcp_tool_changed')
+  })
+
   it('stay withdrawn whatever the server offers', async () => {
     const { id } = await admit(READ)
     await api.ok('withdrawMcpTool', { params: { id } })

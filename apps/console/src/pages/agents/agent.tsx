@@ -13,13 +13,14 @@ import { CurlButton, Failure, Loaded } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
 import { Badge, Id, Literal, Time } from '../../ui/values.tsx'
+import { AgentActivity, AgentNumbers } from './activity.tsx'
 import { AgentStatus } from './agents.tsx'
 import { Credentials } from './credentials.tsx'
 import { agentQuery, effectiveQuery } from './queries.ts'
 
 const agentPath = (id: string): string => `/v1/identity/agents/${encodeURIComponent(id)}`
 
-/** One agent: its record, its credentials, and everything that it may do. */
+/** One agent: what it does, spends and may do, its record and credentials, and the switch to stop it. */
 export function AgentPage() {
   const { id } = useParams({ from: '/agents/$id' })
   const can = useCan()
@@ -41,9 +42,11 @@ export function AgentPage() {
       <Loaded query={query}>
         {(agent) => (
           <Stack>
-            <Card title={t.nav.agents} actions={<AgentStatus status={agent.status} />}>
+            <AgentNumbers id={id} />
+            <Card title={t.agents.record} actions={<AgentStatus status={agent.status} />}>
               <Record agent={agent} />
             </Card>
+            <AgentActivity id={id} />
             {can('GET /v1/delegation/effective') && <Effective id={id} />}
             <Credentials agent={agent} />
           </Stack>
@@ -187,9 +190,7 @@ function Permissions({ answer }: { answer: EffectivePermissions }) {
         ]}
       />
       {rows.length === 0 ? (
-        <p className={ui['muted']}>
-          {t.agents.grants}: {t.agents.nothing}
-        </p>
+        <p className={ui['muted']}>{t.agents.noGrants[mode]}</p>
       ) : (
         <Table<Row>
           label={t.agents.effective}

@@ -7,7 +7,7 @@ import { t } from '../../texts.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { Page, TabLinks, Table } from '../../ui/layout.tsx'
 import { CurlButton, Empty, Loaded } from '../../ui/states.tsx'
-import { Badge, Id, Literal, Time } from '../../ui/values.tsx'
+import { Badge, Id } from '../../ui/values.tsx'
 import { Issuers } from '../issuers/list.tsx'
 import { TrustPolicies } from '../trust/list.tsx'
 import { agentsQuery } from './queries.ts'
@@ -89,28 +89,29 @@ function AgentList() {
             label={t.agents.title}
             rows={data}
             rowKey={({ agent_id }) => agent_id}
+            csv="agents"
             columns={[
               {
                 name: t.agents.id,
+                value: ({ agent_id }) => agent_id,
                 cell: ({ agent_id }) => (
                   <Link to="/agents/$id" params={{ id: agent_id }}>
                     <Id>{agent_id}</Id>
                   </Link>
                 ),
               },
-              { name: t.agents.name, cell: ({ name }) => <Literal>{name ?? '–'}</Literal> },
-              { name: t.agents.status, cell: ({ status }) => <AgentStatus status={status} /> },
+              { name: t.agents.name, value: ({ name }) => name },
+              {
+                name: t.agents.status,
+                value: ({ status }) => status,
+                cell: ({ status }) => <AgentStatus status={status} />,
+              },
               {
                 name: t.agents.owners,
-                cell: ({ owners }) => (
-                  <Literal>{owners.map(({ id, email }) => email ?? id).join(', ')}</Literal>
-                ),
+                value: ({ owners }) => owners.map(({ id, email }) => email ?? id).join(', '),
               },
-              {
-                name: t.agents.environment,
-                cell: ({ environment }) => <Literal>{environment ?? '–'}</Literal>,
-              },
-              { name: t.common.created, cell: ({ created_at }) => <Time at={created_at} /> },
+              { name: t.agents.environment, value: ({ environment }) => environment },
+              { name: t.common.created, value: ({ created_at }) => created_at, as: 'time' },
             ]}
           />
         )

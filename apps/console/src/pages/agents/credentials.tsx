@@ -10,7 +10,7 @@ import { SecretDialog } from '../../ui/secret-dialog.tsx'
 import { Failure, Loaded } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
-import { Ago, Badge, Id, Literal, Time } from '../../ui/values.tsx'
+import { Ago, Badge } from '../../ui/values.tsx'
 import { credentialsQuery } from './queries.ts'
 
 export function Credentials({ agent }: { agent: Agent }) {
@@ -59,21 +59,24 @@ export function Credentials({ agent }: { agent: Agent }) {
                 label={t.agents.credentials}
                 rows={data}
                 rowKey={(row) => row.id}
+                csv={`credentials-${id}`}
                 columns={[
-                  { name: t.agents.id, cell: (row) => <Id>{row.display}</Id> },
+                  { name: t.agents.credential, value: ({ display }) => display, as: 'id' },
                   {
                     name: t.agents.status,
+                    value: ({ status }) => status,
                     cell: ({ status }) => (
                       <Badge tone={status === 'active' ? 'allow' : undefined}>{status}</Badge>
                     ),
                   },
                   {
-                    name: t.agents.scopes,
-                    cell: (row) => <Literal>{row.scopes.join(', ')}</Literal>,
+                    name: t.agents.credentialScopes,
+                    value: (row) => row.scopes.join(', '),
                   },
-                  { name: t.agents.expires, cell: ({ expires_at }) => <Time at={expires_at} /> },
+                  { name: t.agents.expires, value: ({ expires_at }) => expires_at, as: 'time' },
                   {
                     name: t.agents.lastUsed,
+                    value: ({ last_used_at: at }) => at ?? t.common.never,
                     cell: ({ last_used_at: at }) =>
                       at === null ? t.common.never : <Ago at={at} />,
                   },

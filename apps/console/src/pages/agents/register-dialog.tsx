@@ -8,7 +8,13 @@ import { Input } from '../../ui/field.tsx'
 import { Modal } from '../../ui/modal.tsx'
 import { CurlButton, Failure } from '../../ui/states.tsx'
 
-export function RegisterDialog({ onClose }: { onClose: () => void }) {
+interface RegisterDialogProps {
+  /** The page stays; otherwise that of the agent opens. */
+  readonly isStaying?: boolean
+  readonly onClose: () => void
+}
+
+export function RegisterDialog({ isStaying = false, onClose }: RegisterDialogProps) {
   const client = useQueryClient()
   const navigate = useNavigate()
   const [id, setId] = useState('')
@@ -25,7 +31,8 @@ export function RegisterDialog({ onClose }: { onClose: () => void }) {
     mutationFn: () => remit.registerAgent({ body }),
     onSuccess: async ({ agent_id }) => {
       await client.invalidateQueries({ queryKey: ['agents'] })
-      await navigate({ to: '/agents/$id', params: { id: agent_id } })
+      await client.invalidateQueries({ queryKey: ['first-steps'] })
+      if (!isStaying) await navigate({ to: '/agents/$id', params: { id: agent_id } })
       onClose()
     },
   })

@@ -1,5 +1,5 @@
 import type { ApprovalRule, ApprovalRuleInput } from '@remit/contract'
-import { linesOf, numberOf, textOrNull } from '../rules/lines.ts'
+import { keptOf, linesOf, numberOf, textOrNull } from '../rules/lines.ts'
 
 /** An approval rule as it is typed: lists as lines, numbers as text. */
 export interface Draft {
@@ -21,6 +21,8 @@ export interface Draft {
   readonly rejection_cooldown_seconds: string
   /** Members of the context, one a line; null binds all of them. */
   readonly binding_context: string | null
+  /** The stored rule, for members that the form does not show. */
+  readonly kept: Partial<ApprovalRuleInput>
 }
 
 export const EMPTY: Draft = {
@@ -41,6 +43,7 @@ export const EMPTY: Draft = {
   approval_ttl_seconds: '3600',
   rejection_cooldown_seconds: '3600',
   binding_context: null,
+  kept: {},
 }
 
 export const draftOf = (rule: ApprovalRule): Draft => ({
@@ -61,12 +64,14 @@ export const draftOf = (rule: ApprovalRule): Draft => ({
   approval_ttl_seconds: String(rule.approval_ttl_seconds),
   rejection_cooldown_seconds: String(rule.rejection_cooldown_seconds),
   binding_context: rule.binding_context?.join('\n') ?? null,
+  kept: keptOf(rule),
 })
 
 /** The body of the API. */
 export function inputOf(draft: Draft): ApprovalRuleInput {
   const [users, roles] = [linesOf(draft.users), linesOf(draft.roles)]
   return {
+    ...draft.kept,
     description: textOrNull(draft.description),
     enabled: draft.enabled,
     agents: linesOf(draft.agents),
@@ -82,6 +87,13 @@ export function inputOf(draft: Draft): ApprovalRuleInput {
     request_ttl_seconds: numberOf(draft.request_ttl_seconds),
     approval_ttl_seconds: numberOf(draft.approval_ttl_seconds),
     rejection_cooldown_seconds: numberOf(draft.rejection_cooldown_seconds),
-    binding_context: draft.binding_context === null ? null : linesOf(draft.binding_context),
+    binding_context: membersOf(draft),
   }
+}
+
+/** Names of members may have blanks and line ends, which the lines of the form have not: unchanged, they stay. */
+function membersOf({ binding_context: text, kept }: Draft): string[] | null {
+  const stored = kept.binding_context ?? null
+  if (text === null || text === stored?.join('\n')) return text === null ? null : stored
+  return linesOf(text)
 }

@@ -87,9 +87,9 @@ function Editor({ stored, first }: { stored: Stored | null; first: Draft }) {
     ask: validateRule,
   })
   const save = useMutation({
-    mutationFn: async (version: Stored | null) => {
+    mutationFn: async ({ version, edited }: { version: Stored | null; edited: Draft }) => {
       const headers = version ? { 'if-match': version.etag } : {}
-      await remit.setApprovalRule({ params: { id }, body, headers })
+      await remit.setApprovalRule({ params: { id }, body: inputOf(edited), headers })
       return client.query({ ...ruleQuery(id), staleTime: 0 })
     },
     onSuccess: async (next) => {
@@ -126,7 +126,7 @@ function Editor({ stored, first }: { stored: Stored | null; first: Draft }) {
         body.actions.length > 0
       }
       save={stored ? t.policies.save : t.policies.create}
-      onSave={() => save.mutate(base)}
+      onSave={() => save.mutate({ version: base, edited: draft })}
       error={isConflict ? null : save.error}
       request={() => ({
         method: 'POST',
@@ -166,8 +166,10 @@ function Editor({ stored, first }: { stored: Stored | null; first: Draft }) {
             save.reset()
           }}
           onMine={(theirs) => {
+            const mine = { ...draft, kept: draftOf(theirs.rule).kept }
+            setDraft(mine)
             setBase(theirs)
-            save.mutate(theirs)
+            save.mutate({ version: theirs, edited: mine })
           }}
         />
       )}

@@ -5,7 +5,7 @@ import { t } from '../../texts.ts'
 import { Table } from '../../ui/layout.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
-import { Badge, Id, Literal, Time } from '../../ui/values.tsx'
+import { Badge, Id, Literal } from '../../ui/values.tsx'
 import { RuleName } from '../rules/rule-name.tsx'
 import { rulesQuery } from './queries.ts'
 
@@ -29,17 +29,20 @@ export function ApprovalRules() {
             label={t.policies.approvalRules}
             rows={data}
             rowKey={({ id }) => id}
+            csv="approval-rules"
             columns={[
               {
                 name: t.policies.status,
+                value: ({ enabled }) => (enabled ? t.approvalRules.inForce : t.policies.disabled),
                 cell: ({ enabled }) => (
-                  <Badge tone={enabled ? 'wait' : undefined}>
-                    {enabled ? t.approvalRules.asks : t.policies.disabled}
+                  <Badge tone={enabled ? 'allow' : undefined}>
+                    {enabled ? t.approvalRules.inForce : t.policies.disabled}
                   </Badge>
                 ),
               },
               {
                 name: t.policies.rule,
+                value: ({ id }) => id,
                 cell: (rule) => (
                   <>
                     <Link to="/policies/approval-rules/$id" params={{ id: rule.id }}>
@@ -51,15 +54,34 @@ export function ApprovalRules() {
                   </>
                 ),
               },
-              { name: t.policies.agents, cell: ({ agents }) => <Id>{agents.join(', ')}</Id> },
-              { name: t.policies.actions, cell: ({ actions }) => <Id>{actions.join(', ')}</Id> },
+              {
+                name: t.policies.description,
+                value: ({ description }) => description,
+                isFileOnly: true,
+              },
+              {
+                name: t.policies.condition,
+                value: ({ condition }) => condition,
+                isFileOnly: true,
+              },
+              { name: t.policies.agents, value: ({ agents }) => agents.join(', '), as: 'id' },
+              { name: t.policies.actions, value: ({ actions }) => actions.join(', '), as: 'id' },
+              {
+                name: t.policies.resources,
+                value: ({ resources }) => resources.join(', '),
+                as: 'id',
+              },
               {
                 name: t.policies.quorum,
-                cell: ({ required_approvals }) => required_approvals,
+                value: ({ required_approvals }) => required_approvals,
                 end: true,
               },
               {
                 name: t.policies.approvers,
+                value: ({ approvers }) =>
+                  approvers
+                    ? [...approvers.users, ...approvers.roles].join(', ')
+                    : t.policies.anyone,
                 cell: ({ approvers }) =>
                   approvers ? (
                     <Literal>{[...approvers.users, ...approvers.roles].join(', ')}</Literal>
@@ -67,7 +89,7 @@ export function ApprovalRules() {
                     <span className={ui['muted']}>{t.policies.anyone}</span>
                   ),
               },
-              { name: t.policies.updated, cell: ({ updated_at }) => <Time at={updated_at} /> },
+              { name: t.policies.updated, value: ({ updated_at }) => updated_at, as: 'time' },
             ]}
           />
         )

@@ -1,6 +1,7 @@
 import type { ApprovalRule, ApprovalRuleInput, Validation } from '@remit/contract'
 import { queryOptions } from '@tanstack/react-query'
 import { remit } from '../../api/client.ts'
+import { withCondition } from '../rules/with-condition.ts'
 
 export const rulesQuery = queryOptions({
   queryKey: ['approval-rules'],
@@ -31,12 +32,14 @@ export const ruleQuery = (id: string) =>
 
 /** The id of a rule is part of its path; any valid one serves for a draft without. */
 export const validateRule = (
-  { id, body }: { id: string; body: ApprovalRuleInput },
+  { id, body: input }: { id: string; body: ApprovalRuleInput },
   signal: AbortSignal,
 ): Promise<Validation> =>
-  remit.setApprovalRule({
-    params: { id: id || 'draft' },
-    query: { validate: 'true' },
-    body,
-    signal,
-  })
+  withCondition(input, (body) =>
+    remit.setApprovalRule({
+      params: { id: id || 'draft' },
+      query: { validate: 'true' },
+      body,
+      signal,
+    }),
+  )

@@ -80,7 +80,7 @@ function Detail({ request, onVote }: { request: Request; onVote: (vote: Vote) =>
         <Votes request={request} />
         <Exact request={request} />
         <Row>
-          <Link to="/ledger" search={{ decision_id: request.decision_id }}>
+          <Link to="/decisions/$id" params={{ id: request.decision_id }}>
             {t.approvals.entry}
           </Link>
           {can('POST /v1/policies') && (status !== 'pending' || canVote(request)) && (

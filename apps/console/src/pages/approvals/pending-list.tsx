@@ -60,7 +60,7 @@ export function PendingList({ requests, open, isChosen }: PendingListProps) {
       <Stack>
         <div className={styles['list']}>
           {selected.length > 0 && <Bulk selected={selected} onVote={setVote} />}
-          <ul ref={list} aria-label={t.approvals.list} onKeyDown={onKeyDown}>
+          <ul ref={list} aria-label={t.approvals.list} data-shortcuts onKeyDown={onKeyDown}>
             {requests.map((request) => (
               <Item
                 key={request.id}

@@ -1,5 +1,5 @@
 import type { AgentMapping, Issuer, IssuerInput, KeySource } from '@remit/contract'
-import { linesOf, numberOf } from '../rules/lines.ts'
+import { keptOf, linesOf, numberOf } from '../rules/lines.ts'
 import { conditionDraftOf, conditionOf, jsonOr } from './conditions.ts'
 import type { ConditionDraft } from './conditions.ts'
 
@@ -55,7 +55,7 @@ export interface Draft {
   readonly expires_at: string | null
   readonly enabled: boolean
   /** Members that the form does not show, kept from the issuer that it began with. */
-  readonly kept: Pick<IssuerInput, 'require_jti' | 'allowed_typ'>
+  readonly kept: Partial<IssuerInput>
 }
 
 export const EMPTY: Draft = {
@@ -108,12 +108,13 @@ export const draftOf = (issuer: Issuer): Draft => ({
   skew: String(issuer.clock_skew_seconds),
   expires_at: issuer.expires_at,
   enabled: issuer.enabled,
-  kept: { require_jti: issuer.require_jti, allowed_typ: issuer.allowed_typ },
+  kept: keptOf(issuer),
 })
 
 export function inputOf(draft: Draft): IssuerInput {
   const audiences = linesOf(draft.audiences)
   return {
+    ...draft.kept,
     issuer: draft.issuer,
     preset: PRESETS.find((preset) => preset === draft.preset) ?? null,
     ...(audiences.length > 0 && { audiences }),
@@ -129,7 +130,6 @@ export function inputOf(draft: Draft): IssuerInput {
     clock_skew_seconds: numberOf(draft.skew),
     expires_at: draft.expires_at,
     enabled: draft.enabled,
-    ...draft.kept,
   }
 }
 

@@ -39,9 +39,11 @@ export function Issuers() {
             label={t.agents.tabs.issuers}
             rows={data}
             rowKey={({ id }) => id}
+            csv="issuers"
             columns={[
               {
                 name: t.agents.issuers.issuer,
+                value: ({ issuer }) => issuer,
                 cell: ({ id, issuer }) => (
                   <Link to="/agents/issuers/$id" params={{ id }}>
                     <Literal>{issuer}</Literal>
@@ -50,6 +52,7 @@ export function Issuers() {
               },
               {
                 name: t.agents.status,
+                value: ({ enabled }) => (enabled ? t.issuers.trusted : t.policies.disabled),
                 cell: ({ enabled }) => (
                   <Badge tone={enabled ? 'allow' : undefined}>
                     {enabled ? t.issuers.trusted : t.policies.disabled}
@@ -58,17 +61,18 @@ export function Issuers() {
               },
               {
                 name: t.agents.issuers.audiences,
-                cell: ({ audiences }) => <Literal>{audiences.join(', ')}</Literal>,
+                value: ({ audiences }) => audiences.join(', '),
               },
-              { name: t.agents.issuers.keys, end: true, cell: ({ keys }) => keys.count },
+              { name: t.agents.issuers.keys, end: true, value: ({ keys }) => keys.count },
               {
                 name: t.agents.issuers.fetched,
+                value: ({ keys }) => keys.fetched_at ?? t.common.never,
                 cell: ({ keys }) =>
                   keys.fetched_at === null ? t.common.never : <Time at={keys.fetched_at} />,
               },
               {
                 name: t.agents.issuers.error,
-                cell: ({ keys }) => <Literal>{keys.error ?? '–'}</Literal>,
+                value: ({ keys }) => keys.error,
               },
             ]}
           />

@@ -15,7 +15,7 @@ export function EntryLinks({ entry: { data } }: { entry: FullEntry }) {
   return (
     <Row>
       {decision !== undefined && (
-        <Link to="/ledger" search={{ decision_id: decision }} className={buttonClass()}>
+        <Link to="/decisions/$id" params={{ id: decision }} className={buttonClass()}>
           {t.ledger.decisionTimeline}
         </Link>
       )}

@@ -120,7 +120,7 @@ function EntryFacts({ entry }: { entry: FullEntry }) {
     <Facts
       rows={[
         [name.kind, text(entry.kind)],
-        [name.recorded_at, <Time key="t" at={entry.recorded_at} as="full" />],
+        [name.recorded_at, <Time key="t" at={entry.recorded_at} as="exact" />],
         [
           name.actor,
           entry.actor && (

@@ -1,20 +1,23 @@
 import { Outlet, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useEvents } from '../../api/events.ts'
-import { count } from '../../format/money.ts'
+import { everyPage } from '../../format/csv.ts'
 import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
-import { CurlButton, Empty, Failure, Skeleton } from '../../ui/states.tsx'
+import { useNarrow } from '../../ui/preferences.ts'
+import { CsvButton, CurlButton, Empty, Failure, Skeleton } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
 import styles from './explorer.module.css'
 import { FilterBar } from './filter-bar.tsx'
 import { isFiltered, queryOf } from './filters.ts'
 import type { Filters } from './filters.ts'
 import { LedgerRow } from './row.tsx'
-import { useAllRows, useHead, useMatchingRows } from './rows.ts'
+import { COLUMNS, readEntries, useAllRows, useHead, useMatchingRows } from './rows.ts'
 
 const ROW_PX = 31
+/** A card of three lines, where the list is narrow. */
+const CARD_PX = 74
 /** Rows beyond each edge, drawn and read ahead. */
 const AHEAD = 20
 const APPEND = { action: 'deploy.finished', actor: 'ci', outcome: 'success' }
@@ -28,6 +31,11 @@ export function Explorer() {
         <header className={ui['head']}>
           <h1>{t.ledger.title}</h1>
           <GoTo />
+          <CsvButton
+            name="ledger"
+            columns={COLUMNS}
+            rows={() => everyPage((cursor) => readEntries(filters, cursor))}
+          />
           <CurlButton request={() => ({ method: 'GET', path: `/v1/ledger${searchOf(filters)}` })} />
         </header>
         <FilterBar filters={filters} />
@@ -83,16 +91,18 @@ function List({ filters, open }: { filters: Filters; open: string | undefined })
   const all = useAllRows(isAll ? top : null, window.first, window.last)
   const matching = useMatchingRows(filters, window.last)
   const rows = isAll ? all : matching
+  const isNarrow = useNarrow()
   const virtual = useVirtualizer({
     count: rows.count,
     getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_PX,
+    estimateSize: () => (isNarrow ? CARD_PX : ROW_PX),
     overscan: AHEAD,
     onChange: ({ range }) => {
       if (range)
         setWindow({ first: Math.max(0, range.startIndex - AHEAD), last: range.endIndex + AHEAD })
     },
   })
+  useEffect(() => virtual.measure(), [virtual, isNarrow])
   const newer = isAll && top !== null ? Math.max(seen, head.data?.seq ?? 0) - top : 0
 
   const error = (isAll ? head.error : null) ?? rows.error
@@ -142,9 +152,10 @@ function List({ filters, open }: { filters: Filters; open: string | undefined })
               <span role="columnheader">{t.ledger.time}</span>
               <span role="columnheader">{t.ledger.kind}</span>
               <span role="columnheader">{t.ledger.decision}</span>
-              <span role="columnheader">{t.ledger.agent}</span>
+              <span role="columnheader">{t.ledger.who}</span>
               <span role="columnheader">{t.ledger.action}</span>
               <span role="columnheader">{t.ledger.resource}</span>
+              <span role="columnheader">{t.ledger.reason}</span>
             </div>
           </div>
           <div
@@ -164,11 +175,6 @@ function List({ filters, open }: { filters: Filters; open: string | undefined })
           </div>
         </div>
       </div>
-      {head.data && (
-        <p className={ui['lead']} hidden>
-          {t.ledger.verifiedUpTo(count(head.data.seq))}
-        </p>
-      )}
     </>
   )
 }

@@ -2,6 +2,7 @@ import type { Entry } from '@remit/contract'
 import { Link } from '@tanstack/react-router'
 import { memo } from 'react'
 import { spellOut } from '../../format/literal.ts'
+import ui from '../../ui/ui.module.css'
 import { Decision, Id, Literal, Time } from '../../ui/values.tsx'
 import styles from './explorer.module.css'
 
@@ -41,11 +42,13 @@ function Cells({ entry }: { entry: Entry }) {
       <span role="cell" title={spellOut(kind)}>
         <Literal>{kind}</Literal>
       </span>
-      <span role="cell" title={reason === null ? undefined : spellOut(reason)}>
-        {decision !== null && <Decision decision={decision} />}
-      </span>
+      <span role="cell">{decision !== null && <Decision decision={decision} />}</span>
       <span role="cell">
-        <Optional text={agent_id ?? actor?.id} />
+        {agent_id !== null || actor === null ? (
+          <Optional text={agent_id} />
+        ) : (
+          <Id className={ui['muted'] ?? ''}>{actor.id}</Id>
+        )}
       </span>
       <span role="cell">
         <Optional text={action} />
@@ -53,8 +56,12 @@ function Cells({ entry }: { entry: Entry }) {
       <span role="cell">
         <Optional text={resource} />
       </span>
+      <span role="cell" className={ui['muted']}>
+        <Optional text={reason} />
+      </span>
     </>
   )
 }
 
-const Optional = ({ text }: { text: string | null | undefined }) => (text ? <Id>{text}</Id> : '–')
+const Optional = ({ text }: { text: string | null | undefined }) =>
+  text ? <Id>{text}</Id> : <span className={styles['none']}>–</span>

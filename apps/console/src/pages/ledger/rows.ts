@@ -7,6 +7,8 @@ import {
   useQuery,
 } from '@tanstack/react-query'
 import { remit } from '../../api/client.ts'
+import type { CsvColumn } from '../../format/csv.ts'
+import { t } from '../../texts.ts'
 import { isFiltered, queryOf } from './filters.ts'
 import type { Filters } from './filters.ts'
 
@@ -29,6 +31,27 @@ const chunkQuery = (anchor: number, chunk: number) =>
       }),
     staleTime: Infinity,
   })
+
+/** One page of the entries that match, without their payloads. */
+export const readEntries = (filters: Filters, cursor: string | undefined, signal?: AbortSignal) =>
+  remit.listEntries({
+    query: { ...queryOf(filters), fields: 'header', limit: CHUNK, cursor },
+    ...(signal && { signal }),
+  })
+
+/** The columns of a list of entries in a file. */
+export const COLUMNS: readonly CsvColumn<Entry>[] = [
+  { name: t.ledger.seq, cell: ({ seq }) => seq },
+  { name: t.ledger.time, cell: ({ recorded_at }) => recorded_at },
+  { name: t.ledger.kind, cell: ({ kind }) => kind },
+  { name: t.ledger.decision, cell: ({ decision }) => decision },
+  { name: t.ledger.agent, cell: ({ agent_id }) => agent_id },
+  { name: t.ledger.actor, cell: ({ actor }) => actor && `${actor.type} ${actor.id}` },
+  { name: t.ledger.action, cell: ({ action }) => action },
+  { name: t.ledger.resource, cell: ({ resource }) => resource },
+  { name: t.ledger.reason, cell: ({ reason }) => reason },
+  { name: t.ledger.fields.hash, cell: ({ hash }) => hash },
+]
 
 export interface Rows {
   readonly count: number
@@ -68,16 +91,7 @@ export function useMatchingRows(filters: Filters, last: number): Rows {
     queryKey: ['ledger', 'matching', filters],
     enabled: isFiltered(filters),
     initialPageParam: '',
-    queryFn: ({ pageParam, signal }) =>
-      remit.listEntries({
-        query: {
-          ...queryOf(filters),
-          fields: 'header',
-          limit: CHUNK,
-          cursor: pageParam || undefined,
-        },
-        signal,
-      }),
+    queryFn: ({ pageParam, signal }) => readEntries(filters, pageParam || undefined, signal),
     getNextPageParam: ({ next_cursor }) => next_cursor,
     placeholderData: keepPreviousData,
   })

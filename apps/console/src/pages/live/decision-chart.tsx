@@ -1,52 +1,53 @@
 import type { Stats } from '@remit/contract'
-import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { period, statsQuery } from '../../api/stats.ts'
 import { count } from '../../format/money.ts'
 import { t } from '../../texts.ts'
 import { Figure } from '../../ui/figure.tsx'
-import { Loaded } from '../../ui/states.tsx'
+import { barsOf, SPANS } from './spans.ts'
+import type { Period } from './spans.ts'
 
-const HOUR_MS = 3_600_000
 const KEYS = [
   ['allow', t.live.allow, '--allow'],
   ['deny', t.live.deny, '--deny'],
   ['needs_approval', t.live.needs_approval, '--wait'],
 ] as const
 
-/** Decisions per hour of the last day. */
-export function DecisionChart() {
-  const query = useQuery(
-    statsQuery('live', () => ({ ...period(1, HOUR_MS), bucket: 'hour', by: 'decision' }), true),
+/** Decisions of the period; a click on a bar lists them. */
+export function DecisionChart({ stats, period }: { stats: Stats; period: Period }) {
+  const navigate = useNavigate()
+  const { span, from } = period
+  const { barMs, ms } = SPANS[span]
+  const { times, series } = useMemo(
+    () => ({
+      times: Array.from({ length: Math.ceil(ms / barMs) }, (_, i) => (from + i * barMs) / 1000),
+      series: KEYS.map(([key, label, color]) => ({
+        label,
+        color,
+        values: barsOf(stats, key, { span, from, before: from, to: from + ms }),
+      })),
+    }),
+    [stats, span, from, ms, barMs],
   )
-  return <Loaded query={query}>{(stats) => <Drawn stats={stats} />}</Loaded>
-}
-
-function Drawn({ stats }: { stats: Stats }) {
-  const { times, series } = useMemo(() => tableOf(stats), [stats])
   return (
     <Figure
-      title={t.live.chart}
-      timeName={t.live.hour}
+      isStacked
+      title={t.live.charts[span]}
+      timeName={t.live.start}
       times={times}
       series={series}
       unit={count}
       note={stats.up_to_seq === null ? undefined : t.live.lag(count(stats.up_to_seq))}
+      onPick={(i) =>
+        void navigate({
+          to: '/ledger',
+          search: {
+            kind: 'authorization.decided',
+            from: new Date(from + i * barMs).toISOString(),
+            to: new Date(from + (i + 1) * barMs).toISOString(),
+          },
+        })
+      }
     />
   )
-}
-
-function tableOf({ data }: Stats) {
-  const { from, to } = period(1, HOUR_MS)
-  const hours: number[] = []
-  for (let at = Date.parse(from); at < Date.parse(to); at += HOUR_MS) hours.push(at)
-  const counts = new Map(data.map((stat) => [`${Date.parse(stat.from)} ${stat.key}`, stat.count]))
-  return {
-    times: hours.map((at) => at / 1000),
-    series: KEYS.map(([key, label, color]) => ({
-      label,
-      color,
-      values: hours.map((at) => counts.get(`${at} ${key}`) ?? 0),
-    })),
-  }
 }

@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.tsx'
 import { Card, Row, Stack, Table } from '../../ui/layout.tsx'
 import { Empty, Failure, Note, Skeleton } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
-import { Decision, Id, Literal, Time } from '../../ui/values.tsx'
+import { Decided } from '../decisions/decided.tsx'
 import type { Decisions } from './use-decisions.ts'
 
 const ASK = {
@@ -54,31 +54,27 @@ export function DecisionStream({ decisions, isMatch, filters }: DecisionStreamPr
             label={t.live.stream}
             rows={rows}
             rowKey={({ seq }) => String(seq)}
+            csv="decisions"
             columns={[
               {
                 name: t.ledger.seq,
+                value: ({ seq }) => seq,
                 cell: ({ seq }) => (
                   <Link to="/ledger/$seq" params={{ seq: String(seq) }}>
                     {seq}
                   </Link>
                 ),
               },
-              { name: t.ledger.time, cell: ({ recorded_at }) => <Time at={recorded_at} /> },
+              { name: t.ledger.time, value: ({ recorded_at }) => recorded_at, as: 'time' },
               {
                 name: t.ledger.decision,
-                cell: ({ decision }) => decision !== null && <Decision decision={decision} />,
+                value: ({ decision }) => decision,
+                cell: (entry) => <Decided entry={entry} />,
               },
-              { name: t.ledger.agent, cell: ({ agent_id }) => <Id>{agent_id ?? '–'}</Id> },
-              { name: t.ledger.action, cell: ({ action }) => <Id>{action ?? '–'}</Id> },
-              { name: t.ledger.resource, cell: ({ resource }) => <Id>{resource || '–'}</Id> },
-              {
-                name: t.ledger.reason,
-                cell: ({ reason }) => (
-                  <span className={ui['muted']}>
-                    <Literal>{reason ?? '–'}</Literal>
-                  </span>
-                ),
-              },
+              { name: t.ledger.agent, value: ({ agent_id }) => agent_id, as: 'id' },
+              { name: t.ledger.action, value: ({ action }) => action, as: 'id' },
+              { name: t.ledger.resource, value: ({ resource }) => resource, as: 'id' },
+              { name: t.ledger.reason, value: ({ reason }) => reason },
             ]}
           />
         )}

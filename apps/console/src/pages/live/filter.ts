@@ -1,9 +1,17 @@
 import type { Entry } from '@remit/contract'
+import { isSpan } from './spans.ts'
+import type { Span } from './spans.ts'
 
 const NAMES = ['decision', 'agent', 'action', 'reason'] as const
 export type LiveFilter = { readonly [N in (typeof NAMES)[number]]?: string }
 
-export const readLiveFilter = (search: Record<string, unknown>): LiveFilter =>
+/** The search of the page: its filters, and the length of time that it counts. */
+export const readLive = (search: Record<string, unknown>): LiveFilter & { span?: Span } => ({
+  ...readLiveFilter(search),
+  ...(isSpan(search['span']) && { span: search['span'] }),
+})
+
+const readLiveFilter = (search: Record<string, unknown>): LiveFilter =>
   Object.fromEntries(
     NAMES.flatMap((name) => {
       const value = search[name]

@@ -11,7 +11,7 @@ import { Modal } from '../../ui/modal.tsx'
 import { CurlButton, Failure, Note } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
 
-const pathOf = (id: string, verb: 'admit' | 'withdraw'): string =>
+const pathOf = (id: string, verb: 'admit' | 'review' | 'withdraw'): string =>
   `/v1/mcp/tools/${encodeURIComponent(id)}/${verb}`
 
 /** Admits exactly the definition that the page shows. */
@@ -67,6 +67,25 @@ export function AdmitTool({ tool }: { tool: McpTool }) {
         {admit.error && <Failure error={admit.error} />}
       </Modal>
     </>
+  )
+}
+
+/** Records that the findings are harmless; it admits nothing. */
+export function ReviewTool({ tool: { id, digest, findings, review } }: { tool: McpTool }) {
+  const can = useCan()
+  const client = useQueryClient()
+  if (findings.length === 0 || review || !can('POST /v1/mcp/tools/{id}/review')) return null
+  return (
+    <ConfirmDelete
+      tone={undefined}
+      title={t.mcpTools.reviewTitle}
+      text={t.mcpTools.reviewText}
+      verb={t.mcpTools.review}
+      done={t.mcpTools.reviewed}
+      request={() => ({ method: 'POST', path: pathOf(id, 'review'), body: { digest } })}
+      onDelete={() => remit.reviewMcpTool({ params: { id }, body: { digest } })}
+      onDeleted={() => client.invalidateQueries({ queryKey: ['mcp-tools'] })}
+    />
   )
 }
 

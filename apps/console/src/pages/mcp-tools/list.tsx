@@ -1,13 +1,14 @@
 import type { McpTool } from '@remit/contract'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
+import { everyPage } from '../../format/csv.ts'
 import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
 import { Page, Stack, Table, TabLinks } from '../../ui/layout.tsx'
 import { Code, CurlButton, Empty, Loaded } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
-import { Id, Literal, Time } from '../../ui/values.tsx'
-import { allQuery, waitingQuery } from './queries.ts'
+import { Id } from '../../ui/values.tsx'
+import { allQuery, readTools, waitingQuery } from './queries.ts'
 import { ToolState } from './state.tsx'
 
 const TABS = [
@@ -62,7 +63,7 @@ function AllTools() {
           )
         return (
           <Stack>
-            <ToolTable tools={tools} />
+            <ToolTable tools={tools} all={() => everyPage(readTools)} />
             {query.hasNextPage && (
               <Button onClick={() => void query.fetchNextPage()}>{t.common.more}</Button>
             )}
@@ -73,28 +74,42 @@ function AllTools() {
   )
 }
 
-const ToolTable = ({ tools }: { tools: readonly McpTool[] }) => (
+interface ToolTableProps {
+  readonly tools: readonly McpTool[]
+  readonly all?: () => Promise<readonly McpTool[]>
+}
+
+const ToolTable = ({ tools, all }: ToolTableProps) => (
   <Table<McpTool>
     label={t.mcpTools.title}
     rows={tools}
     rowKey={({ id }) => id}
+    csv="mcp-tools"
+    {...(all && { all })}
     columns={[
       {
         name: t.mcpTools.tool,
+        value: ({ name }) => name,
         cell: ({ id, name }) => (
           <Link to="/mcp-tools/$id" params={{ id }}>
             <Id>{name}</Id>
           </Link>
         ),
       },
-      { name: t.mcpTools.server, cell: ({ upstream }) => <Literal>{upstream}</Literal> },
-      { name: t.mcpTools.state, cell: ({ state }) => <ToolState state={state} /> },
+      { name: t.mcpTools.server, value: ({ upstream }) => upstream },
+      {
+        name: t.mcpTools.state,
+        value: ({ state }) => t.mcpTools.states[state],
+        cell: ({ state }) => <ToolState state={state} />,
+      },
       {
         name: t.mcpTools.findings,
         end: true,
-        cell: ({ findings }) => (findings.length === 0 ? '–' : findings.length),
+        value: ({ findings }) => findings.join(', '),
+        cell: ({ findings, review }) =>
+          findings.length === 0 ? '–' : t.mcpTools.count(findings.length, review !== null),
       },
-      { name: t.mcpTools.changed, cell: ({ changed_at }) => <Time at={changed_at} /> },
+      { name: t.mcpTools.changed, value: ({ changed_at }) => changed_at, as: 'time' },
     ]}
   />
 )

@@ -4,6 +4,10 @@ import { remit } from '../../api/client.ts'
 
 const LIMIT = 100
 
+/** One page of all tools. */
+export const readTools = (cursor: string | undefined, signal?: AbortSignal) =>
+  remit.listMcpTools({ query: { limit: LIMIT, cursor }, ...(signal && { signal }) })
+
 /** The states of the tab of tools that an administrator should look at. */
 const WAITING: readonly McpToolState[] = ['changed', 'seen']
 
@@ -20,8 +24,7 @@ export const waitingQuery = queryOptions({
 export const allQuery = infiniteQueryOptions({
   queryKey: ['mcp-tools', 'all'],
   initialPageParam: '',
-  queryFn: ({ pageParam, signal }) =>
-    remit.listMcpTools({ query: { limit: LIMIT, cursor: pageParam || undefined }, signal }),
+  queryFn: ({ pageParam, signal }) => readTools(pageParam || undefined, signal),
   getNextPageParam: ({ next_cursor }) => next_cursor,
 })
 
@@ -31,7 +34,7 @@ export const toolQuery = (id: string) =>
     queryKey: ['mcp-tools', 'tool', id],
     queryFn: async ({ signal }): Promise<McpTool | null> => {
       for (let cursor: string | undefined; ;) {
-        const page = await remit.listMcpTools({ query: { limit: LIMIT, cursor }, signal })
+        const page = await readTools(cursor, signal)
         const found = page.data.find((tool) => tool.id === id)
         if (found) return found
         if (page.next_cursor === null) return null

@@ -6,8 +6,9 @@ import { spellOut } from '../../format/literal.ts'
 import { t } from '../../texts.ts'
 import { Card, Facts, Page, Row, Stack } from '../../ui/layout.tsx'
 import { Code, CurlButton, Loaded, Note, Skeleton } from '../../ui/states.tsx'
+import ui from '../../ui/ui.module.css'
 import { Id, Literal, Time } from '../../ui/values.tsx'
-import { AdmitTool, WithdrawTool } from './decide.tsx'
+import { AdmitTool, ReviewTool, WithdrawTool } from './decide.tsx'
 import { toolQuery } from './queries.ts'
 import { ToolState } from './state.tsx'
 
@@ -53,9 +54,10 @@ function Tool({ tool }: { tool: McpTool }) {
               [t.mcpTools.changed, <Time key="changed" at={changed_at} />],
             ]}
           />
-          <Findings findings={tool.findings} />
+          <Findings tool={tool} />
           <Row>
             <AdmitTool key={tool.id} tool={tool} />
+            <ReviewTool tool={tool} />
             <WithdrawTool tool={tool} />
           </Row>
         </Stack>
@@ -86,16 +88,33 @@ function Tool({ tool }: { tool: McpTool }) {
   )
 }
 
-const Findings = ({ findings }: { findings: readonly string[] }) =>
-  findings.length === 0 ? (
-    <Note tone="info">{t.mcpTools.noFindings}</Note>
-  ) : (
-    <Note tone="deny">
-      <span>
-        {t.mcpTools.findings}: <Literal>{findings.join(', ')}</Literal>
-      </span>
-    </Note>
+/** What the guard found, its score, and the texts that it marks; after a review, without the alarm. */
+function Findings({ tool: { findings, verdict, review } }: { tool: McpTool }) {
+  if (findings.length === 0) return <Note tone="info">{t.mcpTools.noFindings}</Note>
+  return (
+    <Stack>
+      <Note tone={review ? 'info' : 'deny'}>
+        <span>
+          {t.mcpTools.findings}: <Literal>{findings.join(', ')}</Literal>
+          {verdict && ` · ${t.mcpTools.score(verdict.score.toFixed(2))}`}
+        </span>
+        {review && (
+          <span>
+            {t.mcpTools.reviewedBy} <Id>{review.by}</Id> <Time at={review.at} as="full" />
+          </span>
+        )}
+      </Note>
+      {verdict?.marked.map(({ text, score }) => (
+        <blockquote key={text} className={ui['marked']}>
+          <mark>
+            <Literal>{text}</Literal>
+          </mark>
+          {score !== null && <small>{t.mcpTools.score(score.toFixed(2))}</small>}
+        </blockquote>
+      ))}
+    </Stack>
   )
+}
 
 function Change({ member, before, after }: McpTool['changes'][number]) {
   const label = t.mcpTools.differenceOf(member)

@@ -1,5 +1,5 @@
 import type { Policy, PolicyInput } from '@remit/contract'
-import { linesOf, textOrNull } from '../rules/lines.ts'
+import { keptOf, linesOf, textOrNull } from '../rules/lines.ts'
 
 /** A rule as it is typed: patterns as lines. */
 export interface Draft {
@@ -12,6 +12,8 @@ export interface Draft {
   readonly enabled: boolean
   readonly not_before: string | null
   readonly expires_at: string | null
+  /** The stored policy, for members that the form does not show. */
+  readonly kept: Partial<PolicyInput>
 }
 
 export const EMPTY: Draft = {
@@ -24,6 +26,7 @@ export const EMPTY: Draft = {
   enabled: true,
   not_before: null,
   expires_at: null,
+  kept: {},
 }
 
 export const draftOf = (policy: Policy): Draft => ({
@@ -36,10 +39,12 @@ export const draftOf = (policy: Policy): Draft => ({
   enabled: policy.enabled,
   not_before: policy.not_before,
   expires_at: policy.expires_at,
+  kept: keptOf(policy),
 })
 
 /** The body of the API. Every member is there, so that equal drafts have equal texts. */
 export const inputOf = (draft: Draft): PolicyInput => ({
+  ...draft.kept,
   description: textOrNull(draft.description),
   effect: draft.effect,
   agents: linesOf(draft.agents),

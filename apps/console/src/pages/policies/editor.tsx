@@ -9,6 +9,7 @@ import { Input } from '../../ui/field.tsx'
 import { Page, Stack } from '../../ui/layout.tsx'
 import { Loaded, Note } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
+import { Id, Literal } from '../../ui/values.tsx'
 import { requestQuery } from '../approvals/queries.ts'
 import { Conflict, isOutdated } from '../rules/conflict.tsx'
 import { DraftForm } from '../rules/draft-form.tsx'
@@ -29,12 +30,7 @@ import { RuleHistory } from './rule-history.tsx'
 export function PolicyEditor() {
   const { id } = useParams({ from: '/policies/$id' })
   const { like } = useSearch({ from: '/policies/$id' })
-  if (id !== 'new')
-    return (
-      <Page title={t.policies.edit(id)}>
-        <Existing key={id} id={id} />
-      </Page>
-    )
+  if (id !== 'new') return <Existing key={id} id={id} />
   return (
     <Page title={t.policies.new}>
       {like === undefined ? (
@@ -63,13 +59,19 @@ function Like({ id }: { id: string }) {
 
 function Existing({ id }: { id: string }) {
   const query = useQuery(policyQuery(id))
+  const name = query.data?.policy.description ?? t.policies.edit(id)
   return (
-    <Stack>
-      <Loaded query={query}>
-        {(stored) => <Editor id={id} stored={stored} first={draftOf(stored.policy)} />}
-      </Loaded>
-      <RuleHistory id={id} />
-    </Stack>
+    <Page
+      title={<Literal>{name}</Literal>}
+      lead={name === t.policies.edit(id) ? null : <Id>{id}</Id>}
+    >
+      <Stack>
+        <Loaded query={query}>
+          {(stored) => <Editor id={id} stored={stored} first={draftOf(stored.policy)} />}
+        </Loaded>
+        <RuleHistory id={id} />
+      </Stack>
+    </Page>
   )
 }
 
@@ -97,14 +99,17 @@ function Editor({ id, stored, first }: EditorProps) {
   const save = useSave(id)
   const isReplayed = replayed === text
   const canReplay = can('POST /v1/compliance/policies/replay')
-  const body = { ...input, ...(reason.trim() !== '' && { change_reason: reason.trim() }) }
+  const changeOf = (edited: Draft): PolicyChange => ({
+    ...inputOf(edited),
+    ...(reason.trim() !== '' && { change_reason: reason.trim() }),
+  })
   const isConflict = isOutdated(save.error)
   const needsReason = canReplay && !isReplayed
   const isInvalid = validation.data?.valid === false
 
-  const store = (version: Stored | null) =>
+  const store = (version: Stored | null, edited = draft) =>
     save.mutate(
-      { body, etag: version?.etag ?? null },
+      { body: changeOf(edited), etag: version?.etag ?? null },
       { onSuccess: (next) => next && setBase(next) },
     )
   return (
@@ -121,7 +126,7 @@ function Editor({ id, stored, first }: EditorProps) {
         save={id === null ? t.policies.create : t.policies.save}
         onSave={() => store(base)}
         error={isConflict ? null : save.error}
-        request={() => requestOf(id, body, base?.etag)}
+        request={() => requestOf(id, changeOf(draft), base?.etag)}
       >
         {!mayChange && <Note tone="info">{t.policies.readOnly}</Note>}
         <RuleForm
@@ -143,8 +148,10 @@ function Editor({ id, stored, first }: EditorProps) {
               save.reset()
             }}
             onMine={(theirs) => {
+              const mine = { ...draft, kept: draftOf(theirs.policy).kept }
+              setDraft(mine)
               setBase(theirs)
-              store(theirs)
+              store(theirs, mine)
             }}
           />
         )}

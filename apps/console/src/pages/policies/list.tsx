@@ -7,7 +7,7 @@ import { count } from '../../format/money.ts'
 import { t } from '../../texts.ts'
 import { Table } from '../../ui/layout.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
-import { Ago, Badge, Id, Literal, Time } from '../../ui/values.tsx'
+import { Badge, HourAgo, Literal } from '../../ui/values.tsx'
 import { RuleName } from '../rules/rule-name.tsx'
 import styles from './policies.module.css'
 import { policiesQuery } from './queries.ts'
@@ -36,8 +36,6 @@ export function PolicyList() {
   )
 }
 
-const Patterns = ({ of }: { of: readonly string[] }) => <Id>{of.join(', ')}</Id>
-
 function Rules({ rules }: { rules: readonly Policy[] }) {
   const hits = usePolicyHits()
   const shadows = useMemo(
@@ -49,9 +47,11 @@ function Rules({ rules }: { rules: readonly Policy[] }) {
       label={t.policies.policies}
       rows={rules}
       rowKey={({ id }) => id}
+      csv="policies"
       columns={[
         {
           name: t.policies.effect,
+          value: ({ effect, enabled }) => (enabled ? effect : t.policies.disabled),
           cell: ({ effect, enabled }) => (
             <Badge tone={enabled ? effect : undefined}>
               {enabled ? effect : t.policies.disabled}
@@ -60,6 +60,7 @@ function Rules({ rules }: { rules: readonly Policy[] }) {
         },
         {
           name: t.policies.rule,
+          value: ({ description }) => description,
           cell: (rule) => (
             <>
               <Link to="/policies/$id" params={{ id: rule.id }}>
@@ -69,28 +70,37 @@ function Rules({ rules }: { rules: readonly Policy[] }) {
             </>
           ),
         },
-        { name: t.policies.agents, cell: ({ agents }) => <Patterns of={agents} /> },
-        { name: t.policies.actions, cell: ({ actions }) => <Patterns of={actions} /> },
-        { name: t.policies.resources, cell: ({ resources }) => <Patterns of={resources} /> },
+        { name: t.policies.id, value: ({ id }) => id, isFileOnly: true },
+        {
+          name: t.policies.condition,
+          value: ({ condition }) => condition,
+          isFileOnly: true,
+        },
+        { name: t.policies.agents, value: ({ agents }) => agents.join(', '), as: 'id' },
+        { name: t.policies.actions, value: ({ actions }) => actions.join(', '), as: 'id' },
+        { name: t.policies.resources, value: ({ resources }) => resources.join(', '), as: 'id' },
+
         ...(hits
           ? [
               {
                 name: t.policies.hits,
                 end: true,
+                value: ({ id }: Policy) => hits.get(id)?.count ?? 0,
                 cell: ({ id }: Policy) => (
                   <span title={t.policies.hitsHint}>{count(hits.get(id)?.count ?? 0)}</span>
                 ),
               },
               {
                 name: t.policies.lastHit,
+                value: ({ id }: Policy) => hits.get(id)?.last,
                 cell: ({ id }: Policy) => {
                   const last = hits.get(id)?.last
-                  return last === undefined ? '–' : <Ago at={last} />
+                  return last === undefined ? '–' : <HourAgo start={last} />
                 },
               },
             ]
           : []),
-        { name: t.policies.updated, cell: ({ updated_at }) => <Time at={updated_at} /> },
+        { name: t.policies.updated, value: ({ updated_at }) => updated_at, as: 'time' },
       ]}
     />
   )

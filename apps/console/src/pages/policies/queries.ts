@@ -1,6 +1,7 @@
 import type { Entry, Policy, PolicyInput, Replay, Validation } from '@remit/contract'
 import { queryOptions } from '@tanstack/react-query'
 import { remit } from '../../api/client.ts'
+import { withCondition } from '../rules/with-condition.ts'
 
 const MOST = 1_000
 const DAY_MS = 86_400_000
@@ -25,8 +26,8 @@ export const readPolicy = async (id: string, signal?: AbortSignal): Promise<Stor
   return { policy: data, etag: headers.get('etag') ?? '' }
 }
 
-export const validatePolicy = (body: PolicyInput, signal: AbortSignal): Promise<Validation> =>
-  remit.createPolicy({ query: { validate: 'true' }, body, signal })
+export const validatePolicy = (input: PolicyInput, signal: AbortSignal): Promise<Validation> =>
+  withCondition(input, (body) => remit.createPolicy({ query: { validate: 'true' }, body, signal }))
 
 /** One rule with its version. */
 export const policyQuery = (id: string) =>

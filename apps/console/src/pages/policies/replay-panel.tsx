@@ -91,21 +91,24 @@ function Result({ result }: { result: Replay }) {
           label={t.policies.replayTitle}
           rows={flips}
           rowKey={({ seq }) => String(seq)}
+          csv="replay"
           columns={[
             {
               name: t.ledger.seq,
+              value: ({ seq }) => seq,
               cell: ({ seq }) => (
                 <Link to="/ledger/$seq" params={{ seq: String(seq) }}>
                   {seq}
                 </Link>
               ),
             },
-            { name: t.ledger.agent, cell: ({ agent_id }) => <Literal>{agent_id}</Literal> },
-            { name: t.ledger.action, cell: ({ action }) => <Literal>{action}</Literal> },
-            { name: t.ledger.decision, cell: ({ kind }) => t.policies.flips[kind] },
+            { name: t.ledger.agent, value: ({ agent_id }) => agent_id },
+            { name: t.ledger.action, value: ({ action }) => action },
+            { name: t.ledger.decision, value: ({ kind }) => t.policies.flips[kind] },
             {
               name: t.policies.byRule,
-              cell: ({ cause }) => <Id>{cause ?? t.policies.defaultEffect}</Id>,
+              value: ({ cause }) => cause ?? t.policies.defaultEffect,
+              as: 'id',
             },
           ]}
         />

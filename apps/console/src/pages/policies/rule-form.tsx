@@ -24,22 +24,20 @@ export function RuleForm(props: DraftFieldsProps<Draft>) {
   const { set, faultOf } = fieldsOf(props)
   return (
     <Stack>
-      <Grid>
-        <Input
-          readOnly={isReadOnly}
-          label={t.policies.description}
-          value={draft.description}
-          fault={faultOf('description')}
-          onValue={(description) => set({ description })}
-        />
-        <Select
-          label={t.policies.effect}
-          value={draft.effect}
-          options={EFFECTS}
-          disabled={isReadOnly}
-          onValue={(effect) => set({ effect: effect === 'allow' ? 'allow' : 'deny' })}
-        />
-      </Grid>
+      <Input
+        readOnly={isReadOnly}
+        label={t.policies.description}
+        value={draft.description}
+        fault={faultOf('description')}
+        onValue={(description) => set({ description })}
+      />
+      <Select
+        label={t.policies.effect}
+        value={draft.effect}
+        options={EFFECTS}
+        disabled={isReadOnly}
+        onValue={(effect) => set({ effect: effect === 'allow' ? 'allow' : 'deny' })}
+      />
       <PatternFields
         fields={PATTERNS}
         values={draft}

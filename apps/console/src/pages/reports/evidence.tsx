@@ -3,6 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { remit } from '../../api/client.ts'
+import { everyPage } from '../../format/csv.ts'
 import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
 import { Row, Stack, Table } from '../../ui/layout.tsx'
@@ -35,16 +36,17 @@ export const DatedSeqs = ({ of, dates }: DatedSeqsProps) => (
 /** Every entry behind a control, page by page. */
 export function AllEvidence({ report, control }: { report: string; control: string }) {
   const [isOpen, setOpen] = useState(false)
+  const read = (cursor: string | undefined, signal?: AbortSignal) =>
+    remit.listReportEvidence({
+      params: { id: report },
+      query: { control, limit: 100, cursor },
+      ...(signal && { signal }),
+    })
   const query = useInfiniteQuery({
     queryKey: ['reports', report, 'evidence', control],
     enabled: isOpen,
     initialPageParam: '',
-    queryFn: ({ pageParam, signal }) =>
-      remit.listReportEvidence({
-        params: { id: report },
-        query: { control, limit: 100, cursor: pageParam || undefined },
-        signal,
-      }),
+    queryFn: ({ pageParam, signal }) => read(pageParam || undefined, signal),
     getNextPageParam: ({ next_cursor }) => next_cursor,
   })
   if (!isOpen)
@@ -63,18 +65,22 @@ export function AllEvidence({ report, control }: { report: string; control: stri
             label={t.reports.allEvidence}
             rows={pages.flatMap(({ data }) => data)}
             rowKey={({ seq }) => String(seq)}
+            csv={`evidence-${control}`}
+            all={() => everyPage(read)}
             columns={[
               {
                 name: t.ledger.seq,
+                value: ({ seq }) => seq,
                 cell: ({ seq }) => (
                   <Link to="/ledger/$seq" params={{ seq: String(seq) }}>
                     {seq}
                   </Link>
                 ),
               },
-              { name: t.ledger.kind, cell: ({ kind }) => kind },
+              { name: t.ledger.kind, value: ({ kind }) => kind },
               {
                 name: t.ledger.time,
+                value: ({ recorded_at }) => recorded_at,
                 cell: ({ recorded_at }) => <Time at={recorded_at} as="full" />,
               },
             ]}

@@ -18,6 +18,7 @@ import { Bars } from './bars.tsx'
 import { canonicalHash } from './canonical.ts'
 import { Control } from './control.tsx'
 import { Findings } from './findings.tsx'
+import { NextSteps } from './next-steps.tsx'
 import { Pictures } from './pictures.tsx'
 import styles from './reports.module.css'
 
@@ -138,6 +139,7 @@ function Ready({ report }: { report: ReadyReport }) {
         />
         <Bars title={t.reports.decisionsChart} nameTitle={t.reports.kind} rows={kinds} />
       </Grid>
+      <NextSteps controls={controls} />
       <Pictures period={period} />
       <Findings findings={findings} />
       <Card title={t.reports.controls}>

@@ -10,7 +10,9 @@ import { Button } from '../../ui/button.tsx'
 import { Input, Select } from '../../ui/field.tsx'
 import { Card, Page, Row, Stack, Table } from '../../ui/layout.tsx'
 import { CurlButton, Empty, Failure, Loaded } from '../../ui/states.tsx'
-import { Badge, Time } from '../../ui/values.tsx'
+import ui from '../../ui/ui.module.css'
+import { Badge, useNow } from '../../ui/values.tsx'
+import { askedPeriod } from './asked-period.ts'
 
 const REPORT = {
   method: 'POST',
@@ -19,6 +21,7 @@ const REPORT = {
 }
 const FRAMEWORKS = Object.entries(t.reports.frameworks) as [Framework, string][]
 const POLL_MS = 2_000
+const NOW_MS = 10_000
 
 export function Reports() {
   const can = useCan()
@@ -57,7 +60,20 @@ function Generate() {
   const [framework, setFramework] = useState<Framework>('soc2')
   const [from, setFrom] = useState('')
   const [to, setTo] = useState('')
-  const body = { framework, ...(from !== '' && { from }), ...(to !== '' && { to }) }
+  const can = useCan()
+  const start = useQuery({
+    queryKey: ['ledger', 'start'],
+    enabled: can('GET /v1/ledger'),
+    staleTime: Infinity,
+    queryFn: async ({ signal }) => {
+      const query = { order: 'asc', limit: 1, fields: 'header' } as const
+      return (await remit.listEntries({ query, signal })).data[0]?.recorded_at ?? null
+    },
+  })
+  const body = {
+    framework,
+    ...askedPeriod({ from, to }, start.data ?? undefined, useNow(NOW_MS)),
+  }
   const generate = useMutation({
     mutationFn: () => remit.createReport({ body }),
     onSuccess: async ({ id }) => {
@@ -96,6 +112,9 @@ function Generate() {
           </Button>
           <CurlButton request={() => ({ ...REPORT, body })} />
         </Row>
+        <p className={ui['hint']}>
+          {t.reports.covers(shown(body.from), shown(body.to))} {t.reports.periodHint}
+        </p>
         {generate.isPending && <p role="status">{t.reports.generating}</p>}
         {generate.error && <Failure error={generate.error} />}
       </Stack>
@@ -103,14 +122,18 @@ function Generate() {
   )
 }
 
+const shown = (time: string): string => time.slice(0, 16).replace('T', ' ')
+
 const List = ({ reports }: { reports: readonly ReportListItem[] }) => (
   <Table<ReportListItem>
     label={t.reports.title}
     rows={reports}
     rowKey={({ id }) => id}
+    csv="reports"
     columns={[
       {
         name: t.reports.framework,
+        value: ({ framework }) => t.reports.frameworks[framework],
         cell: ({ id, framework }) => (
           <Link to="/reports/$id" params={{ id }}>
             {t.reports.frameworks[framework]}
@@ -119,10 +142,11 @@ const List = ({ reports }: { reports: readonly ReportListItem[] }) => (
       },
       {
         name: t.reports.period,
-        cell: ({ period }) => periodText(period),
+        value: ({ period }) => periodText(period),
       },
       {
         name: t.reports.status,
+        value: ({ status }) => status,
         cell: ({ status }) => (
           <Badge tone={status === 'ready' ? 'allow' : status === 'failed' ? 'deny' : 'wait'}>
             {status}
@@ -131,16 +155,16 @@ const List = ({ reports }: { reports: readonly ReportListItem[] }) => (
       },
       {
         name: t.reports.summary,
-        cell: ({ summary }) =>
+        value: ({ summary }) =>
           summary === null
-            ? '–'
+            ? null
             : `${t.reports.statuses.satisfied}: ${summary.satisfied} · ${t.reports.statuses.attention}: ${summary.attention}`,
       },
       {
         name: t.reports.openFindings,
-        cell: ({ summary }) => (summary && openText(summary)) ?? '–',
+        value: ({ summary }) => summary && openText(summary),
       },
-      { name: t.reports.generated, cell: ({ requested_at }) => <Time at={requested_at} /> },
+      { name: t.reports.generated, value: ({ requested_at }) => requested_at, as: 'time' },
     ]}
   />
 )

@@ -8,7 +8,7 @@ import { Button } from '../../ui/button.tsx'
 import { Card, Table } from '../../ui/layout.tsx'
 import { Failure, Loaded } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
-import { Badge, Literal, Time } from '../../ui/values.tsx'
+import { Badge, Literal } from '../../ui/values.tsx'
 
 const POLL_MS = 2_000
 const TONES = { pending: 'wait', delivered: 'allow', failed: 'deny' } as const
@@ -38,23 +38,24 @@ export function Deliveries({ webhook }: { webhook: string }) {
               label={t.settings.webhooks.deliveries}
               rows={data}
               rowKey={({ id }) => id}
+              csv={`deliveries-${webhook}`}
               columns={[
-                {
-                  name: t.settings.webhooks.event,
-                  cell: ({ event }) => <Literal>{event}</Literal>,
-                },
-                { name: t.common.created, cell: ({ created_at }) => <Time at={created_at} /> },
+                { name: t.settings.webhooks.event, value: ({ event }) => event },
+                { name: t.common.created, value: ({ created_at }) => created_at, as: 'time' },
                 {
                   name: t.settings.webhooks.state,
+                  value: ({ state }) => state,
                   cell: ({ state }) => <Badge tone={TONES[state]}>{state}</Badge>,
                 },
                 {
                   name: t.settings.webhooks.attempts,
+                  value: ({ attempts }) => attempts.length,
                   cell: (row) => <Attempts delivery={row} />,
                 },
                 {
                   name: t.settings.webhooks.next,
-                  cell: ({ next_attempt_at: at }) => (at === null ? '–' : <Time at={at} />),
+                  value: ({ next_attempt_at: at }) => at,
+                  as: 'time',
                 },
                 {
                   name: t.common.actions,

@@ -10,7 +10,7 @@ import { Card, Row, Stack, Table } from '../../ui/layout.tsx'
 import { Modal } from '../../ui/modal.tsx'
 import { SecretDialog } from '../../ui/secret-dialog.tsx'
 import { CurlButton, Failure, Loaded } from '../../ui/states.tsx'
-import { Badge, Id, Literal, Time } from '../../ui/values.tsx'
+import { Badge, Id } from '../../ui/values.tsx'
 
 const ROLES = ['admin', 'ingest', 'approver', 'read'] as const
 
@@ -55,26 +55,23 @@ export function Keys() {
             label={t.settings.tabs.keys}
             rows={data}
             rowKey={({ id }) => id}
+            csv="keys"
             columns={[
-              { name: t.settings.keys.id, cell: ({ id }) => <Id>{id}</Id> },
-              { name: t.settings.keys.role, cell: ({ role }) => role },
-              {
-                name: t.settings.keys.person,
-                cell: ({ person }) => <Literal>{person ?? '–'}</Literal>,
-              },
-              {
-                name: t.settings.keys.purpose,
-                cell: ({ name }) => <Literal>{name ?? '–'}</Literal>,
-              },
+              { name: t.settings.keys.id, value: ({ id }) => id, as: 'id' },
+              { name: t.settings.keys.role, value: ({ role }) => role },
+              { name: t.settings.keys.person, value: ({ person }) => person },
+              { name: t.settings.keys.purpose, value: ({ name }) => name },
               {
                 name: t.settings.keys.state,
+                value: ({ revoked_at: at }) =>
+                  at === null ? t.settings.keys.active : t.settings.keys.revoked,
                 cell: ({ revoked_at: at }) => (
                   <Badge tone={at === null ? 'allow' : undefined}>
                     {at === null ? t.settings.keys.active : t.settings.keys.revoked}
                   </Badge>
                 ),
               },
-              { name: t.settings.keys.created, cell: ({ created_at }) => <Time at={created_at} /> },
+              { name: t.settings.keys.created, value: ({ created_at }) => created_at, as: 'time' },
               {
                 name: t.common.actions,
                 end: true,

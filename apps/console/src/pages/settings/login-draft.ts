@@ -1,4 +1,5 @@
 import type { LoginProvider, LoginProviderInput, PersonRole } from '@remit/contract'
+import { keptOf, linesOf } from '../rules/lines.ts'
 
 /** The form of an identity provider: lists are texts with one item per line. */
 export interface LoginDraft {
@@ -11,6 +12,8 @@ export interface LoginDraft {
   readonly roleClaim: string
   readonly roles: string
   readonly domains: string
+  /** The stored provider, for members that the form does not show. */
+  readonly kept: Partial<LoginProviderInput>
 }
 
 export const draftOf = (stored: LoginProvider | null): LoginDraft => ({
@@ -22,17 +25,13 @@ export const draftOf = (stored: LoginProvider | null): LoginDraft => ({
   roleClaim: stored?.role_claim ?? 'groups',
   roles: (stored?.role_map ?? []).map(({ group, role }) => `${group}=${role}`).join('\n'),
   domains: (stored?.domains ?? []).map(({ domain }) => domain).join('\n'),
+  kept: stored ? keptOf(stored) : {},
 })
-
-const linesOf = (text: string): string[] =>
-  text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
 
 /** The body of the request; the server checks it. */
 export function bodyOf(draft: LoginDraft): LoginProviderInput {
   return {
+    ...draft.kept,
     issuer: draft.issuer.trim(),
     client_id: draft.clientId.trim(),
     ...(draft.isPublic

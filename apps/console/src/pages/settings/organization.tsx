@@ -9,6 +9,7 @@ import { Checkbox, Input, Select, TextArea } from '../../ui/field.tsx'
 import { Card, Row, Stack } from '../../ui/layout.tsx'
 import { CurlButton, Failure, Loaded, Note } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
+import ui from '../../ui/ui.module.css'
 import { Literal } from '../../ui/values.tsx'
 import { SETTING_TEXTS } from './setting-texts.ts'
 
@@ -56,7 +57,7 @@ function Form({ stored }: { stored: Organization }) {
   const errors = fieldErrorsOf(save.error)
   const faultOf = (name: string) => errors.find(({ path }) => path.includes(name))?.message
   return (
-    <Card title={t.settings.tabs.organization}>
+    <Card className={ui['form']} title={t.settings.tabs.organization}>
       <Stack>
         {Object.entries(values).map(([name, value]) => (
           <Setting
@@ -104,16 +105,17 @@ interface SettingProps {
 
 /** One setting with the effect of a change, by the kind of its value. */
 function Setting({ name, value, isReadOnly, fault, onValue }: SettingProps) {
-  const shared = { label: name, hint: SETTING_TEXTS[name], fault }
+  const { label, text: effect, warnings } = SETTING_TEXTS[name]
+  const warning = warnings?.[String(value)]
+  const hint = (
+    <>
+      {effect} <code>{name}</code>
+    </>
+  )
+  const shared = { label, hint, fault }
   if (typeof value === 'boolean')
     return (
-      <Checkbox
-        label={name}
-        hint={SETTING_TEXTS[name]}
-        isOn={value}
-        disabled={isReadOnly}
-        onToggle={onValue}
-      />
+      <Checkbox label={label} hint={hint} isOn={value} disabled={isReadOnly} onToggle={onValue} />
     )
   if (typeof value === 'number')
     return (
@@ -127,12 +129,16 @@ function Setting({ name, value, isReadOnly, fault, onValue }: SettingProps) {
     )
   if (typeof value === 'string')
     return (
-      <Select
-        {...shared}
-        value={value}
-        options={name === 'at_monthly_limit' ? AT_LIMIT : EFFECTS}
-        onValue={(text) => onValue(choiceOf(text))}
-      />
+      <>
+        <Select
+          {...shared}
+          value={value}
+          disabled={isReadOnly}
+          options={name === 'at_monthly_limit' ? AT_LIMIT : EFFECTS}
+          onValue={(text) => onValue(choiceOf(text))}
+        />
+        {warning !== undefined && <Note tone="wait">{warning}</Note>}
+      </>
     )
   return (
     <TextArea

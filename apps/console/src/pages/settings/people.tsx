@@ -57,9 +57,11 @@ export function People() {
               label={t.settings.tabs.people}
               rows={data}
               rowKey={({ id }) => id}
+              csv="people"
               columns={[
                 {
                   name: t.settings.people.email,
+                  value: ({ email }) => email,
                   cell: ({ email, name }) => (
                     <>
                       <Literal>{email}</Literal>
@@ -73,6 +75,7 @@ export function People() {
                 },
                 {
                   name: t.settings.people.role,
+                  value: ({ role }) => role,
                   cell: ({ id, email, role }) =>
                     can('PATCH /v1/people/{id}') ? (
                       <select
@@ -96,10 +99,12 @@ export function People() {
                 },
                 {
                   name: t.settings.people.status,
+                  value: ({ status }) => status,
                   cell: ({ status }) => <Badge tone={TONES[status]}>{status}</Badge>,
                 },
                 {
                   name: t.settings.people.lastLogin,
+                  value: ({ last_login_at: at }) => at ?? t.common.never,
                   cell: ({ last_login_at: at }) =>
                     at === null ? t.common.never : <Time at={at} />,
                 },

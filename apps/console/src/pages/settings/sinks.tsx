@@ -4,7 +4,7 @@ import { remit } from '../../api/client.ts'
 import { t } from '../../texts.ts'
 import { Table } from '../../ui/layout.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
-import { Badge, Id, Literal, Time } from '../../ui/values.tsx'
+import { Badge, Literal, Time } from '../../ui/values.tsx'
 
 const { sinks: texts } = t.settings
 const TONES = { streaming: 'allow', retrying: 'deny', paused: 'wait' } as const
@@ -34,17 +34,20 @@ export function Sinks() {
             label={t.settings.tabs.sinks}
             rows={data}
             rowKey={({ id }) => id}
+            csv="streams"
             columns={[
-              { name: texts.id, cell: ({ id }) => <Id>{id}</Id> },
-              { name: texts.type, cell: ({ type, format }) => `${type} · ${format}` },
+              { name: texts.id, value: ({ id }) => id, as: 'id' },
+              { name: texts.type, value: ({ type, format }) => `${type} · ${format}` },
               {
                 name: texts.state,
+                value: ({ state }) => state,
                 cell: ({ state }) => <Badge tone={TONES[state]}>{state}</Badge>,
               },
-              { name: texts.watermark, end: true, cell: ({ watermark_seq: seq }) => seq ?? '–' },
-              { name: texts.lag, end: true, cell: ({ lag_entries: lag }) => lag },
+              { name: texts.watermark, end: true, value: ({ watermark_seq: seq }) => seq },
+              { name: texts.lag, end: true, value: ({ lag_entries: lag }) => lag },
               {
                 name: texts.error,
+                value: ({ last_error: error }) => error?.code,
                 cell: ({ last_error: error }) =>
                   error === null ? (
                     '–'

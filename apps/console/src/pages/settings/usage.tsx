@@ -115,9 +115,10 @@ function Meters({ rows }: { rows: Usage['data'] }) {
           label={texts.month}
           rows={sums}
           rowKey={({ meter }) => meter}
+          csv="usage"
           columns={[
-            { name: texts.meter, cell: ({ meter }) => texts.meters[meter] },
-            { name: texts.used, end: true, cell: ({ quantity }) => number.format(quantity) },
+            { name: texts.meter, value: ({ meter }) => texts.meters[meter] },
+            { name: texts.used, end: true, value: ({ quantity }) => quantity },
           ]}
         />
       )}

@@ -7,11 +7,11 @@ import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
 import { ConfirmDelete } from '../../ui/confirm-delete.tsx'
 import { Checkbox, Input, Select } from '../../ui/field.tsx'
-import { Card, Row, Stack, Table } from '../../ui/layout.tsx'
+import { Card, Grid, Row, Stack, Table } from '../../ui/layout.tsx'
 import { SecretDialog } from '../../ui/secret-dialog.tsx'
 import { CurlButton, Empty, Failure, Loaded } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
-import { Badge, Id, Literal } from '../../ui/values.tsx'
+import { Badge, Id } from '../../ui/values.tsx'
 import ui from '../../ui/ui.module.css'
 import { faultAt } from '../rules/use-validation.ts'
 import { Deliveries } from './deliveries.tsx'
@@ -22,16 +22,8 @@ const HOOK = {
   body: { url: 'https://hooks.example.com/remit', events: ['approval.requested'] },
 }
 
-const EVENTS: readonly WebhookEvent[] = [
-  'approval.requested',
-  'approval.decided',
-  'approval.expired',
-  'approval.consumed',
-  'authorization.denied',
-  'enforcement.gap',
-  'quota.threshold',
-  'spend.threshold',
-]
+/** Every event of the contract: the texts have one for each. */
+const EVENTS = Object.keys(t.settings.webhooks.eventTexts) as readonly WebhookEvent[]
 
 const FORMATS = Object.entries(t.settings.webhooks.formats) as [WebhookFormat, string][]
 
@@ -76,18 +68,18 @@ export function Webhooks() {
               label={t.settings.tabs.webhooks}
               rows={data}
               rowKey={({ id }) => id}
+              csv="webhooks"
               columns={[
                 {
                   name: t.settings.webhooks.format,
-                  cell: ({ format }) => t.settings.webhooks.formats[format],
+                  value: ({ format }) => t.settings.webhooks.formats[format],
                 },
-                { name: t.settings.webhooks.url, cell: ({ url }) => <Id>{url}</Id> },
-                {
-                  name: t.settings.webhooks.events,
-                  cell: ({ events }) => <Literal>{events.join(', ')}</Literal>,
-                },
+                { name: t.settings.webhooks.url, value: ({ url }) => url, as: 'id' },
+                { name: t.settings.webhooks.events, value: ({ events }) => events.join(', ') },
                 {
                   name: t.settings.webhooks.state,
+                  value: ({ enabled, disabled_reason: why }) =>
+                    enabled ? t.settings.on : (why ?? t.settings.off),
                   cell: ({ enabled, disabled_reason }) => (
                     <Badge tone={enabled ? 'allow' : undefined}>
                       {enabled ? t.settings.on : (disabled_reason ?? t.settings.off)}
@@ -207,18 +199,19 @@ function NewWebhook({ onMade }: { onMade: (secret: string | null) => void }) {
         </p>
         <fieldset>
           <legend className={ui['legend']}>{t.settings.webhooks.events}</legend>
-          <Row>
+          <Grid>
             {EVENTS.map((event) => (
               <Checkbox
                 key={event}
                 label={event}
+                hint={t.settings.webhooks.eventTexts[event]}
                 isOn={events.includes(event)}
                 onToggle={(isOn) =>
                   setEvents(EVENTS.filter((one) => (one === event ? isOn : events.includes(one))))
                 }
               />
             ))}
-          </Row>
+          </Grid>
         </fieldset>
         {create.error && <Failure error={create.error} />}
       </Stack>

@@ -3,26 +3,28 @@ import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-q
 import { Link } from '@tanstack/react-router'
 import { remit } from '../../api/client.ts'
 import { useCan } from '../../api/session.ts'
+import { everyPage } from '../../format/csv.ts'
 import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card, Stack, Table } from '../../ui/layout.tsx'
 import { CurlButton, Failure, Loaded } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
-import { Ago, Id, Literal, Money, Time } from '../../ui/values.tsx'
+import { Ago, Id } from '../../ui/values.tsx'
 
 /** Amounts that wait for a report of their cost; of one agent where it is given. */
 export function Holds({ agent }: { agent: string | undefined }) {
   const can = useCan()
   const client = useQueryClient()
+  const read = (cursor: string | undefined, signal?: AbortSignal) =>
+    remit.listSpendHolds({
+      query: { limit: 100, cursor, agent_id: agent },
+      ...(signal && { signal }),
+    })
   const query = useInfiniteQuery({
     queryKey: ['spend', 'holds', agent],
     initialPageParam: '',
-    queryFn: ({ pageParam, signal }) =>
-      remit.listSpendHolds({
-        query: { limit: 100, cursor: pageParam || undefined, agent_id: agent },
-        signal,
-      }),
+    queryFn: ({ pageParam, signal }) => read(pageParam || undefined, signal),
     getNextPageParam: ({ next_cursor }) => next_cursor,
   })
   const release = useMutation({
@@ -47,29 +49,31 @@ export function Holds({ agent }: { agent: string | undefined }) {
                   label={t.spend.holds}
                   rows={holds}
                   rowKey={({ decision_id }) => decision_id}
+                  csv="holds"
+                  all={() => everyPage(read)}
                   columns={[
                     {
                       name: t.spend.decision,
+                      value: ({ decision_id }) => decision_id,
                       cell: ({ decision_id }) => (
-                        <Link to="/ledger" search={{ decision_id }}>
+                        <Link to="/decisions/$id" params={{ id: decision_id }}>
                           <Id>{decision_id}</Id>
                         </Link>
                       ),
                     },
-                    {
-                      name: t.spend.agent,
-                      cell: ({ agent_id }) => <Literal>{agent_id}</Literal>,
-                    },
+                    { name: t.spend.agent, value: ({ agent_id }) => agent_id },
                     {
                       name: t.spend.amount,
                       end: true,
-                      cell: ({ amount_usd }) => <Money amount={amount_usd} />,
+                      value: ({ amount_usd }) => amount_usd,
+                      as: 'money',
                     },
-                    { name: t.spend.age, cell: ({ held_at }) => <Ago at={held_at} /> },
                     {
-                      name: t.spend.expires,
-                      cell: ({ expires_at: at }) => (at === null ? '–' : <Time at={at} />),
+                      name: t.spend.age,
+                      value: ({ held_at }) => held_at,
+                      cell: ({ held_at }) => <Ago at={held_at} />,
                     },
+                    { name: t.spend.expires, value: ({ expires_at: at }) => at, as: 'time' },
                     {
                       name: t.common.actions,
                       end: true,

@@ -9,33 +9,30 @@ import { Grid } from '../../ui/layout.tsx'
 import { Modal } from '../../ui/modal.tsx'
 import { CurlButton, Failure } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
+import { draftOf, inputOf } from './limit-draft.ts'
+import type { Draft } from './limit-draft.ts'
 
 interface LimitDialogProps {
   /** Null for a new one. */
   readonly limit: SpendLimit | null
+  /** The agent of a new one, where it is known. */
+  readonly agent?: string
   readonly onClose: () => void
 }
 
-const amount = (text: string): number | null => (text.trim() === '' ? null : Number(text))
 const MISSING = Object.entries(t.spend.missingOptions)
 
-export function LimitDialog({ limit, onClose }: LimitDialogProps) {
+export function LimitDialog({ limit, agent: known, onClose }: LimitDialogProps) {
   const client = useQueryClient()
-  const [agent, setAgent] = useState(limit?.agent_id ?? '')
-  const [daily, setDaily] = useState(String(limit?.daily_usd ?? ''))
-  const [monthly, setMonthly] = useState(String(limit?.monthly_usd ?? ''))
-  const [missing, setMissing] = useState<'zero' | 'deny'>(limit?.on_missing_amount ?? 'zero')
-  const body = {
-    daily_usd: amount(daily),
-    monthly_usd: amount(monthly),
-    on_missing_amount: missing,
-    hold_ttl_seconds: limit?.hold_ttl_seconds ?? null,
-    ...(limit && { settlement_by_agent: limit.settlement_by_agent }),
-  }
+  const [agent, setAgent] = useState(limit?.agent_id ?? known ?? '')
+  const [draft, setDraft] = useState(draftOf(limit))
+  const body = inputOf(draft)
+  const set = (change: Partial<Draft>) => setDraft({ ...draft, ...change })
   const close = (text: string) => ({
     onSuccess: async () => {
       announce(text)
       await client.invalidateQueries({ queryKey: ['spend'] })
+      await client.invalidateQueries({ queryKey: ['first-steps'] })
       onClose()
     },
   })
@@ -77,7 +74,7 @@ export function LimitDialog({ limit, onClose }: LimitDialogProps) {
       <Input
         label={t.spend.agent}
         value={agent}
-        readOnly={limit !== null}
+        readOnly={limit !== null || known !== undefined}
         fault={faultOf('id')}
         onValue={setAgent}
       />
@@ -86,24 +83,24 @@ export function LimitDialog({ limit, onClose }: LimitDialogProps) {
           label={t.spend.daily}
           inputMode="decimal"
           hint={t.spend.none}
-          value={daily}
+          value={draft.daily}
           fault={faultOf('daily_usd')}
-          onValue={setDaily}
+          onValue={(daily) => set({ daily })}
         />
         <Input
           label={t.spend.monthly}
           inputMode="decimal"
           hint={t.spend.none}
-          value={monthly}
+          value={draft.monthly}
           fault={faultOf('monthly_usd')}
-          onValue={setMonthly}
+          onValue={(monthly) => set({ monthly })}
         />
       </Grid>
       <Select
         label={t.spend.missing}
-        value={missing}
+        value={draft.missing}
         options={MISSING}
-        onValue={(value) => setMissing(value === 'deny' ? 'deny' : 'zero')}
+        onValue={(value) => set({ missing: value === 'deny' ? 'deny' : 'zero' })}
       />
       {(save.error ?? remove.error) && <Failure error={save.error ?? remove.error} />}
     </Modal>

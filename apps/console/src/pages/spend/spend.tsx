@@ -2,7 +2,6 @@ import type { SpendLimit } from '@remit/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { remit } from '../../api/client.ts'
 import { useCan } from '../../api/session.ts'
 import { usd } from '../../format/money.ts'
 import { t } from '../../texts.ts'
@@ -10,18 +9,13 @@ import { Button } from '../../ui/button.tsx'
 import { Page, Stack, Table } from '../../ui/layout.tsx'
 import { CurlButton, Empty, Loaded } from '../../ui/states.tsx'
 import { Meter } from '../../ui/tile.tsx'
-import { Literal, Money } from '../../ui/values.tsx'
+import { Literal } from '../../ui/values.tsx'
 import { BurnDown } from './burn-down.tsx'
 import { Holds } from './holds.tsx'
 import { LimitDialog } from './limit-dialog.tsx'
+import { limitsQuery } from './queries.ts'
 
 const LIMIT = { method: 'POST', path: '/v1/spend-limits/payer', body: { daily_usd: 100 } }
-
-export const limitsQuery = {
-  queryKey: ['spend', 'limits'],
-  queryFn: ({ signal }: { signal: AbortSignal }) =>
-    remit.listSpendLimits({ query: { limit: 1_000 }, signal }),
-}
 
 export function Spend() {
   const can = useCan()
@@ -78,9 +72,11 @@ function Limits({ limits, onEdit }: LimitsProps) {
       label={t.spend.limits}
       rows={limits}
       rowKey={({ agent_id }) => agent_id}
+      csv="spend-limits"
       columns={[
         {
           name: t.spend.agent,
+          value: ({ agent_id }) => agent_id,
           cell: ({ agent_id }) => (
             <Link to="/spend" search={{ agent: agent_id }}>
               <Literal>{agent_id}</Literal>
@@ -89,16 +85,19 @@ function Limits({ limits, onEdit }: LimitsProps) {
         },
         {
           name: t.spend.day,
+          value: ({ spent: { day } }) => day.usd + day.held_usd,
           cell: ({ spent, daily_usd }) => <Used used={spent.day} cap={daily_usd} />,
         },
         {
           name: t.spend.month,
+          value: ({ spent: { month } }) => month.usd + month.held_usd,
           cell: ({ spent, monthly_usd }) => <Used used={spent.month} cap={monthly_usd} />,
         },
         {
           name: t.spend.held,
           end: true,
-          cell: ({ spent }) => <Money amount={spent.month.held_usd} />,
+          value: ({ spent }) => spent.month.held_usd,
+          as: 'money',
         },
         ...(onEdit
           ? [

@@ -1,5 +1,5 @@
 import type { AgentSelector, TrustPolicy, TrustPolicyInput } from '@remit/contract'
-import { linesOf, textOrNull } from '../rules/lines.ts'
+import { keptOf, linesOf, textOrNull } from '../rules/lines.ts'
 
 /** A trust policy as it is typed. */
 export interface Draft {
@@ -11,6 +11,8 @@ export interface Draft {
   readonly condition: string
   readonly enabled: boolean
   readonly expires_at: string | null
+  /** The stored policy, for members that the form does not show. */
+  readonly kept: Partial<TrustPolicyInput>
 }
 
 export const EMPTY: Draft = {
@@ -22,6 +24,7 @@ export const EMPTY: Draft = {
   condition: '',
   enabled: true,
   expires_at: null,
+  kept: {},
 }
 
 export const draftOf = (policy: TrustPolicy): Draft => ({
@@ -33,9 +36,11 @@ export const draftOf = (policy: TrustPolicy): Draft => ({
   condition: policy.condition ?? '',
   enabled: policy.enabled,
   expires_at: policy.expires_at,
+  kept: keptOf(policy),
 })
 
 export const inputOf = (draft: Draft): TrustPolicyInput => ({
+  ...draft.kept,
   description: textOrNull(draft.description),
   effect: draft.effect,
   source_agents: linesOf(draft.source_agents).map(selectorOf),

@@ -23,6 +23,7 @@ const PATH = '/v1/identity/trust'
 export function TrustEditor() {
   const { id } = useParams({ from: '/agents/trust/$id' })
   const query = useQuery({ ...trustQuery, enabled: id !== 'new' })
+  const name = query.data?.data.find((one) => one.id === id)?.description
   if (id === 'new')
     return (
       <Page title={t.agents.trust.create}>
@@ -30,7 +31,7 @@ export function TrustEditor() {
       </Page>
     )
   return (
-    <Page title={t.agents.trust.edit(id)}>
+    <Page title={<Literal>{name ?? t.agents.trust.edit(id)}</Literal>}>
       <Loaded query={query}>
         {({ data }) => {
           const stored = data.find((one) => one.id === id)

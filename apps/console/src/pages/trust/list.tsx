@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { t } from '../../texts.ts'
 import { Table } from '../../ui/layout.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
-import { Badge, Id, Literal, Time } from '../../ui/values.tsx'
+import { Badge } from '../../ui/values.tsx'
 import { RuleName } from '../rules/rule-name.tsx'
 import { selectorText } from './draft.ts'
 import { trustQuery } from './queries.ts'
@@ -14,10 +14,6 @@ const POLICY = {
   path: '/v1/identity/trust',
   body: { effect: 'allow', source_agents: ['planner'], target_agents: ['payer'], actions: ['pay'] },
 }
-
-const Selectors = ({ of }: { of: TrustPolicy['source_agents'] }) => (
-  <Literal>{of.map(selectorText).join(', ')}</Literal>
-)
 
 export function TrustPolicies() {
   const query = useQuery(trustQuery)
@@ -33,9 +29,11 @@ export function TrustPolicies() {
             label={t.agents.tabs.trust}
             rows={data}
             rowKey={({ id }) => id}
+            csv="trust-policies"
             columns={[
               {
                 name: t.agents.trust.effect,
+                value: ({ effect, enabled }) => (enabled ? effect : t.policies.disabled),
                 cell: ({ effect, enabled }) => (
                   <Badge tone={enabled ? effect : undefined}>
                     {enabled ? effect : t.policies.disabled}
@@ -44,6 +42,7 @@ export function TrustPolicies() {
               },
               {
                 name: t.policies.rule,
+                value: ({ id, description }) => description ?? id,
                 cell: (rule) => (
                   <Link to="/agents/trust/$id" params={{ id: rule.id }}>
                     <RuleName rule={rule} />
@@ -51,22 +50,29 @@ export function TrustPolicies() {
                 ),
               },
               {
+                name: t.policies.condition,
+                value: ({ condition }) => condition,
+                isFileOnly: true,
+              },
+              {
                 name: t.agents.trust.source,
-                cell: (rule) => <Selectors of={rule.source_agents} />,
+                value: (rule) => rule.source_agents.map(selectorText).join(', '),
               },
               {
                 name: t.agents.trust.target,
-                cell: (rule) => <Selectors of={rule.target_agents} />,
+                value: (rule) => rule.target_agents.map(selectorText).join(', '),
               },
               {
                 name: t.agents.trust.actions,
-                cell: ({ actions }) => <Id>{actions.join(', ')}</Id>,
+                value: ({ actions }) => actions.join(', '),
+                as: 'id',
               },
               {
                 name: t.policies.ends,
-                cell: ({ expires_at: at }) => (at === null ? '–' : <Time at={at} />),
+                value: ({ expires_at: at }) => at,
+                as: 'time',
               },
-              { name: t.common.created, cell: ({ created_at }) => <Time at={created_at} /> },
+              { name: t.common.created, value: ({ created_at }) => created_at, as: 'time' },
             ]}
           />
         )

@@ -1,6 +1,7 @@
 import type { TrustPolicyInput, Validation } from '@remit/contract'
 import { queryOptions } from '@tanstack/react-query'
 import { remit } from '../../api/client.ts'
+import { withCondition } from '../rules/with-condition.ts'
 
 /** At most 1,000 exist. */
 export const trustQuery = queryOptions({
@@ -9,5 +10,7 @@ export const trustQuery = queryOptions({
   refetchOnWindowFocus: false,
 })
 
-export const validateTrust = (body: TrustPolicyInput, signal: AbortSignal): Promise<Validation> =>
-  remit.createTrustPolicy({ query: { validate: 'true' }, body, signal })
+export const validateTrust = (input: TrustPolicyInput, signal: AbortSignal): Promise<Validation> =>
+  withCondition(input, (body) =>
+    remit.createTrustPolicy({ query: { validate: 'true' }, body, signal }),
+  )

@@ -27,6 +27,7 @@ export const ADMINISTRATIVE: readonly string[] = [
   'issuer.trusted',
   'issuer.removed',
   'mcp.tool_admitted',
+  'mcp.tool_reviewed',
   'mcp.tool_withdrawn',
   'organization.updated',
   'key.created',

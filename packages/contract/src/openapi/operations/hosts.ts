@@ -25,6 +25,10 @@ export const hostOperations = {
     text: 'Admits the definition with this digest. The gateway lets calls pass within 30 seconds. `mapping: "declared"` pins the mapping that the definition declares in `x-authzen-mapping` (AuthZEN binding for MCP): action and resource of its calls come from there, unless the configuration of the gateway has a mapping. A later definition needs a new admission.',
     problems: ['mcp_tool_not_found', 'mcp_tool_changed'],
   },
+  reviewMcpTool: {
+    text: 'Records that an administrator looked at the findings of the guard in the definition with this digest and found them harmless. It admits nothing, and a later definition needs a new review.',
+    problems: ['mcp_tool_not_found', 'mcp_tool_changed'],
+  },
   withdrawMcpTool: {
     text: 'Withdraws a tool. The gateway refuses its calls within 30 seconds.',
     problems: ['mcp_tool_not_found'],

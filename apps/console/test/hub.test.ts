@@ -1,0 +1,246 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { askedPeriod } from '../src/pages/reports/asked-period.ts'
+import { hitsOf } from '../src/shell/search-hits.ts'
+import {
+  canRun,
+  go,
+  openBrowser,
+  openTab,
+  settled,
+  startSession,
+  violationsInBoth,
+} from './support/browser.ts'
+import type { Tab } from './support/browser.ts'
+import { startServer } from './support/server.ts'
+import type { Server } from './support/server.ts'
+
+describe('the period of a report', () => {
+  const now = Date.parse('2026-11-20T08:30:00.000Z')
+  const at = (time: string) => `2026-${time}:00.000Z`
+
+  test.each([
+    ['of a young ledger is all of it', {}, at('11-19T07:00'), at('11-19T07:00'), at('11-20T08:30')],
+    ['of an old ledger has 90 days', {}, at('01-01T00:00'), at('08-22T08:30'), at('11-20T08:30')],
+    [
+      'that ends today ends now',
+      { to: '2026-11-20' },
+      undefined,
+      at('08-22T08:30'),
+      at('11-20T08:30'),
+    ],
+    [
+      'of past dates is as typed',
+      { from: '2026-10-01', to: '2026-10-31' },
+      undefined,
+      '2026-10-01',
+      '2026-10-31',
+    ],
+  ])('%s', (_, typed, start, from, to) => {
+    expect(askedPeriod({ from: '', to: '', ...typed }, start, now)).toEqual({ from, to })
+  })
+})
+
+describe('a search', () => {
+  const nothing = { pages: [], agents: [], policies: [], rules: [], decisions: [] }
+  const targets = (text: string, canReadLedger = true) =>
+    hitsOf(text, { ...nothing, canReadLedger }).map(({ target }) => target.to)
+
+  test.each([
+    ['12', '/ledger/$seq'],
+    ['dec_01m8', '/decisions/$id'],
+    ['apr_01m8', '/approvals/$id'],
+    ['payments.*', '/ledger'],
+  ])('for %s leads to %s first', (text, to) => {
+    expect(targets(` ${text} `)[0]).toBe(to)
+  })
+
+  test('finds nothing for a blank text, and no entry without the right to read them', () => {
+    expect(targets('  ')).toEqual([])
+    expect(targets('12', false)).toEqual([])
+  })
+})
+
+describe.skipIf(!canRun)('the pages that lead', () => {
+  let server: Server
+  let browser: Browser
+  let tab: Tab
+  let page: Page
+  beforeAll(async () => {
+    ;[server, browser] = await Promise.all([startServer(), openBrowser()])
+    tab = await openTab(browser, server)
+    page = tab.page
+    await startSession(tab, server, server.key)
+    await page.goto('/console/')
+    await settled(page)
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+  })
+
+  const dialog = (name: string) => page.getByRole('dialog', { name })
+  const button = (name: string) => page.getByRole('main').getByRole('button', { name, exact: true })
+  const isDone = (name: string) =>
+    page
+      .getByRole('listitem')
+      .filter({ hasText: name })
+      .getByRole('img', { name: 'done' })
+      .waitFor()
+
+  test('an empty organization is led by forms to one that denies what no rule allows', async () => {
+    await page.getByText('First steps: 0 of 6 done').waitFor()
+    expect(await violationsInBoth(page)).toEqual([])
+    await button('Register').click()
+    const register = dialog('Register an agent')
+    await register.getByLabel('Agent id').fill('payer')
+    await register.getByLabel('Owners').fill('ada')
+    await register.getByRole('button', { name: 'Register an agent' }).click()
+    await isDone('Register an agent')
+    expect(new URL(page.url()).pathname).toBe('/console/')
+
+    await button('Ask').click()
+    const ask = dialog('Ask for the first decision')
+    expect(await ask.getByLabel('Agent id').inputValue()).toBe('payer')
+    await ask.getByRole('button', { name: 'Ask' }).click()
+    await ask.getByRole('status').waitFor()
+    expect(await violationsInBoth(page)).toEqual([])
+    await ask.getByRole('button', { name: 'Close' }).click()
+    await isDone('Ask for the first decision')
+
+    await button('Set a limit').click()
+    const limit = dialog('Limit of an agent')
+    await limit.getByLabel('Agent').fill('payer')
+    await limit.getByLabel('Per day (USD)').fill('100')
+    await limit.getByRole('button', { name: 'Save' }).click()
+    await isDone('Limit what an agent spends')
+
+    await page.getByRole('link', { name: 'New policy' }).click()
+    await page.waitForURL(/policies\/new/)
+    await server.api.createPolicy({ body: { effect: 'allow', actions: ['mail.*', 'payments.*'] } })
+    await server.api.setApprovalRule({
+      params: { id: 'large' },
+      body: { actions: ['payments.*'], condition: 'amount_usd > 50.0' },
+    })
+    await go(page, '/')
+    await isDone('Let people approve')
+    await button('Deny by default').click()
+    await dialog('Deny what no rule allows')
+      .getByRole('button', { name: 'Deny by default' })
+      .click()
+    await page.getByText(/First steps/).waitFor({ state: 'detached' })
+    expect((await server.api.getOrganization()).settings.default_effect).toBe('deny')
+    expect(tab.complaints.splice(0)).toEqual([])
+  })
+
+  test('a decision is one story from the request over the votes to its cost', async () => {
+    const body = {
+      agent_id: 'payer',
+      action: 'payments.transfer',
+      resource: 'invoice:9003',
+      context: { amount_usd: 60, upstream: 'bank', note: 'x\u202ey' },
+    }
+    const { request_id, decision_id: asked } = await server.api.authorize({ body })
+    await server.api.decideApproval({
+      params: { requestID: request_id! },
+      body: { decision: 'approve', comment: 'Invoice seen', approver: 'bob' },
+    })
+    const { decision_id: id, decision } = await server.api.authorize({ body })
+    expect(decision).toBe('allow')
+    await server.api.appendEntry({
+      body: {
+        action: 'payments.transfer',
+        agent_id: 'payer',
+        decision_id: id,
+        cost_usd: 59.5,
+        outcome: 'success',
+      },
+    })
+    await go(page, '/')
+    await page.goto(`/console/decisions/${id}`)
+    await settled(page)
+    const text = async (name: string) => page.getByRole('region', { name, exact: true }).innerText()
+
+    expect(await page.getByText('People approved exactly this request.').count()).toBe(1)
+    const main = await page.getByRole('main').innerText()
+    for (const part of ['invoice:9003', 'x\\u{202e}y', '$59.50', 'success', asked])
+      expect(main).toContain(part)
+    expect(await text('Rules that took part')).toMatch(
+      /Spend limit\s+payer\s+\$60.00 of \$100.00 today/,
+    )
+    expect(await text('Rules that took part')).toMatch(/Approval rule\s+large\s+used · 1 of 1/)
+    expect(await text('Votes')).toMatch(/bob\s+approve\s+[\d:]+\s+Invoice seen/)
+    for (const kind of ['approval.requested', 'authorization.decided', 'entry.appended'])
+      expect(await text('Entries')).toContain(kind)
+    expect(await violationsInBoth(page)).toEqual([])
+
+    await page.goto('/console/decisions/dec_none')
+    await page.getByText('The ledger has no such decision').waitFor()
+    expect(tab.complaints.splice(0)).toEqual([])
+  })
+
+  test('the page of an agent has its activity, spend, approvals, servers and stop', async () => {
+    await page.goto('/console/agents/payer')
+    await settled(page)
+    const region = (name: string) => page.getByRole('region', { name, exact: true })
+    const tile = (name: string) =>
+      page.getByRole('main').getByRole('link', { name: new RegExp(`^${name}`) })
+    await expect.poll(() => tile('Decisions').innerText(), { timeout: 60_000 }).toContain('3')
+
+    expect(await tile('Last seen').innerText()).toMatch(/ago|now/)
+    expect(await tile('Spent today').innerText()).toContain('of $100.00')
+    expect(await region('Newest decisions').innerText()).toContain('invoice:9003')
+    expect(await region('Approvals').innerText()).toContain('used')
+    expect(await page.getByRole('main').innerText()).toContain('bank')
+    expect(await button('Stop this agent').count()).toBe(1)
+    expect(await violationsInBoth(page)).toEqual([])
+    await region('Newest decisions').getByRole('link').first().click()
+    await page.waitForURL(/decisions\/dec_/)
+    await settled(page)
+    expect(tab.complaints.splice(0)).toEqual([])
+  })
+
+  test('a search by keyboard alone opens an agent, a decision by its resource, and an entry', async () => {
+    const find = async (text: string) => {
+      await page.keyboard.press('Control+k')
+      const search = dialog('Search')
+      await search.getByRole('combobox').fill(text)
+      await search.getByRole('option').first().waitFor()
+      return search
+    }
+    const search = await find('paye')
+    expect(await violationsInBoth(page)).toEqual([])
+    expect(await search.getByRole('option').first().innerText()).toContain('payer')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/agents\/payer/)
+
+    const found = await find('invoice:9003')
+    const first = found.getByRole('option').first()
+    await expect.poll(() => first.innerText(), { timeout: 60_000 }).toContain('payments.transfer')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/ledger\/\d+/)
+
+    await find('3')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/ledger\/3$/)
+    await settled(page)
+    expect(tab.complaints.splice(0)).toEqual([])
+  })
+
+  test('the first report, without dates, has the entries that there are, and says what to do', async () => {
+    await page.goto('/console/reports')
+    await settled(page)
+    await page.getByText(/^Covers .* UTC\./).waitFor()
+    await button('Generate').click()
+    await page.waitForURL(/reports\/\w+/)
+    await page.getByText('What to do about controls without evidence').waitFor()
+    const id = new URL(page.url()).pathname.split('/').at(-1)!
+    const report = await server.api.getReport({ params: { id } })
+    const content = 'content' in report ? report.content : null
+
+    expect(content?.ledger.by_kind['authorization.decided']).toBeGreaterThan(0)
+    expect(await violationsInBoth(page)).toEqual([])
+    expect(tab.complaints.splice(0)).toEqual([])
+  })
+})
