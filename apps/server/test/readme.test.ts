@@ -38,6 +38,9 @@ describe.skipIf(!hasModules())('the README, where decisions are installed,', () 
     const server = new RunningProcess('main', [], env, folder)
     const [, url = ''] = await server.says(/Remit listens on (\S+)/)
     const [key] = await server.says(/\brmk_[0-9A-Za-z]{65}\b/)
+    await server.says(
+      /Open by default:\n\n {2}default_effect is allow: .+\n {2}unknown_agents is allow: /,
+    )
 
     const answers: unknown[] = []
     for (const line of await readmeRequests(root, url)) {

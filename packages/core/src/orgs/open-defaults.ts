@@ -19,7 +19,7 @@ const OPEN = {
 } as const
 
 /** How many organizations allow by default; of the oldest 100 at most. */
-export interface OpenDefaults {
+interface OpenDefaults {
   /** Active organizations on the plan enterprise: the others have no rules that could allow. */
   readonly organizations: number
   /** True if further organizations were not read. */
@@ -29,7 +29,7 @@ export interface OpenDefaults {
 }
 
 /** Counts the organizations whose `default_effect` or `unknown_agents` is `allow`. */
-export async function findOpenDefaults(db: Db): Promise<OpenDefaults> {
+async function findOpenDefaults(db: Db): Promise<OpenDefaults> {
   const { rows, next } = await organizationPage(db, MOST)
   const all = rows.filter(
     (row) => row.plan === 'enterprise' && row.deleted_at === null && row.suspended_at === null,
@@ -44,7 +44,7 @@ export async function findOpenDefaults(db: Db): Promise<OpenDefaults> {
 }
 
 /** Returns one warning per open setting, without names of organizations. */
-export function openDefaultsWarnings({ organizations, more, open }: OpenDefaults): string[] {
+function openDefaultsWarnings({ organizations, more, open }: OpenDefaults): string[] {
   return (['default_effect', 'unknown_agents'] as const)
     .filter((name) => open[name] > 0)
     .map((name) => {
