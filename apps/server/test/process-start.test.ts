@@ -255,6 +255,7 @@ describe('a start beside Services of Kubernetes whose names begin with remit', (
 
     expect(code).toBe(0)
     expect(logOf(stderr).map(({ msg }) => msg)).toEqual([
+      expect.stringMatching(/^Evaluation: /),
       'REMIT_FLAVOUR is ignored: unknown setting; see docs/configuration.md',
     ])
   })
