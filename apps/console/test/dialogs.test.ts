@@ -13,7 +13,7 @@ const DIALOGS = [
   ['/approvals/ONE', 'Reject'],
   ['/agents', 'Register an agent'],
   ['/agents/support-bot', 'Show as curl'],
-  ['/ledger/3', 'Show as curl'],
+  ['/ledger', 'Show as curl'],
   ['/policies/new', 'Show as curl'],
   ['/spend', 'Set a limit'],
   ['/settings?tab=keys', 'Show as curl'],
