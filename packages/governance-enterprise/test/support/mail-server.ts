@@ -20,7 +20,7 @@ export interface MailServer extends AsyncDisposable {
   refuses: number | null
 }
 
-export const USER = { name: 'remit', password: 'p@ss/word' }
+const USER = { name: 'remit', password: 'p@ss/word' }
 
 export async function startMailServer(host = '127.0.0.1'): Promise<MailServer> {
   const received: Mail[] = []
