@@ -111,7 +111,9 @@ describe.skipIf(!canRun)('the page of MCP tools', () => {
   test('findings show their score and text, and are no alarm after the review of an administrator', async () => {
     const { id } = await report(EVIL)
     await open(`/mcp-tools/${id}`)
-    await page.getByText(/injection:instruction_override.* · score (?:0\.\d\d|1\.00) of 1/).waitFor()
+    await page
+      .getByText(/injection:instruction_override.* · score (?:0\.\d\d|1\.00) of 1/)
+      .waitFor()
     expect(await page.locator('mark').first().innerText()).toContain('Ignore all previous')
     await page.getByRole('button', { name: 'Reviewed, harmless' }).click()
     const dialog = page.getByRole('dialog', { name: 'The findings are harmless' })

@@ -74,7 +74,10 @@ export const McpTool = z
       .describe('`x-authzen-mapping` of the input schema; null if the definition declares none'),
     verdict: McpToolVerdict.nullable().describe('null for a report to an earlier version'),
     review: z
-      .object({ by: z.string(), at: Timestamp })
+      .object({
+        by: z.string().describe('Key or person that reviewed the definition'),
+        at: Timestamp.describe('Time of the review'),
+      })
       .nullable()
       .describe('The administrator who found the findings of this definition harmless'),
     changes: z.array(McpToolChange),

@@ -96,7 +96,9 @@ export function Facts({ rows }: { rows: readonly (readonly [string, ReactNode])[
   return (
     <dl className={styles['facts']}>
       {rows
-        .filter(([, value]) => value !== null && value !== undefined && value !== '')
+        .filter(
+          ([, value]) => value !== null && value !== undefined && value !== false && value !== '',
+        )
         .map(([name, value]) => (
           <FactRow key={name} name={name} value={value} />
         ))}

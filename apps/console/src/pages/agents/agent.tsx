@@ -70,11 +70,13 @@ function Record({ agent }: { agent: Agent }) {
         [t.agents.environment, environment && <Literal>{environment}</Literal>],
         [
           t.agents.labels,
-          <Literal key="l">
-            {Object.entries(labels)
-              .map(([label, value]) => `${label}=${value}`)
-              .join(', ')}
-          </Literal>,
+          Object.keys(labels).length > 0 && (
+            <Literal>
+              {Object.entries(labels)
+                .map(([label, value]) => `${label}=${value}`)
+                .join(', ')}
+            </Literal>
+          ),
         ],
         [t.agents.scopes, <Literal key="s">{scopes.join(', ')}</Literal>],
         [t.common.created, <Time key="c" at={created_at} as="full" />],

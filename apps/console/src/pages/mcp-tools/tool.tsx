@@ -107,7 +107,7 @@ function Findings({ tool: { findings, verdict, review } }: { tool: McpTool }) {
       {verdict?.marked.map(({ text, score }) => (
         <blockquote key={text} className={ui['marked']}>
           <mark>
-            <Literal>{text}</Literal>
+            <Literal lines>{text}</Literal>
           </mark>
           {score !== null && <small>{t.mcpTools.score(score.toFixed(2))}</small>}
         </blockquote>
