@@ -46,8 +46,8 @@ describe.skipIf(!hasModules())('one after the other, the README first, the reque
     await remit.close()
   })
 
-  const run = async (block: string): Promise<unknown> => {
-    const { stdout } = await promisify(execFile)('sh', ['-c', block], { env })
+  const run = async (block: string, variables = env): Promise<unknown> => {
+    const { stdout } = await promisify(execFile)('sh', ['-c', block], { env: variables })
     return JSON.parse(stdout)
   }
 
@@ -70,5 +70,60 @@ describe.skipIf(!hasModules())('one after the other, the README first, the reque
       decision: 'needs_approval',
       approval: { status: 'pending' },
     })
+  })
+
+  it('which-rule.md do what the page says of them', async () => {
+    const org = { ...env, REMIT_KEY: (await remit.organization()).key }
+    const send = async (path: string, body: object) => {
+      const response = await fetch(`${listener.url}${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${org.REMIT_KEY}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+      return (await response.json()) as { decision?: string; reason?: string }
+    }
+    const ask = async (agent_id: string, action: string, amount_usd?: number) => {
+      const context = amount_usd === undefined ? {} : { amount_usd }
+      const { decision, reason } = await send('/v1/authorize', { agent_id, action, context })
+      return `${decision} ${reason}`
+    }
+    const call = async (source_agent_id: string, target_agent_id: string, action: string) =>
+      (await send('/v1/identity/authorize', { source_agent_id, target_agent_id, action })).decision
+    for (const agent_id of ['old-bot', 'buyer', 'seller'])
+      await send('/v1/identity/agents', { agent_id, owners: [{ type: 'user', id: 'ada' }] })
+    const before = [await ask('old-bot', 'mail.read'), await ask('mail-bot', 'mail.send')]
+    const blocks = blocksOf('which-rule.md')
+    for (const block of blocks) await run(block, org)
+
+    expect(before).toEqual(['allow default_allow', 'allow default_allow'])
+    expect(blocks).toHaveLength(6)
+    expect([
+      await ask('old-bot', 'mail.read'),
+      await ask('anybody', 'db.drop'),
+      await ask('buyer', 'payments.transfer', 300),
+      await ask('buyer', 'payments.transfer', 300),
+      await ask('helpdesk', 'refunds.create', 40),
+      await ask('helpdesk', 'refunds.create', 400),
+      await ask('helpdesk', 'refunds.create'),
+      await ask('mail-bot', 'mail.read'),
+      await ask('mail-bot', 'mail.send'),
+      await ask('helpdesk', 'mail.send'),
+    ]).toEqual([
+      'deny agent_suspended',
+      'deny policy_deny',
+      'allow default_allow',
+      'deny spend_limit_daily',
+      'allow default_allow',
+      'needs_approval approval_required',
+      'needs_approval approval_required',
+      'allow permission_grant',
+      'deny no_permission',
+      'allow default_allow',
+    ])
+    expect([
+      await call('buyer', 'seller', 'quote.get'),
+      await call('buyer', 'seller', 'order.place'),
+      await call('seller', 'buyer', 'quote.get'),
+    ]).toEqual(['allow', 'deny', 'deny'])
   })
 })
