@@ -116,7 +116,9 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
   const warnings = (): Warning[] => {
     const { license } = entitlement
     const notice = license && expiryNotice(license, clock.now())
-    return [...(config.REMIT_ALLOW_LOOPBACK_TARGETS ? [LOOPBACK] : []), ...(notice ? [notice] : [])]
+    return [config.REMIT_ALLOW_LOOPBACK_TARGETS ? LOOPBACK : null, notice].filter(
+      (one) => one !== null,
+    )
   }
   const storage = await openStorage(config, log)
   const { db, signals } = storage

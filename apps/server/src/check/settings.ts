@@ -3,14 +3,11 @@ import { dirname, relative, resolve } from 'node:path'
 import { hasModules } from '../boot/modules.ts'
 import { isPostgres } from '../settings/environment.ts'
 import { foreignLedgers, ledgerKeyFile, openLedgerKey } from '../settings/ledger-key.ts'
-import { checkLicense } from '../settings/license.ts'
+import { checkLicense, expiryNotice } from '../settings/license.ts'
 import { readPepperFile } from '../settings/pepper-file.ts'
 import { openSecretsKeys, secretsKeyFile } from '../settings/secrets-key.ts'
 import { listed, ok, problem, warning } from './finding.ts'
 import type { Check, CheckFacts, Finding } from './finding.ts'
-
-const DAY_MS = 86_400_000
-const NOTICE_DAYS = 30
 
 export const license: Check = async ({ config, licenseKey, now }) => {
   if (!hasModules()) return ok('community edition, which needs none')
@@ -25,9 +22,8 @@ export const license: Check = async ({ config, licenseKey, now }) => {
     return problem(`${why}: ${effect}`, renew)
   }
   const { customer, expiresAt } = check.license
-  const left = Math.floor((Date.parse(expiresAt) - now()) / DAY_MS)
-  if (left < 0) return problem(`expired at ${expiresAt}`, renew)
-  if (left < NOTICE_DAYS) return warning(`expires in ${left} days, at ${expiresAt}`, renew)
+  const notice = expiryNotice(check.license, now())
+  if (notice) return (notice.level === 'error' ? problem : warning)(notice.text, renew)
   return ok(`licensed to ${customer} until ${expiresAt}`)
 }
 
