@@ -12,7 +12,7 @@ export interface StatsQuestion {
 }
 
 /** `key` names the question where its times move. */
-export const statsQuery = (key: string, question: () => StatsQuestion, isOn: boolean) =>
+const statsQuery = (key: string, question: () => StatsQuestion, isOn: boolean) =>
   queryOptions({
     queryKey: ['stats', key],
     enabled: isOn,
