@@ -157,7 +157,9 @@ describe('a license', () => {
     const expiresAt = '2026-11-20T08:00:00.000Z'
     const notice = expiryNotice({ expiresAt }, NOW + days * 24 * HOUR * 1000)
 
-    expect(notice).toEqual(level && { level, text: expect.stringContaining(expiresAt) as unknown })
+    expect(notice && { ...notice, text: notice.text.includes(expiresAt) }).toEqual(
+      level && { level, text: true },
+    )
   })
 
   test.each<[string, () => Promise<string>]>([
