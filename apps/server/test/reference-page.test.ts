@@ -21,7 +21,10 @@ describe('the API reference', () => {
   let server: RunningServer
   beforeAll(async () => {
     installation = await createInstallation()
-    server = await createServer(readConfig(installation.env), { log: pino({ level: 'error' }) })
+    server = await createServer(
+      readConfig({ ...installation.env, REMIT_DOCS_URL: 'https://docs.example.com/?a=1&b="<' }),
+      { log: pino({ level: 'error' }) },
+    )
   })
   afterAll(async () => {
     await server.stop()
@@ -72,6 +75,8 @@ describe('the API reference', () => {
         page.on('console', (message) => complaints.push(message.text()))
         page.on('pageerror', (error) => complaints.push(error.message))
         await page.goto(`${server.url}/docs`)
+        const guides = page.getByRole('link', { name: 'Guides' })
+        expect(await guides.getAttribute('href')).toBe('https://docs.example.com/?a=1&b=%22%3C')
         await page.getByText('scorers', { exact: true }).first().click()
         await page.getByText(summary).first().click()
         await page.getByText('/v1/scorers').first().waitFor()

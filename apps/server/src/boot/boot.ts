@@ -150,7 +150,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
       outbound: createOutbound({ allowLoopback: config.REMIT_ALLOW_LOOPBACK_TARGETS }),
       rateLimit: config.REMIT_RATE_LIMIT,
       failedKeyLimit: config.REMIT_FAILED_KEY_LIMIT,
-      pages: referencePages(),
+      pages: referencePages(config.REMIT_DOCS_URL),
       console: consoleFiles(),
       sessions: {
         keyLogin: config.REMIT_CONSOLE_KEY_LOGIN,

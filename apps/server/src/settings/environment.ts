@@ -71,6 +71,9 @@ export const ENVIRONMENT = z.object({
   REMIT_BASE_URL: HTTP_URL.optional().describe(
     'Public base URL of the server; part of the ledger’s origin and of the AuthZEN metadata',
   ),
+  REMIT_DOCS_URL: HTTP_URL.optional().describe(
+    'Address of the documentation’s site, which `pnpm run docs` builds; the API reference at `/docs` links to it',
+  ),
   REMIT_CONSOLE_KEY_LOGIN: z
     .enum(['0', '1'], { error: 'must be 0 or 1' })
     .default('1')
