@@ -97,6 +97,15 @@ describe.skipIf(!hasModules())('remit check', () => {
     await cliJson(['org', 'set', 'acme', `${name}=`], installation.env)
   })
 
+  it('agent_credentials: names the organizations in which a key may act for any agent', async () => {
+    expect(await check('agent_credentials')).toBe(
+      'warning: not required in acme: a key may act for any agent',
+    )
+    await cliJson(['org', 'set', 'acme', 'require_agent_credentials=true'], installation.env)
+    expect(await check('agent_credentials')).toBe('ok: required in 1 organizations')
+    await cliJson(['org', 'set', 'acme', 'require_agent_credentials='], installation.env)
+  })
+
   it('retention: names the organizations that keep too little', async () => {
     const set = ['org', 'set', 'acme', '--acknowledge-short-retention']
     expect(await check('retention')).toMatch(/^ok/)
@@ -182,9 +191,12 @@ describe.skipIf(!hasModules())('remit check', () => {
     let http: Server
     let env: Record<string, string>
     let [status, ahead] = [200, 0]
+    let health: object = {}
     beforeEach(async () => {
       http = createServer((_, response) => {
-        response.writeHead(status, { date: new Date(Date.now() + ahead).toUTCString() }).end()
+        response
+          .writeHead(status, { date: new Date(Date.now() + ahead).toUTCString() })
+          .end(JSON.stringify(health))
       }).listen(0, '127.0.0.1')
       await once(http, 'listening')
       env = { REMIT_BASE_URL: `http://127.0.0.1:${(http.address() as AddressInfo).port}` }
@@ -201,6 +213,17 @@ describe.skipIf(!hasModules())('remit check', () => {
       http.close()
       http.closeAllConnections()
       expect(await check('clock', env)).toMatch(/^warning: not compared/)
+    })
+
+    it('server: tells one that runs in another mode than these settings say', async () => {
+      status = 200
+      health = { edition: 'enterprise', evaluation: true }
+      expect(await check('server', env)).toMatch(/^problem: .* runs in evaluation mode/)
+      expect(await check('server', { ...env, REMIT_EVALUATION: '1' })).toMatch(/^ok/)
+      health = { edition: 'community', evaluation: false }
+      expect(await check('server', env)).toMatch(/^problem: .* as the community edition/)
+      health = { edition: 'enterprise', evaluation: false }
+      expect(await check('server', env)).toMatch(/^ok/)
     })
 
     it('server: tells one that is not ready, or not there', async () => {

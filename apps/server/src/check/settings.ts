@@ -46,24 +46,30 @@ export const ledgerKey: Check = async (facts) => {
       `${path} is not the key of the ledgers of ${listed(foreign)}, whose requests fail`,
       'set REMIT_LEDGER_KEY_FILE to the key that signed them, or record a rotation (docs/keys.md)',
     )
-  return fileOf('REMIT_LEDGER_KEY_FILE', path, facts)
+  return fileOf('REMIT_LEDGER_KEY_FILE', path, 'rewrite the ledger', facts)
 }
 
 export const secretsKey: Check = (facts) => {
   if (!hasModules()) return ok('community edition, which stores no secrets')
   openSecretsKeys(facts.config, false)
-  return fileOf('REMIT_SECRETS_KEY_FILE', secretsKeyFile(facts.config), facts)
+  const path = secretsKeyFile(facts.config)
+  return fileOf('REMIT_SECRETS_KEY_FILE', path, 'read the stored secrets', facts)
 }
 
 export const pepper: Check = (facts) => {
   const { REMIT_CREDENTIAL_PEPPER_FILE: path } = facts.config
   if (path === undefined) return ok('not used')
   readPepperFile(facts.config)
-  return fileOf('REMIT_CREDENTIAL_PEPPER_FILE', path, facts)
+  return fileOf('REMIT_CREDENTIAL_PEPPER_FILE', path, 'test guesses of credentials', facts)
 }
 
 /** Others must not read the file of a key, and no copy of the database may contain it. */
-function fileOf(setting: string, path: string, { config, backup }: CheckFacts): Finding {
+function fileOf(
+  setting: string,
+  path: string,
+  may: string,
+  { config, backup }: CheckFacts,
+): Finding {
   // The group may read: Kubernetes mounts secrets for the group of the pod.
   const mode = statSync(path).mode & 0o027
   if (mode !== 0)
@@ -76,7 +82,7 @@ function fileOf(setting: string, path: string, { config, backup }: CheckFacts): 
   for (const [what, folder] of folders)
     if (isBelow(path, folder))
       return warning(
-        `${path} is in the folder of ${what}: who copies the folder can rewrite the ledger`,
+        `${path} is in the folder of ${what}: who copies the folder can ${may}`,
         `move the file to another folder and set ${setting}`,
       )
   return ok(path)

@@ -4,6 +4,7 @@ import { listOrganizations, pendingMigrations, settingsOf } from '@remit/core'
 import type { OrganizationRow } from '@remit/core'
 import { LEAST_RETENTION_DAYS } from '@remit/contract'
 import { sql } from 'kysely'
+import { hasModules } from '../boot/modules.ts'
 import { isPostgres } from '../settings/environment.ts'
 import { checkLicense } from '../settings/license.ts'
 import { listed, ok, problem, warning } from './finding.ts'
@@ -42,6 +43,18 @@ const isDenied =
           `remit org set ${open.length === 1 ? (open[0] ?? '') : '<org>'} ${name}=deny, after rules allow what agents need`,
         )
   }
+
+export const agentCredentials: Check = async (facts) => {
+  if (await isHosted(facts)) return ok('each customer of a hosted server decides')
+  const all = (await organizationsOf(facts)).filter(({ plan }) => plan === 'enterprise')
+  const open = all.filter((row) => !settingsOf(row).require_agent_credentials)
+  return open.length === 0
+    ? ok(`required in ${all.length} organizations`)
+    : warning(
+        `not required in ${listed(open.map(({ name }) => name))}: a key may act for any agent`,
+        `remit org set <org> require_agent_credentials=true, after each agent has a credential (docs/identity.md)`,
+      )
+}
 
 export const defaultEffect = isDenied('default_effect')
 export const unknownAgents = isDenied('unknown_agents')
@@ -181,12 +194,33 @@ export const clock: Check = async (facts) => {
   return ok(`the same as ${all.map(({ source }) => source).join(' and ')}`)
 }
 
+const SAME_SETTINGS = 'run remit check with the settings and the user of the server'
+
+/** The server answers, and in the mode that these settings say: else the other checks are not about it. */
 export const server: Check = async ({ config }) => {
-  const url = `${config.REMIT_BASE_URL?.replace(/\/$/, '') ?? `http://127.0.0.1:${config.REMIT_PORT}`}/ready`
-  const answer = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(() => null)
-  if (answer?.ok) return ok(`${url} is ready`)
-  const todo = 'start it, and see its log'
-  return answer
-    ? problem(`${url} answers ${answer.status}`, todo)
-    : warning(`${url} does not answer from here`, todo)
+  const base = config.REMIT_BASE_URL?.replace(/\/$/, '') ?? `http://127.0.0.1:${config.REMIT_PORT}`
+  const get = (path: string) =>
+    fetch(base + path, { signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(() => null)
+  const answer = await get('/ready')
+  if (!answer)
+    return warning(
+      `${base}/ready does not answer from here`,
+      `start the server, or ${SAME_SETTINGS}`,
+    )
+  if (!answer.ok)
+    return problem(`${base}/ready answers ${answer.status}`, 'see the log of the server')
+  const health = (await (await get('/health'))?.json().catch(() => null)) as Health | null
+  if (health?.evaluation === true && !config.REMIT_EVALUATION)
+    return problem(
+      `${base} runs in evaluation mode, and these settings do not: the checks read other settings than the server`,
+      SAME_SETTINGS,
+    )
+  return health?.edition === 'community' && hasModules() && config.REMIT_EDITION !== 'community'
+    ? problem(`${base} runs as the community edition: agents get no decisions`, SAME_SETTINGS)
+    : ok(`${base}/ready is ready`)
+}
+
+interface Health {
+  readonly edition?: unknown
+  readonly evaluation?: unknown
 }

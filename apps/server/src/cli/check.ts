@@ -17,6 +17,7 @@ export const CHECKS: Readonly<Record<string, Check>> = {
   evaluation: settings.evaluation,
   default_effect: state.defaultEffect,
   unknown_agents: state.unknownAgents,
+  agent_credentials: state.agentCredentials,
   ledger_key: settings.ledgerKey,
   secrets_key: settings.secretsKey,
   pepper: settings.pepper,
@@ -86,7 +87,9 @@ export const exitOf = (checks: readonly Pick<Finding, 'status'>[], isStrict = fa
     ? EXIT.failed
     : EXIT.ok
 
+const NAME_WIDTH = 2 + Math.max(...Object.keys(CHECKS).map((name) => name.length))
+
 const lineOf = ({ name, status, message, todo }: Finding & { readonly name: string }): string => {
-  const line = `${status.padEnd(9)}${name.padEnd(16)}${printableLine(message)}\n`
-  return todo === null ? line : `${line}${' '.repeat(25)}${printableLine(todo)}\n`
+  const line = `${status.padEnd(9)}${name.padEnd(NAME_WIDTH)}${printableLine(message)}\n`
+  return todo === null ? line : `${line}${' '.repeat(9 + NAME_WIDTH)}${printableLine(todo)}\n`
 }
