@@ -19,6 +19,8 @@ export interface Settings {
   readonly seed: number
   readonly epochs: number
   readonly rate: number
+  /** The share of the features that each update leaves out, in steps of 1/256. */
+  readonly leftOut: number
 }
 
 /** Runs over the examples, each in an order of its own; their mean owes less to chance than one does. */
@@ -42,6 +44,8 @@ export function trainHead(examples: readonly Example[], settings: Settings): Tra
  */
 function trainOnce(examples: readonly Example[], settings: Settings): TrainedHead {
   const { bits, epochs, rate } = settings
+  const leftOut = Math.round(settings.leftOut * 256)
+  const kept = 1 - leftOut / 256
   const weights = new Float32Array(1 << bits)
   const squares = new Float32Array(1 << bits).fill(1e-3)
   const random = randomOf(settings.seed)
@@ -57,15 +61,17 @@ function trainOnce(examples: readonly Example[], settings: Settings): TrainedHea
       if (!example) continue
       const { ids, ends, tokens, attack } = example
       if (sums.length <= tokens) sums = new Float64Array(tokens * 2)
-      addUp(weights, ids, ends, tokens, sums)
+      const choice = { key: Math.floor(random() * 4_294_967_296), share: leftOut }
+      addUp(weights, ids, ends, tokens, sums, choice)
       const { score, start, end } = bestStretch(sums, ends, tokens)
       const error = 1 / (1 + Math.exp(-(score + bias))) - (attack ? 1 : 0)
       if (Math.abs(error) < 1e-4) continue
       const from = ends[start] ?? 0
       const to = ends[end] ?? 0
-      const gradient = error * share(to - from)
+      const gradient = (error * share(to - from)) / kept
       for (let i = from; i < to; i++) {
         const id = ids[i] ?? 0
+        if (isLeftOut(id, choice)) continue
         const weight = weights[id] ?? 0
         const slope = gradient + 1e-6 * weight
         const square = (squares[id] ?? 0) + slope * slope
@@ -79,21 +85,40 @@ function trainOnce(examples: readonly Example[], settings: Settings): TrainedHea
   return { weights, bias }
 }
 
-/** Running sums of a text's weights by token, into `sums`. */
+/** The features that an update leaves out: `share` of 256, another choice for each `key`. */
+interface LeftOut {
+  readonly key: number
+  readonly share: number
+}
+
+const NONE: LeftOut = { key: 0, share: 0 }
+
+/** The same feature is left out wherever it stands in the text. */
+function isLeftOut(id: number, { key, share: ofAll }: LeftOut): boolean {
+  const mixed = Math.imul(id ^ key, 0x9e3779b1)
+  return Math.imul(mixed ^ (mixed >>> 15), 0x85ebca6b) >>> 24 < ofAll
+}
+
+/** Running sums of a text's weights by token, into `sums`; the others stand in for what is left out. */
 export function addUp(
   weights: Float32Array | Int8Array,
   ids: Uint32Array,
   ends: Uint32Array,
   tokens: number,
   sums: Float64Array,
+  leftOut = NONE,
 ): void {
+  const kept = 1 - leftOut.share / 256
   let sum = 0
   let at = 0
   sums[0] = 0
   for (let i = 1; i <= tokens; i++) {
     const end = ends[i] ?? 0
-    for (; at < end; at++) sum += weights[ids[at] ?? 0] ?? 0
-    sums[i] = sum
+    for (; at < end; at++) {
+      const id = ids[at] ?? 0
+      if (!isLeftOut(id, leftOut)) sum += weights[id] ?? 0
+    }
+    sums[i] = sum / kept
   }
 }
 

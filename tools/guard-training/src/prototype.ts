@@ -29,7 +29,7 @@ const OPTIONS = {
   bits: 19,
   sig: 2,
 }
-const SETTINGS = { bits: 19, seed: 1, epochs: 5, rate: 0.5 }
+const SETTINGS = { bits: 19, seed: 1, epochs: 5, rate: 0.5, leftOut: 0 }
 const MAX_TEXT = 12_000
 const NESTED = new Set(['base64', 'escapes', 'tag_chars', 'hex'])
 

@@ -26,6 +26,8 @@ export interface Trained {
 
 const EPOCHS = 5
 const RATE = 0.5
+/** No single wording may carry a text: the others learn to find it without. */
+const LEFT_OUT = 0.25
 /** This share of what users say in attacks is shown to the head for documents too. */
 const DIRECT_IN_DOCUMENTS = 0.35
 
@@ -46,7 +48,7 @@ export function train(rows: readonly Row[], concepts: string, seed: number): Tra
   const repair = (view: View) => typos.read(readLeet(view, vocabulary).view)
   const make = exampler(lexicon, classOf, repair)
   const random = randomOf(seed)
-  const settings = { bits: FEATURE_BITS, seed, epochs: EPOCHS, rate: RATE }
+  const settings = { bits: FEATURE_BITS, seed, epochs: EPOCHS, rate: RATE, leftOut: LEFT_OUT }
   const parted = rows.flatMap(inParts)
   const learned = [...parted, ...plant(parted, Math.min(PLANTED, rows.length), seed)].filter(
     ({ ctx }) => ctx !== 'system',

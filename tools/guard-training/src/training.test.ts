@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { readWeights, signatureDigest, WEIGHTS, writeWeights } from '@remit/core/guard/internals'
 import { GRAMMARS, readConcepts } from './digest.ts'
 import { expandAll } from './grammar.ts'
+import { trainHead } from './head.ts'
 import { licenceOf } from './licences.ts'
 import { plant } from './plant.ts'
 import { inParts, train } from './train.ts'
@@ -48,6 +49,28 @@ describe('training', () => {
 
     expect(train(some, readConcepts(), 1)).toEqual(once)
     expect(train(some, readConcepts(), 2)).not.toEqual(once)
+  })
+
+  it('lets a wording count that never stands alone, because others are left out at times', () => {
+    // Every attack has the features 1 to 4, half of them 5 as well; harmless texts have 6.
+    const example = (ids: readonly number[], attack: boolean) => ({
+      attack,
+      ids: Uint32Array.from(ids),
+      ends: Uint32Array.from([0, ids.length]),
+      tokens: 1,
+    })
+    const examples = Array.from({ length: 400 }, (_, i) =>
+      i % 2 === 0
+        ? example([6], false)
+        : example(i % 4 === 1 ? [1, 2, 3, 4] : [1, 2, 3, 4, 5], true),
+    )
+    const settings = { bits: 8, seed: 1, epochs: 5, rate: 0.5 }
+    const [without, with25] = [0, 0.25].map((leftOut) => {
+      const { weights } = trainHead(examples, { ...settings, leftOut })
+      return (weights[5] ?? 0) / (weights[1] ?? 1)
+    })
+
+    expect(with25).toBeGreaterThan((without ?? 0) * 1.05)
   })
 
   it('learns a long harmless document part by part, and an attack as one text', () => {
