@@ -13,7 +13,8 @@ const { REMIT_URL = 'http://localhost:8080', REMIT_KEY = '' } = process.env
 const [amount = '40'] = process.argv.slice(2)
 
 const client = createClient({ baseUrl: REMIT_URL, key: REMIT_KEY })
-const gate = createGate({ client, agentId: 'payer', map: { transfer: { amount: '/amount_usd' } } })
+const map = { transfer: { action: 'payments.transfer', amount: '/amount_usd' } }
+const gate = createGate({ client, agentId: 'payer', map })
 
 const transfer = tool(
   governed(gate, {
