@@ -86,7 +86,7 @@ describe.skipIf(!canRun)('an approver in the console', () => {
     'opens a request by its address %s',
     async (at) => {
       const page = await show(ada, at.replace('ID', open))
-      await page.getByRole('heading', { name: '1,001.00 USD to invoice:9003' }).waitFor()
+      await page.getByRole('heading', { name: '1,001.00 USD for invoice:9003' }).waitFor()
 
       expect(new URL(page.url()).pathname).toBe(`/console/approvals/${open}`)
     },
@@ -106,6 +106,7 @@ describe.skipIf(!canRun)('an approver in the console', () => {
     expect(text).toContain('Stands for a longer value')
     await page.getByText('Pays invoices').waitFor()
     await page.getByText('finance-ops').waitFor()
+    await page.getByText('1,200.00 USD · invoice:9001').waitFor()
     const exact = page.getByRole('region', { name: 'Exact text and hash' })
     expect(await exact.isVisible()).toBe(false)
     await page.getByText('Exact text and hash').click()
@@ -117,7 +118,7 @@ describe.skipIf(!canRun)('an approver in the console', () => {
     await tab.page.setViewportSize({ width: 390, height: 844 })
     const page = await show(ada, `/approvals/${open}`)
     await page.getByRole('button', { name: 'Approve', exact: true }).click()
-    const dialog = page.getByRole('dialog', { name: 'Approve 1,001.00 USD to invoice:9003' })
+    const dialog = page.getByRole('dialog', { name: 'Approve 1,001.00 USD for invoice:9003' })
     await dialog.getByText('Approved before: 1,200.00 USD').waitFor()
     const fields = dialog.getByLabel('Fields of the request')
 
@@ -164,6 +165,38 @@ describe.skipIf(!canRun)('an approver in the console', () => {
     expect(await page.locator('main').innerText()).not.toContain('tools/call')
   })
 
+  test('a rule whose condition failed is named in the queue, on the page and in the dialog', async () => {
+    const condition = 'amount_usd > 1000.0'
+    const rule = { description: 'Payments above 1,000 USD', actions: ['refunds.*'], condition }
+    await server.api.setApprovalRule({ params: { id: 'large-refunds' }, body: rule })
+    const refund = { ...transfer(9010, -5), action: 'refunds.pay' }
+    const [failed, holds] = [
+      await ask(refund),
+      await ask({ ...transfer(9011, 1001), action: 'refunds.pay' }),
+    ]
+    const page = await show(ada, `/approvals/${failed}`)
+    const warning = 'The condition of the rule large-refunds could not be evaluated'
+    await page.locator('main').getByText(warning).waitFor()
+    const list = page.getByRole('list', { name: 'Requests' })
+    const item = (id: string) => list.locator(`[data-id="${id}"]`)
+
+    expect(await item(failed).innerText()).toContain('rule not evaluated')
+    expect(await item(holds).innerText()).not.toContain('rule not evaluated')
+    expect(await item(holds).innerText()).toMatch(/expires in \d+ h/)
+    // Not approved together with one that the rule describes.
+    for (const id of [failed, holds]) await item(id).getByRole('checkbox').check()
+    expect(
+      await page.getByRole('button', { name: 'Approve', exact: true }).first().isDisabled(),
+    ).toBe(true)
+    for (const id of [failed, holds]) await item(id).getByRole('checkbox').uncheck()
+    await page.getByRole('button', { name: 'Approve', exact: true }).click()
+    await page.getByRole('dialog').getByText(warning).waitFor()
+    await page.keyboard.press('Escape')
+    await show(ada, `/approvals/${holds}`)
+
+    expect(await page.getByText(warning).count()).toBe(0)
+  })
+
   test('a request without a resource has no dot for it', async () => {
     await ask({ agent_id: 'treasury', action: 'payments.list' })
     const page = await show(ada, '/approvals')
@@ -190,7 +223,7 @@ describe.skipIf(!canRun)('an approver in the console', () => {
     expect(line).toContain('"bob@example.com"')
     expect(line).toContain(`"'=ordered"`)
     await row.getByRole('link').click()
-    await page.getByRole('heading', { name: '1,200.00 USD to invoice:9001' }).waitFor()
+    await page.getByRole('heading', { name: '1,200.00 USD for invoice:9001' }).waitFor()
   })
 
   test('is notified by the browser of requests on which she can vote, once she has asked for it', async () => {
@@ -215,13 +248,13 @@ describe.skipIf(!canRun)('an approver in the console', () => {
     const notices = () => page.evaluate<Notice[]>('window.notices')
     await expect.poll(notices, { timeout: 60_000 }).toEqual([
       {
-        title: 'Approval needed: 2,500.00 USD to invoice:9004',
+        title: 'Approval needed: 2,500.00 USD for invoice:9004',
         body: 'treasury · payments.transfer · invoice:9004 · 2,500.00 USD',
         tag: id,
       },
     ])
     await page.evaluate('window.last.dispatchEvent(new Event("click"))')
-    await page.getByRole('heading', { name: '2,500.00 USD to invoice:9004' }).waitFor()
+    await page.getByRole('heading', { name: '2,500.00 USD for invoice:9004' }).waitFor()
     await page.getByRole('button', { name: 'Notifications on' }).click()
     await page.getByRole('button', { name: 'Notify me' }).waitFor()
   })

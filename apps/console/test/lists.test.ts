@@ -88,7 +88,7 @@ describe.skipIf(!canRun)('lists of the console', () => {
         await page.goto(`/console${path}`)
         await settled(page)
         const cut = await page.evaluate<string[]>(`
-        [...document.querySelectorAll('main, main [role=region]')]
+        [...document.querySelectorAll('html, main, main [role=region]')]
           .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
           .map(({ ariaLabel, tagName }) => ariaLabel ?? tagName)`)
         const outside = await page.evaluate<string[]>(`

@@ -101,6 +101,7 @@ const Requirement = z.object({
   prevent_self_approval: z.boolean(),
   reason_required: z.boolean(),
   comment_to_agent: z.boolean().optional(),
+  condition_failed: z.boolean().optional(),
 })
 
 const ApprovalVote = z.object({

@@ -1,4 +1,4 @@
-import { amountText, resourceText, summaryOf } from '@remit/contract/fit'
+import { amountText, failedText, resourceText, summaryOf } from '@remit/contract/fit'
 import { useSyncExternalStore } from 'react'
 import { spellOut } from '../format/literal.ts'
 import { t } from '../texts.ts'
@@ -47,7 +47,14 @@ export const useNotifications = (): boolean | null =>
 export async function notifyOf(id: string, open: () => void): Promise<void> {
   const request = await remit.getApproval({ params: { id } })
   if (request.can_vote !== true) return
-  const facts = [request.agent_id, request.action, resourceText(request), amountText(request)]
+  const { agent_id, action, requirements } = request
+  const facts = [
+    failedText(requirements),
+    agent_id,
+    action,
+    resourceText(request),
+    amountText(request),
+  ]
   const notice = new Notification(spellOut(`${t.approvals.needed}: ${summaryOf(request)}`), {
     body: spellOut(facts.filter(Boolean).join(' · ')),
     // Several tabs make one notification.

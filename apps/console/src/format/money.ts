@@ -6,4 +6,7 @@ export function usd(amount: number): string {
   return `${sign}$${grouped}.${fraction.replace(/0+$/, '').padEnd(2, '0')}`
 }
 
+/** US dollars as amounts of requests are written: `5,022.00 USD`. */
+export const usdText = (amount: number): string => `${usd(amount).replace('$', '')} USD`
+
 export const count = (n: number): string => n.toLocaleString('en-US')

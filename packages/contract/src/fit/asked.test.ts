@@ -9,8 +9,8 @@ const asked = (context: Record<string, unknown>, resource: string | null = 'invo
 
 describe('a summary', () => {
   it.each([
-    [asked({ amount_usd: 1001 }), '1,001.00 USD to invoice:9003'],
-    [asked({ amount: 1234567.891234, currency: 'EUR' }), '1,234,567.891234 EUR to invoice:9003'],
+    [asked({ amount_usd: 1001 }), '1,001.00 USD for invoice:9003'],
+    [asked({ amount: 1234567.891234, currency: 'EUR' }), '1,234,567.891234 EUR for invoice:9003'],
     [asked({ amount: 5 }, null), '5.00 USD for payments.transfer'],
     [asked({}), 'payments.transfer on invoice:9003'],
     [asked({}, null), 'payments.transfer'],

@@ -50,11 +50,25 @@ function decimals(value: number): string | null {
   return `${grouped}.${fraction.replace(/0+$/, '').padEnd(2, '0')}`
 }
 
-/** What an approval lets happen, after the word "Approve": `1,001.00 USD to invoice:9003`. */
+/** A rule that requires an approval, as a request records it. */
+export interface RequiringRule {
+  readonly rule_id: string
+  readonly condition_failed?: boolean | undefined
+}
+
+/** Names the rules that require an approval only because their condition failed; null without one. */
+export function failedText(requirements: readonly RequiringRule[]): string | null {
+  const ids = requirements.filter((one) => one.condition_failed).map((one) => one.rule_id)
+  if (ids.length === 0) return null
+  const rules = `the ${ids.length === 1 ? 'rule' : 'rules'} ${ids.join(', ')}`
+  return `The condition of ${rules} could not be evaluated for this request: a value that it reads is missing or not valid.`
+}
+
+/** What an approval lets happen, after the word "Approve": `1,001.00 USD for invoice:9003`. */
 export function summaryOf(asked: Asked): string {
   const [title, amount] = [titleOf(asked), amountText(asked)]
   const resource = mcpTarget(asked) === null ? resourceText(asked) : ''
-  if (amount !== null && resource !== '') return `${amount} to ${resource}`
+  if (amount !== null && resource !== '') return `${amount} for ${resource}`
   if (amount !== null) return `${amount} for ${title}`
   return resource === '' ? title : `${title} on ${resource}`
 }

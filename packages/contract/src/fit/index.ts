@@ -1,5 +1,5 @@
-export { amountText, resourceText, summaryOf, titleOf } from './asked.ts'
-export type { Asked } from './asked.ts'
+export { amountText, failedText, resourceText, summaryOf, titleOf } from './asked.ts'
+export type { Asked, RequiringRule } from './asked.ts'
 export { isName } from '../values.ts'
 export { spellOut, UNSEEN } from './characters.ts'
 export { cellText, csvText, withoutFormulas } from './csv.ts'

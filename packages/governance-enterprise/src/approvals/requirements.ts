@@ -14,6 +14,8 @@ export interface Requirement {
   readonly reason_required: boolean
   /** True: the agent reads the comments of a rejection. */
   readonly comment_to_agent?: boolean
+  /** True: the rule matched only because its condition could not be evaluated. */
+  readonly condition_failed?: boolean
 }
 
 export interface Approvers {

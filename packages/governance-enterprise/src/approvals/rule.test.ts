@@ -41,6 +41,8 @@ describe('the rules that ask for an approval', () => {
         asking.map(({ id }) => id),
         row.join(''),
       ).toEqual(expected.map(({ id }) => id))
+      for (const { id, requirement } of asking)
+        expect(requirement.condition_failed ?? false, row.join('')).toBe(id.endsWith('E'))
     }
   })
 
@@ -64,6 +66,15 @@ describe('the rules that ask for an approval', () => {
     const asking = matching(RuleIndex.of(rules), { ...ask, claims: { readings } })
 
     expect({ asking: asking.length, reads }).toEqual({ asking: 20, reads: 2 })
+  })
+
+  it('are not marked as failed where the condition holds in another reading', () => {
+    const readings = [{ resource: 'tool:c', context: { missing: 1 } }]
+    const rules = RuleIndex.of([ruleOf('E', 0)])
+
+    const [asking] = matching(rules, { ...anAsk(), claims: { readings } })
+
+    expect(asking?.requirement.condition_failed).toBeUndefined()
   })
 
   it('do not include disabled ones', () => {

@@ -61,20 +61,33 @@ export const wireRule = (row: ApprovalRuleRow): ApprovalRule => ({
   updated_at: row.updated_at,
 })
 
-/** The rules that match a reading of the request, in order of id, also those whose condition fails. */
+/**
+ * The rules that match a reading of the request, in order of id. Those that match only because their
+ * condition failed say so in their requirement.
+ */
 export function matching(
   rules: RuleIndex<CompiledApprovalRule>,
   ask: Ask,
   meter?: Meter,
 ): readonly CompiledApprovalRule[] {
   const candidates = rules.candidates(ask.request.agent_id, ask.request.action).rules
-  const found = new Set<CompiledApprovalRule>()
+  const found = new Map<CompiledApprovalRule, true | 'error'>()
   // One reading after the other, since only the facts of the last one are kept.
   for (const one of [ask, ...readingsOf(ask)])
-    for (const rule of candidates)
-      if (!found.has(rule) && matchRule(rule, one, meter) !== false) found.add(rule)
-  return [...found].toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    for (const rule of candidates) {
+      if (found.get(rule) === true) continue
+      const result = matchRule(rule, one, meter)
+      if (result !== false) found.set(rule, result)
+    }
+  return [...found]
+    .map(([rule, result]) => (result === true ? rule : failedOf(rule)))
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
 }
+
+const failedOf = (rule: CompiledApprovalRule): CompiledApprovalRule => ({
+  ...rule,
+  requirement: { ...rule.requirement, condition_failed: true },
+})
 
 /**
  * Refuses a rule that cannot be evaluated or that binds fewer members than it reads; returns

@@ -1,4 +1,5 @@
 import type { AuthorizeAnswer, Match } from '@remit/contract'
+import { failedText } from '@remit/contract/fit'
 import { actorOf, isoTime, on, settingsOf } from '@remit/core'
 import type { Ask, Deps, EntryDraft, Settled, Stage, StageVerdict } from '@remit/core'
 import { namesOf } from '../agents/owners.ts'
@@ -19,6 +20,7 @@ import {
   requirementsOf,
   votesOf,
 } from './request.ts'
+import type { Requirement } from './requirements.ts'
 import { matching, toRule } from './rule.ts'
 import type { CompiledApprovalRule } from './rule.ts'
 import { listRules } from './rules-store.ts'
@@ -255,11 +257,18 @@ function rejectionOf(row: ApprovalRequestRow): string {
 const waiting = ({ rules }: RequiredApproval, notes: ReturnType<typeof notesOf>) => ({
   verdict: 'needs_approval' as const,
   reason: 'approval_required' as const,
-  message:
-    rules.find((rule) => rule.requirement.description)?.requirement.description ??
-    `Approval is required: ${rules.map(({ id }) => id).join(', ')}.`,
+  message: requirementText(rules.map(({ requirement }) => requirement)),
   notes,
 })
+
+/** A description says what matched; of a rule whose condition failed, it would say what is not so. */
+function requirementText(requirements: readonly Requirement[]): string {
+  const matched = requirements.filter((one) => one.condition_failed !== true)
+  const description = matched.find((one) => one.description)?.description
+  const ids = requirements.map((one) => one.rule_id).join(', ')
+  const failed = failedText(requirements)
+  return `${description ?? `Approval is required: ${ids}.`}${failed === null ? '' : ` ${failed}`}`
+}
 
 function notesOf(row: ApprovalRequestRow, status: string, matched: readonly Match[]) {
   const approval = { id: row.id, status, expires_at: row.counts_until }

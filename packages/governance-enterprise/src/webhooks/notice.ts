@@ -1,7 +1,14 @@
 import { GuardRequest } from '@remit/contract'
 import type { Entry } from '@remit/contract'
-import { amountText, resourceText, spellOut, summaryOf, titleOf } from '@remit/contract/fit'
-import type { Asked } from '@remit/contract/fit'
+import {
+  amountText,
+  failedText,
+  resourceText,
+  spellOut,
+  summaryOf,
+  titleOf,
+} from '@remit/contract/fit'
+import type { Asked, RequiringRule } from '@remit/contract/fit'
 import { checkContent } from '@remit/core'
 import { TESTED } from './message.ts'
 
@@ -110,10 +117,11 @@ interface Recorded {
   readonly votes?: readonly {
     readonly approver: { readonly id: string; readonly email?: string }
   }[]
-  readonly requirements?: readonly {
-    readonly rule_id: string
-    readonly description: string | null
-  }[]
+  readonly requirements?: readonly RuleOfNotice[]
+}
+
+interface RuleOfNotice extends RequiringRule {
+  readonly description: string | null
 }
 
 /** Only the first entry of a request has its facts. */
@@ -130,13 +138,18 @@ function approvalContent({ kind, action, agent_id, resource: text }: Entry, data
       ['Request', titleOf(asked)],
       ['Resource', resourceText(asked)],
       ['Amount', amountText(asked)],
-      ['Rule', requirements.map((one) => one.description ?? one.rule_id).join('; ')],
+      ['Rule', requirements.map(ruleText).join('; ')],
+      ['Warning', failedText(requirements)],
       ['Votes of', votes.map(({ approver }) => approver.email ?? approver.id).join(', ')],
       ['Decide before', isOpen ? approval.expires_at?.replace(/T(.{8}).*/, ' $1 UTC') : null],
     ],
     path: `/approvals/${encodeURIComponent(id)}`,
   }
 }
+
+/** The description says what matched, where the condition could be evaluated. */
+const ruleText = ({ rule_id, description, condition_failed }: RuleOfNotice): string =>
+  (condition_failed ? null : description) ?? rule_id
 
 const textOf = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : ''

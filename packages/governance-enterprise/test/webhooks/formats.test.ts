@@ -66,7 +66,7 @@ describe.each(someDialects())('messages for people on %s', (dialect) => {
     const body = JSON.parse(message!.body) as { text: string; blocks: Block[] }
     const [header, facts, link] = body.blocks
 
-    expect(header?.text?.text).toMatch(/^Approval needed: 1,001\.00 USD to invoice:9003/)
+    expect(header?.text?.text).toMatch(/^Approval needed: 1,001\.00 USD for invoice:9003/)
     expect(facts?.fields?.every(({ type }) => type === 'plain_text')).toBe(true)
     const texts = facts?.fields?.map(({ text }) => text)
     expect(texts).toContain('Agent\ntreasury <!channel>')
@@ -76,6 +76,23 @@ describe.each(someDialects())('messages for people on %s', (dialect) => {
     expect(body.text).not.toContain('<')
     expect(message!.body).not.toMatch(NOWHERE)
     expect(message!.headers['webhook-signature']).toBeUndefined()
+  })
+
+  it('warn of a rule whose condition failed, without its description', async () => {
+    await using receiver = await startReceiver()
+    await create({ url: receiver.url, format: 'slack' })
+    const rule = { description: 'Above 1,000 USD', condition: 'amount_usd > 1000.0' }
+    await setRule(api, rule)
+    await open(api, { ...PAYMENT, context: { amount_usd: -5 } })
+    const [message] = await receiver.until(1)
+    const { blocks } = JSON.parse(message!.body) as { blocks: Block[] }
+    const texts = blocks[1]?.fields?.map(({ text }) => text)
+
+    expect(texts).toContain('Rule\nlarge')
+    expect(texts?.join('')).toContain(
+      'Warning\nThe condition of the rule large could not be evaluated for this request',
+    )
+    expect(message!.body).not.toContain('Above 1,000 USD')
   })
 
   it('go to Teams as an Adaptive Card of texts without Markdown', async () => {
@@ -128,7 +145,7 @@ describe.each(someDialects())('messages for people on %s', (dialect) => {
       from: 'remit@example.org',
       to: ['ada@example.org', 'bob@example.org'],
     })
-    expect(message!.content).toMatch(/^Subject: Approval needed: 1,001\.00 USD to invoice:9003/m)
+    expect(message!.content).toMatch(/^Subject: Approval needed: 1,001\.00 USD for invoice:9003/m)
     expect(message!.content).toContain(`Open in Remit: ${BASE}/console/approvals/${id}`)
     expect(message!.content).toContain('treasury &lt;!channel&gt;')
     expect(message!.content).not.toMatch(NOWHERE)

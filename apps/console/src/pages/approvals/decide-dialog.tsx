@@ -12,7 +12,7 @@ import { announce } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
 import { Literal } from '../../ui/values.tsx'
 import styles from './approvals.module.css'
-import { FieldTable, RequestFields } from './facts.tsx'
+import { FailedRules, FieldTable, RequestFields } from './facts.tsx'
 import type { Request } from './queries.ts'
 
 export interface Vote {
@@ -84,6 +84,7 @@ function DecideForm({ vote, onClose }: { vote: Vote; onClose: (isDone: boolean) 
           <p className={ui['muted']}>
             <Literal>{only.agent_id}</Literal> {t.approvals.asks} <Literal>{titleOf(only)}</Literal>
           </p>
+          <FailedRules request={only} />
           <RequestFields request={only} />
         </>
       ) : (
@@ -97,6 +98,7 @@ function DecideForm({ vote, onClose }: { vote: Vote; onClose: (isDone: boolean) 
                 <Literal>{request.agent_id}</Literal> {t.approvals.asks}{' '}
                 <Literal>{titleOf(request)}</Literal>
               </span>
+              <FailedRules request={request} />
               <FieldTable request={request} />
             </li>
           ))}

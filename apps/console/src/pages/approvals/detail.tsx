@@ -12,7 +12,14 @@ import { Ago, Badge, Id, Literal, Time } from '../../ui/values.tsx'
 import type { Tone } from '../../ui/values.tsx'
 import styles from './approvals.module.css'
 import type { Vote } from './decide-dialog.tsx'
-import { AgentFacts, ApprovedBefore, LastDecisions, RequestFields, SpendOfAgent } from './facts.tsx'
+import {
+  AgentFacts,
+  ApprovedBefore,
+  FailedRules,
+  LastDecisions,
+  RequestFields,
+  SpendOfAgent,
+} from './facts.tsx'
 import { fieldsOf, valueText } from './difference.ts'
 import { requestQuery } from './queries.ts'
 import type { Request } from './queries.ts'
@@ -67,6 +74,7 @@ function Detail({ request, onVote }: { request: Request; onVote: (vote: Vote) =>
       actions={<Status status={status} />}
     >
       <Stack>
+        <FailedRules request={request} />
         <Decide request={request} onVote={onVote} />
         <div>
           <h3>{t.approvals.request}</h3>
@@ -184,10 +192,11 @@ function Rules({ request: { requirements, votes } }: { request: Request }) {
   return (
     <div>
       <h3>{t.approvals.rules}</h3>
-      {requirements.map(({ rule_id, description, required, approvers }) => (
+      {requirements.map(({ rule_id, description, required, approvers, condition_failed }) => (
         <div key={rule_id} className={styles['rule']}>
           <div className={styles['ruleHead']}>
             <Id>{rule_id}</Id>
+            {condition_failed && <Badge tone="wait">{t.approvals.notEvaluated}</Badge>}
             <Badge tone={have >= required ? 'allow' : 'wait'}>
               {t.approvals.progress(Math.min(have, required), required)}
             </Badge>

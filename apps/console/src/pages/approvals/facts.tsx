@@ -1,10 +1,12 @@
-import { amountText, resourceText, stepsOf } from '@remit/contract/fit'
+import type { Entry } from '@remit/contract'
+import { amountText, failedText, resourceText, stepsOf } from '@remit/contract/fit'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useCan } from '../../api/session.ts'
-import { usd } from '../../format/money.ts'
+import { usdText } from '../../format/money.ts'
 import { t } from '../../texts.ts'
 import { Facts } from '../../ui/layout.tsx'
+import { Note } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
 import { Badge, Decision, Literal, Time } from '../../ui/values.tsx'
 import { agentsQuery } from '../agents/queries.ts'
@@ -16,6 +18,18 @@ import type { Request } from './queries.ts'
 
 const CONTEXT = 'context.'
 const HIDDEN = 'context.omitted'
+
+/** Warns of rules that require the approval only because their condition failed. */
+export function FailedRules({ request }: { request: Request }) {
+  const failed = failedText(request.requirements)
+  return failed === null ? null : (
+    <Note tone="wait">
+      <span>
+        <Literal>{failed}</Literal> {t.approvals.notDescribed}
+      </span>
+    </Note>
+  )
+}
 
 /** What is asked for, and what changed since people approved a request like it. */
 export function RequestFields({ request }: { request: Request }) {
@@ -217,7 +231,9 @@ export function LastDecisions({ request }: { request: Request }) {
               <Literal>{one.action ?? ''}</Literal>
             </Link>
             <span>
-              <Literal>{one.resource ?? ''}</Literal>
+              <Literal>
+                {[amountText(contextOf(one)), one.resource].filter(Boolean).join(' · ')}
+              </Literal>
             </span>
             <Time at={one.recorded_at} />
           </li>
@@ -226,6 +242,11 @@ export function LastDecisions({ request }: { request: Request }) {
     </div>
   )
 }
+
+/** The context of a decision as recorded; empty after an erasure. */
+const contextOf = ({ data }: Entry): Pick<Request, 'context'> => ({
+  context: (data?.['context'] ?? {}) as Request['context'],
+})
 
 /** Requests of the same agent and action that people approved before. */
 export function ApprovedBefore({ request }: { request: Request }) {
@@ -260,7 +281,11 @@ export function SpendOfAgent({ request }: { request: Request }) {
   const line = ({ usd: settled, held_usd }: typeof spent.day, cap: number | null) =>
     cap === null
       ? null
-      : t.approvals.spendLine(usd(settled + held_usd), usd(settled + held_usd + amount), usd(cap))
+      : t.approvals.spendLine(
+          usdText(settled + held_usd),
+          usdText(settled + held_usd + amount),
+          usdText(cap),
+        )
   return (
     <div>
       <h3>{t.approvals.spend}</h3>

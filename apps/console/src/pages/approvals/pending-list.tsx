@@ -1,4 +1,4 @@
-import { amountText, resourceText, titleOf } from '@remit/contract/fit'
+import { amountText, failedText, resourceText, titleOf } from '@remit/contract/fit'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import type { KeyboardEvent } from 'react'
@@ -9,7 +9,7 @@ import { Stack } from '../../ui/layout.tsx'
 import { useShortcuts } from '../../ui/preferences.ts'
 import { Note } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
-import { Ago, Literal } from '../../ui/values.tsx'
+import { Ago, Badge, Literal } from '../../ui/values.tsx'
 import styles from './approvals.module.css'
 import { DecideDialog } from './decide-dialog.tsx'
 import type { Vote } from './decide-dialog.tsx'
@@ -101,7 +101,7 @@ interface ItemProps {
 }
 
 function Item({ request, isOpen, isChosen, canVote, onToggle }: ItemProps) {
-  const { id, agent_id, action, expires_at } = request
+  const { id, agent_id, action, expires_at, requirements } = request
   return (
     <li className={styles['item']} data-id={id} data-open={isOpen ? '' : undefined}>
       <input
@@ -123,12 +123,17 @@ function Item({ request, isOpen, isChosen, canVote, onToggle }: ItemProps) {
         <Literal>{titleOf(request)}</Literal>
       </Link>
       <span className={styles['side']}>
-        <Ago at={expires_at} />
+        {t.approvals.ends} <Ago at={expires_at} />
       </span>
       <small>
         <Literal>{[agent_id, resourceText(request)].filter(Boolean).join(' · ')}</Literal>
       </small>
       <span className={styles['side']}>{amountText(request)}</span>
+      {failedText(requirements) !== null && (
+        <span className={styles['failed']}>
+          <Badge tone="wait">{t.approvals.notEvaluated}</Badge>
+        </span>
+      )}
     </li>
   )
 }
@@ -143,7 +148,9 @@ const BackLink = () => (
 /** Many can be rejected at once; approved together only under one rule. */
 function Bulk({ selected, onVote }: { selected: Request[]; onVote: (vote: Vote) => void }) {
   const rules = new Set(
-    selected.map(({ requirements }) => requirements.map(({ rule_id }) => rule_id).join(' ')),
+    selected.map(({ requirements }) =>
+      requirements.map((one) => `${one.rule_id} ${one.condition_failed ?? false}`).join(' '),
+    ),
   )
   return (
     <div className={styles['bulk']}>

@@ -67,6 +67,7 @@ export const governanceFields = {
   'Approval.status': 'State of the request.',
   requirements: 'The rules that require approval, with their required votes.',
   rule_id: 'Identifier of the approval rule.',
+  condition_failed: 'True: the rule matched only because its condition could not be evaluated.',
   'requirements.description': 'Description of the rule, shown to approvers.',
   required: 'Approvals that the rule needs.',
   votes: 'The votes so far, in their order.',
