@@ -314,19 +314,22 @@ describe('a start that cannot be', () => {
     })
   })
 
-  test('for a port that is taken ends with 2 and one line', async () => {
-    const holder = createTcpServer().listen(0, '127.0.0.1')
-    await once(holder, 'listening')
-    const { port } = holder.address() as AddressInfo
-    const ended = await remit(['serve'], { ...env, REMIT_PORT: String(port) })
-    holder.close()
+  test.each(['REMIT_PORT', 'REMIT_METRICS_PORT'])(
+    'for a port that is taken ends with 2 and one line, which names %s',
+    async (setting) => {
+      const holder = createTcpServer().listen(0, '127.0.0.1')
+      await once(holder, 'listening')
+      const { port } = holder.address() as AddressInfo
+      const ended = await remit(['serve'], { ...env, [setting]: String(port) })
+      holder.close()
 
-    expect(ended).toEqual({
-      code: 2,
-      stdout: '',
-      stderr: `remit: Port ${port} on 127.0.0.1 is already in use\n`,
-    })
-  })
+      expect(ended).toEqual({
+        code: 2,
+        stdout: '',
+        stderr: `remit: Port ${port} on 127.0.0.1 is already in use; set ${setting} to another port\n`,
+      })
+    },
+  )
 })
 
 describe('REMIT_METRICS_PORT', () => {

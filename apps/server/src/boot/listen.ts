@@ -21,6 +21,8 @@ export interface ListenOptions {
   readonly host: string
   /** 0 selects a free port. */
   readonly port: number
+  /** The setting that changes the port: an error names it as the remedy. */
+  readonly setting?: string
   /** Milliseconds to receive a request completely. Default: 30 s. */
   readonly requestTimeoutMs?: number
   /** Milliseconds after which an unused connection ends. Default: 620 s, above load balancers. */
@@ -120,8 +122,10 @@ function urlOf(host: string, { port }: AddressInfo): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-function reason({ code, message }: NodeJS.ErrnoException, { host, port }: ListenOptions): string {
-  if (code === 'EADDRINUSE') return `Port ${port} on ${host} is already in use`
-  if (code === 'EACCES') return `Permission to listen on port ${port} on ${host} was denied`
-  return `Listening on port ${port} on ${host} failed: ${message}`
+function reason(error: NodeJS.ErrnoException, { host, port, setting }: ListenOptions): string {
+  const remedy = setting === undefined ? '' : `; set ${setting} to another port`
+  if (error.code === 'EADDRINUSE') return `Port ${port} on ${host} is already in use${remedy}`
+  if (error.code === 'EACCES')
+    return `Permission to listen on port ${port} on ${host} was denied${remedy}`
+  return `Listening on port ${port} on ${host} failed: ${error.message}`
 }

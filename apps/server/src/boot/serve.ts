@@ -61,7 +61,7 @@ export async function createServer(
     host: config.REMIT_HOST,
     keepAliveMs: config.REMIT_KEEP_ALIVE_SECONDS * 1000,
   }
-  const door = new FrontDoor({ ...on, port: config.REMIT_PORT })
+  const door = new FrontDoor({ ...on, port: config.REMIT_PORT, setting: 'REMIT_PORT' })
   const wait = door.wait(options.signal ?? new AbortController().signal)
   const booted = await boot(config, { ...options, judges, tracer, wait }).catch(
     async (error: unknown) => {
@@ -91,7 +91,11 @@ export async function createServer(
     const main = await door.serve(remit.app)
     booted.listening.port = Number(new URL(main.url).port || 80)
     if (config.REMIT_METRICS_PORT !== undefined)
-      metrics = await listen(remit.metricsApp, { ...on, port: config.REMIT_METRICS_PORT })
+      metrics = await listen(remit.metricsApp, {
+        ...on,
+        port: config.REMIT_METRICS_PORT,
+        setting: 'REMIT_METRICS_PORT',
+      })
     const { url } = main
     const consoleUrl = `${config.REMIT_BASE_URL?.replace(/\/$/, '') ?? url}/console`
     const loginUrl = await loginLink(booted, url)
