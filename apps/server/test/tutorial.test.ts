@@ -18,12 +18,8 @@ const [, ...blocks] = [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, bl
 /** The commands of the page, run from the checkout instead of through npx. */
 const fromCheckout = (block: string): string =>
   block
-    .replaceAll(
-      'npx -y -p node@24 -p pnpm@12 pnpm --silent remit-verify',
-      'node $ROOT/apps/verify/src/main.ts',
-    )
-    .replaceAll('npx -y -p node@24 -p pnpm@12 pnpm --silent remit', 'node $CLI')
-    .replaceAll('npx -y -p node@24 node examples/', 'node $ROOT/examples/')
+    .replaceAll(/npx -y -p node@24 -p pnpm@12 pnpm (?:--silent )?remit /g, 'node $CLI ')
+    .replaceAll(/npx -y -p node@24 node (?=examples|apps)/g, 'node $ROOT/')
 
 describe.skipIf(!hasModules())('the tutorial', () => {
   let folder: string
