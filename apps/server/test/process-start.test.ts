@@ -315,7 +315,7 @@ describe('a start that cannot be', () => {
   })
 
   test.each(['REMIT_PORT', 'REMIT_METRICS_PORT'])(
-    'for a port that is taken ends with 2 and one line, which names %s',
+    'for a port that is taken ends with 2 and one line, which names %s, and keeps the key for the next start',
     async (setting) => {
       const holder = createTcpServer().listen(0, '127.0.0.1')
       await once(holder, 'listening')
@@ -328,6 +328,8 @@ describe('a start that cannot be', () => {
         stdout: '',
         stderr: `remit: Port ${port} on 127.0.0.1 is already in use; set ${setting} to another port\n`,
       })
+      const { server } = await start()
+      expect((await server.stop()).stdout).toContain('Its admin key, shown this once:')
     },
   )
 })

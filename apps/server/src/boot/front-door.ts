@@ -1,4 +1,5 @@
-import { waitingApp } from '@remit/core'
+import { randomUUID } from 'node:crypto'
+import { problemResponse, unavailable, waitingApp } from '@remit/core'
 import type { Remit, WaitOptions } from '@remit/core'
 import { VERSION } from '../settings/version.ts'
 import type { Waiting } from './boot.ts'
@@ -19,6 +20,14 @@ export class FrontDoor {
 
   constructor(options: ListenOptions) {
     this.#options = options
+  }
+
+  /** Opens the port unless it is open: every answer is 503 until `serve`. */
+  async open(): Promise<void> {
+    if (this.#listener) return
+    await this.serve({
+      fetch: () => problemResponse(unavailable('database_unavailable'), randomUUID()),
+    })
   }
 
   /** Serves `app` from now on. */

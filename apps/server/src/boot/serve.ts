@@ -87,15 +87,17 @@ export async function createServer(
     await remit.close()
   }
   try {
-    const first = await bootstrap(booted)
-    const main = await door.serve(remit.app)
-    booted.listening.port = Number(new URL(main.url).port || 80)
+    // The first key is shown once: a start whose port is taken must not make it.
+    await door.open()
     if (config.REMIT_METRICS_PORT !== undefined)
       metrics = await listen(remit.metricsApp, {
         ...on,
         port: config.REMIT_METRICS_PORT,
         setting: 'REMIT_METRICS_PORT',
       })
+    const first = await bootstrap(booted)
+    const main = await door.serve(remit.app)
+    booted.listening.port = Number(new URL(main.url).port || 80)
     const { url } = main
     const consoleUrl = `${config.REMIT_BASE_URL?.replace(/\/$/, '') ?? url}/console`
     const loginUrl = await loginLink(booted, url)
