@@ -16,6 +16,7 @@ import { Badge, Id, Literal, Time } from '../../ui/values.tsx'
 import { AgentActivity, AgentNumbers } from './activity.tsx'
 import { AgentStatus } from './agents.tsx'
 import { Credentials } from './credentials.tsx'
+import { OpenDefault } from './open-default.tsx'
 import { agentQuery, effectiveQuery } from './queries.ts'
 
 const agentPath = (id: string): string => `/v1/identity/agents/${encodeURIComponent(id)}`
@@ -191,6 +192,7 @@ function Permissions({ answer }: { answer: EffectivePermissions }) {
           [t.agents.changes, changes_at && <Time at={changes_at} as="full" />],
         ]}
       />
+      {mode === 'open' && <OpenDefault name="default_effect" />}
       {rows.length === 0 ? (
         <p className={ui['muted']}>{t.agents.noGrants[mode]}</p>
       ) : (

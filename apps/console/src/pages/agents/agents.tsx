@@ -5,11 +5,12 @@ import { useState } from 'react'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
-import { Page, TabLinks, Table } from '../../ui/layout.tsx'
+import { Page, Stack, TabLinks, Table } from '../../ui/layout.tsx'
 import { CurlButton, Empty, Loaded } from '../../ui/states.tsx'
 import { Badge, Id } from '../../ui/values.tsx'
 import { Issuers } from '../issuers/list.tsx'
 import { TrustPolicies } from '../trust/list.tsx'
+import { OpenDefault } from './open-default.tsx'
 import { agentsQuery } from './queries.ts'
 import { RegisterDialog } from './register-dialog.tsx'
 
@@ -63,7 +64,12 @@ export function Agents() {
       }
       tabs={<TabLinks label={t.agents.title} tabs={tabs} current={tab} />}
     >
-      {tab === 'agents' && <AgentList />}
+      {tab === 'agents' && (
+        <Stack>
+          <OpenDefault name="unknown_agents" />
+          <AgentList />
+        </Stack>
+      )}
       {tab === 'trust' && <TrustPolicies />}
       {tab === 'issuers' && <Issuers />}
       {isOpen && <RegisterDialog onClose={() => setOpen(false)} />}

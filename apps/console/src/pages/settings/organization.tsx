@@ -2,6 +2,7 @@ import type { Organization, OrganizationChange } from '@remit/contract'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { fieldErrorsOf, remit } from '../../api/client.ts'
+import { organizationQuery } from '../../api/organization.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
@@ -30,10 +31,7 @@ const choiceOf = (text: string) =>
   [...EFFECTS, ...AT_LIMIT].find(([value]) => value === text)?.[0] ?? 'deny'
 
 export function OrganizationPanel() {
-  const query = useQuery({
-    queryKey: ['organization'],
-    queryFn: ({ signal }) => remit.getOrganization({ signal }),
-  })
+  const query = useQuery(organizationQuery)
   return <Loaded query={query}>{(organization) => <Form stored={organization} />}</Loaded>
 }
 

@@ -1,6 +1,7 @@
 import type { Organization, Usage } from '@remit/contract'
 import { useQuery } from '@tanstack/react-query'
 import { remit } from '../../api/client.ts'
+import { organizationQuery } from '../../api/organization.ts'
 import { t } from '../../texts.ts'
 import { Card, Facts, Stack, Table } from '../../ui/layout.tsx'
 import { Loaded, Note } from '../../ui/states.tsx'
@@ -11,10 +12,7 @@ const number = new Intl.NumberFormat('en-US')
 
 /** The plan of the organization, its limits, and its use in this month. */
 export function PlanAndUsage() {
-  const organization = useQuery({
-    queryKey: ['organization'],
-    queryFn: ({ signal }) => remit.getOrganization({ signal }),
-  })
+  const organization = useQuery(organizationQuery)
   const usage = useQuery({
     queryKey: ['usage'],
     queryFn: ({ signal }) => remit.getUsage({ query: { from: monthStart() }, signal }),
