@@ -1,14 +1,10 @@
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
-import { useEffect, useEffectEvent, useMemo, useRef } from 'react'
+import { useEffect, useRef } from 'react'
+import type { BarSeries } from './bars.tsx'
 
-export interface Series {
-  readonly label: string
-  /** A custom property of the page, such as `--allow`. */
-  readonly color: string
-  readonly values: readonly (number | null)[]
+export interface Series extends BarSeries {
   readonly isDashed?: boolean
-  readonly isBar?: boolean
 }
 
 interface ChartProps {
@@ -17,23 +13,7 @@ interface ChartProps {
   readonly times: readonly number[]
   readonly series: readonly Series[]
   readonly unit?: (value: number) => string
-  /** Draws the series as bars on top of each other, the first one uppermost. */
-  readonly isStacked?: boolean
-  /** Called with the index of the time that a person clicks. */
-  readonly onPick?: ((index: number) => void) | undefined
 }
-
-/** Sums from each series to the last: drawn over each other, they look stacked. */
-const stacked = (series: readonly Series[]): Series[] =>
-  series.map((one, at) => ({
-    ...one,
-    isBar: true,
-    values: one.values.map(
-      (_, i) =>
-        // A bar of no height would be drawn as a line.
-        series.slice(at).reduce((sum, { values }) => sum + (values[i] ?? 0), 0) || null,
-    ),
-  }))
 
 const HEIGHT = 190
 const FONT = '11px system-ui, sans-serif'
@@ -55,11 +35,8 @@ function tick(seconds: number): string {
 }
 
 /** A chart of values over time, in UTC. A table with the same values stands beside it. */
-export function Chart(props: ChartProps) {
-  const { label, times, series: given, unit = String, isStacked = false, onPick } = props
+export function Chart({ label, times, series, unit = String }: ChartProps) {
   const host = useRef<HTMLDivElement>(null)
-  const series = useMemo(() => (isStacked ? stacked(given) : given), [given, isStacked])
-  const pick = useEffectEvent((index: number) => onPick?.(index))
   useEffect(() => {
     const element = host.current
     if (!element) return undefined
@@ -71,8 +48,7 @@ export function Chart(props: ChartProps) {
         grid: { stroke: line, width: 1 },
         ticks: { show: false },
       }
-      const bars = uPlot.paths.bars?.({ size: [0.7, 28] })
-      const drawn = new uPlot(
+      return new uPlot(
         {
           width: element.clientWidth,
           height: HEIGHT,
@@ -86,23 +62,18 @@ export function Chart(props: ChartProps) {
           scales: { y: { range: (_, __, max) => [0, Math.max(1, max * 1.08)] } },
           series: [
             {},
-            ...series.map(({ label: name, color, isDashed, isBar }) => ({
+            ...series.map(({ label: name, color, isDashed }) => ({
               label: name,
               stroke: colorOf(element, color),
               width: 1.5,
               points: { show: false },
               ...(isDashed && { dash: [5, 4] }),
-              ...(isBar && bars && { paths: bars, fill: colorOf(element, color) }),
             })),
           ],
         },
         [[...times], ...series.map(({ values }) => [...values])],
         element,
       )
-      drawn.over.addEventListener('click', () => {
-        if (typeof drawn.cursor.idx === 'number') pick(drawn.cursor.idx)
-      })
-      return drawn
     }
     let plot = draw()
     const redraw = () => {
@@ -121,13 +92,5 @@ export function Chart(props: ChartProps) {
       plot.destroy()
     }
   }, [times, series, unit])
-  return (
-    <div
-      ref={host}
-      role="img"
-      aria-label={label}
-      data-pick={onPick ? '' : undefined}
-      style={{ minHeight: HEIGHT }}
-    />
-  )
+  return <div ref={host} role="img" aria-label={label} style={{ minHeight: HEIGHT }} />
 }

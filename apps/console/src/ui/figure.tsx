@@ -1,5 +1,6 @@
 import { lazy, Suspense, useState } from 'react'
 import { t } from '../texts.ts'
+import { Bars } from './bars.tsx'
 import { Button } from './button.tsx'
 import type { Series } from './chart.tsx'
 import styles from './figure.module.css'
@@ -15,14 +16,13 @@ interface FigureProps {
   readonly series: readonly Series[]
   readonly unit?: (value: number) => string
   readonly note?: string | undefined
-  readonly isStacked?: boolean
-  /** What a click on a time does; in the table, the time is a button. */
+  /** What a click on a time does, of stacked bars; in the table, the time is a button. */
   readonly onPick?: (index: number) => void
 }
 
-/** A chart and its table: the same values, for people who do not see or want a picture. */
+/** Bars to click, or lines, and their table: the same values, for people who do not see or want a picture. */
 export function Figure(props: FigureProps) {
-  const { title, timeName, times, series, unit = String, note, isStacked, onPick } = props
+  const { title, timeName, times, series, unit = String, note, onPick } = props
   const [isTable, setTable] = useState(false)
   return (
     <Card
@@ -66,16 +66,13 @@ export function Figure(props: FigureProps) {
         />
       ) : (
         <>
-          <Suspense fallback={<Skeleton />}>
-            <Chart
-              label={title}
-              times={times}
-              series={series}
-              unit={unit}
-              isStacked={isStacked ?? false}
-              onPick={onPick}
-            />
-          </Suspense>
+          {onPick ? (
+            <Bars label={title} times={times} series={series} unit={unit} onPick={onPick} />
+          ) : (
+            <Suspense fallback={<Skeleton />}>
+              <Chart label={title} times={times} series={series} unit={unit} />
+            </Suspense>
+          )}
           <ul className={styles['legend']}>
             {series.map(({ label, color }) => (
               <li key={label}>

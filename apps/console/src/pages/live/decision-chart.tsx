@@ -31,7 +31,6 @@ export function DecisionChart({ stats, period }: { stats: Stats; period: Period 
   )
   return (
     <Figure
-      isStacked
       title={t.live.charts[span]}
       timeName={t.live.start}
       times={times}
