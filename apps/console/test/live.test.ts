@@ -130,7 +130,7 @@ describe.skipIf(!canRun)('the page Live', () => {
 
   test('a bar of the chart, and its row in the table, list its decisions', async () => {
     await go(page, '/')
-    const chart = page.getByRole('img', { name: 'Decisions in the last 24 hours' })
+    const chart = page.getByRole('group', { name: 'Decisions in the last 24 hours' })
     await chart.locator('[data-pick]').last().click()
     await page.waitForURL(/\/ledger/)
     const clicked = search()

@@ -24,19 +24,24 @@ const textOf = (seconds: number): string =>
 export function Bars({ label, times, series, unit, onPick }: BarsProps) {
   const sums = times.map((_, i) => series.reduce((sum, { values }) => sum + (values[i] ?? 0), 0))
   const most = Math.max(1, ...sums)
+  const textsAt = (i: number) => [
+    `${textOf(times[i] ?? 0)} UTC`,
+    ...series.map((one) => `${one.label}: ${unit(one.values[i] ?? 0)}`),
+  ]
   const middle = times[Math.floor(times.length / 2)] ?? 0
   return (
-    <div role="img" aria-label={label}>
+    <div role="group" aria-label={label}>
       <span className={styles['most']}>{unit(most)}</span>
       <div className={styles['bars']}>
         {times.map((time, i) => (
-          <div
+          // Out of the tab order: the table has a button for each time.
+          <button
             key={time}
+            type="button"
+            tabIndex={-1}
             data-pick
-            title={[
-              `${textOf(time)} UTC`,
-              ...series.map((one) => `${one.label}: ${unit(one.values[i] ?? 0)}`),
-            ].join('\n')}
+            aria-label={textsAt(i).join(', ')}
+            title={textsAt(i).join('\n')}
             onClick={() => onPick(i)}
           >
             {series.map((one) => (
@@ -48,7 +53,7 @@ export function Bars({ label, times, series, unit, onPick }: BarsProps) {
                 }}
               />
             ))}
-          </div>
+          </button>
         ))}
       </div>
       <div className={styles['ticks']}>
