@@ -63,7 +63,9 @@ const write = (judge: object) => {
 
 test('in the community edition there is no judge, whatever is configured', async () => {
   write({})
-  const { url, server } = await startServer(env({ REMIT_EVALUATION: '' }))
+  const { url, server } = await startServer(
+    env({ REMIT_EVALUATION: '', REMIT_EDITION: 'community' }),
+  )
   const answer = await request(`${url}/v1/scorers`, key, 'POST', BODY)
   const problem = (await answer.json()) as { code: string; available: string[] }
   await server.stop()

@@ -119,7 +119,7 @@ describe.skipIf(!hasModules()).each(someDialects())('docs/verify-offline.md on %
       ),
     )
     const { code, stdout } = await sh(
-      `${handOver}\nremit-verify ledger.ndjson --report report.json`,
+      `rm ledger.ndjson report.json\n${handOver}\nremit-verify ledger.ndjson --report report.json`,
     )
 
     expect(code).toBe(1)

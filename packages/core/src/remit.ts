@@ -10,6 +10,7 @@ import type { Database } from './db/open.ts'
 import type { CoreTables } from './db/schema.ts'
 import type { Signals } from './db/signals.ts'
 import type { PublicPage } from './http/pages.ts'
+import type { LicensePeriod } from './http/session-routes.ts'
 import type { Ids } from './base/ids.ts'
 import type { LinkedKey } from './sessions/login-links.ts'
 import type { SessionSettings } from './sessions/sessions.ts'
@@ -26,13 +27,6 @@ import type { CreateOrganization } from './orgs/organizations.ts'
 import type { SecretBox } from './secrets/secret-box.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 import type { Tracer } from './telemetry/tracing.ts'
-
-/** The period of a license; times are RFC 3339. */
-export interface LicensePeriod {
-  readonly expiresAt: string
-  /** End of the grace period: a later start does not load the modules. */
-  readonly graceEndsAt: string
-}
 
 export interface RemitOptions {
   readonly db: Database<CoreTables>

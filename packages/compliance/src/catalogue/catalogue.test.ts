@@ -110,7 +110,7 @@ describe('the hash of a catalogue', () => {
       ]),
     )
     expect(hash('sha256', JSON.stringify(hashes), 'hex')).toMatchInlineSnapshot(
-      `"bdd37c8301db7b49896683aea014d4c8e80e7d781ac98d5a01ba5907301b369b"`,
+      `"b66b5968b409e086d5c6fae4158f9ec9e551e9215a386d26955e5f98e39d4805"`,
     )
   })
 })

@@ -9,7 +9,6 @@ import type { Authenticator } from '../keys/authenticator.ts'
 import type { Change } from '../ledger/write/work.ts'
 import type { Writer } from '../ledger/write/writer.ts'
 import { findOrganizationById } from '../orgs/administration.ts'
-import type { LicensePeriod } from '../remit.ts'
 import { writeCookie } from '../sessions/cookie.ts'
 import type { PeopleSessions } from '../sessions/people.ts'
 import type { Sessions } from '../sessions/sessions.ts'
@@ -20,6 +19,13 @@ import { implement } from './implement.ts'
 import type { Route } from './implement.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { Reply } from './reply.ts'
+
+/** The period of a license; times are RFC 3339. */
+export interface LicensePeriod {
+  readonly expiresAt: string
+  /** End of the grace period: a later start does not load the modules. */
+  readonly graceEndsAt: string
+}
 
 export interface SessionRouteDeps {
   readonly db: Database<CoreTables>
