@@ -18,7 +18,7 @@ import { sourceOf, writeStatement } from './release/statement.ts'
 import type { Subject } from './release/statement.ts'
 import { build, install, run, stageWorkingTree, workspacePackages } from './staging.ts'
 
-/** What is made of the fresh copy `stage` for the version; each returns contents that are no files. */
+/** Makes release files of the fresh copy `stage`; each returns contents that are no files. */
 const PARTS: Record<
   string,
   (stage: string, out: string, version: string) => Promise<readonly Subject[] | void>

@@ -18,7 +18,7 @@ import type { RemitServer } from './support/server.ts'
 
 const hasPython = spawnSync('python3', ['--version']).status === 0
 
-/** What the tool received; undefined where it did not run. */
+/** The input that the tool received; undefined if it did not run. */
 type Received = { readonly args: unknown } | undefined
 
 /** A way to a tool. */

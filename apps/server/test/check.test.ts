@@ -47,7 +47,7 @@ describe.skipIf(!hasModules())('remit check', () => {
     await installation.remove()
   })
 
-  /** What a check says of a licensed installation with other settings, time or backups. */
+  /** The result of a check for a licensed installation with other settings, time or backups. */
   const check = async (
     name: string,
     env: Record<string, string> = {},

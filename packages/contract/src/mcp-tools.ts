@@ -53,7 +53,7 @@ const state = {
 export const McpToolStatus = z.object(state).meta({ id: 'McpToolStatus' })
 export type McpToolStatus = z.infer<typeof McpToolStatus>
 
-/** What the guard says about the texts of a definition. */
+/** The result of the guard for the texts of a definition. */
 export const McpToolVerdict = z
   .object({
     score: z.number().describe('Score of the texts together, from 0 to 1'),

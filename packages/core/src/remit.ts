@@ -78,7 +78,7 @@ export interface RemitOptions {
   readonly maxBatch?: number
   /** `/metrics` goes to an app of its own, for another port. */
   readonly metricsApart?: boolean
-  /** What the operator should change, for `/ready`; read at each request. */
+  /** Warnings to the operator, for `/ready`; read at each request. */
   readonly warnings?: () => readonly string[]
   /** Creates organizations; without it, nobody can over HTTP. */
   readonly newOrganization?: CreateOrganization

@@ -7,7 +7,7 @@ import { remit } from './client.ts'
 const NAME = 'remit.console.notifications'
 const listeners = new Set<() => void>()
 
-/** Whether this browser has notifications, and has not been told to refuse them. */
+/** Returns true if this browser has notifications and the person has not refused them. */
 const isOffered = (): boolean =>
   'Notification' in globalThis && Notification.permission !== 'denied'
 
@@ -33,7 +33,7 @@ export async function setNotifications(isOn: boolean): Promise<void> {
   for (const listener of listeners) listener()
 }
 
-/** Whether notifications are on; null where the browser has none. */
+/** The state of notifications; null where the browser has none. */
 export const useNotifications = (): boolean | null =>
   useSyncExternalStore(
     (listener) => {

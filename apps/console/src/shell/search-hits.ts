@@ -15,7 +15,7 @@ export interface Hit {
   readonly target: Target
 }
 
-/** What is searched; a list that the role cannot read is empty. */
+/** The lists to search; one that the role cannot read is empty. */
 export interface Searched {
   readonly pages: readonly { readonly to: string; readonly label: string }[]
   readonly agents: readonly Agent[]

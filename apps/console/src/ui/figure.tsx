@@ -16,7 +16,7 @@ interface FigureProps {
   readonly series: readonly Series[]
   readonly unit?: (value: number) => string
   readonly note?: string | undefined
-  /** What a click on a time does, of stacked bars; in the table, the time is a button. */
+  /** Called with the index of a time that a person clicks; the chart is then stacked bars. */
   readonly onPick?: (index: number) => void
 }
 

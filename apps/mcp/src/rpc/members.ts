@@ -30,7 +30,7 @@ export function parseWithDigits(text: string): unknown {
   return LONG_NUMBER.test(text) ? JSON.parse(text, keepText) : JSON.parse(text)
 }
 
-/** What may belong to an inexact number; all others have at most 15 digits and no exponent. */
+/** Matches a part of every inexact number: all others have at most 15 digits and no exponent. */
 const LONG_NUMBER = /\d[\d.]{15}|\d[eE]/
 
 const keepText = (

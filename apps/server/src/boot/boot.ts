@@ -69,7 +69,7 @@ export interface Waiting {
   readonly warnings: () => readonly Warning[]
 }
 
-/** What the operator should change, for `/ready` and the log. */
+/** Warnings to the operator, for `/ready` and the log. */
 export interface Warning {
   readonly level: 'warn' | 'error'
   readonly text: string
@@ -86,7 +86,7 @@ export interface Booted {
   readonly log: Logger
   /** Set when the server listens: without a base URL, the port is part of the console's address. */
   readonly listening: { port: number }
-  /** What the operator should change, for `/ready` and the log. */
+  /** Warnings to the operator, for `/ready` and the log. */
   readonly warnings: () => readonly Warning[]
   /** Creates an organization. Default plan: that of the license for new organizations. */
   readonly newOrganization: NewOrganizations

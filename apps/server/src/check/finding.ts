@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto'
 import type { CoreTables, Database, MigrationSet } from '@remit/core'
 import type { Config } from '../settings/config.ts'
 
-/** What a check reads. */
+/** The inputs of a check. */
 export interface CheckFacts {
   readonly config: Config
   /** Read-only. */

@@ -44,7 +44,7 @@ export type LicenseCheck = { readonly license: License } | { readonly refused: s
 export const graceEndOf = ({ expiresAt }: Pick<License, 'expiresAt'>): string =>
   new Date(Date.parse(expiresAt) + GRACE_DAYS * DAY_MS).toISOString()
 
-/** What an operator must know about the expiry of a license; null while it is far away. */
+/** Returns a warning about the expiry of a license; null until 30 days before. */
 export function expiryNotice(
   license: Pick<License, 'expiresAt'>,
   nowMs: number,

@@ -64,7 +64,7 @@ export function failedText(requirements: readonly RequiringRule[]): string | nul
   return `The condition of ${rules} could not be evaluated for this request: a value that it reads is missing or not valid.`
 }
 
-/** What an approval lets happen, after the word "Approve": `1,001.00 USD for invoice:9003`. */
+/** The object of an approval, after the word "Approve": `1,001.00 USD for invoice:9003`. */
 export function summaryOf(asked: Asked): string {
   const [title, amount] = [titleOf(asked), amountText(asked)]
   const resource = mcpTarget(asked) === null ? resourceText(asked) : ''

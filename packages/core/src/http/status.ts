@@ -13,7 +13,7 @@ export interface StatusDeps {
   readonly modules: readonly string[]
   readonly evaluation: boolean
   readonly migrationSets: readonly MigrationSet[]
-  /** What the operator should change, for `/ready`; read at each request. */
+  /** Warnings to the operator, for `/ready`; read at each request. */
   readonly warnings: () => readonly string[]
   /** Returns further warnings, from a cache; none without it. */
   readonly openDefaults?: () => Promise<readonly string[]>

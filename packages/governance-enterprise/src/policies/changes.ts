@@ -22,7 +22,7 @@ export interface AdmittedPolicy {
 
 type Answer = Policy & { warnings: string[] }
 
-/** What a `PUT` must find: any version, one revision, no rule; null: no rule, or a refusal that names the revision. */
+/** The version that a `PUT` requires: any, one revision, or no rule; null: no rule, or a refusal that names the revision. */
 export type Expected = '*' | number | 'nothing' | null
 
 /** Creates a rule, with the id of the caller if there is one. */

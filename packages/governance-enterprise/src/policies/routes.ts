@@ -64,7 +64,7 @@ function admit({ change_reason: reason, ...input }: PolicyChange): AdmittedPolic
 
 const tagOf = (revision: number) => ({ ETag: `"${revision}"` })
 
-/** What `If-Match` and `If-None-Match` say about the version that a `PUT` must find. */
+/** Reads the version that a `PUT` requires from `If-Match` and `If-None-Match`. */
 function expectedBy(request: RequestInfo): Expected {
   const match = request.header('if-match')
   const none = request.header('if-none-match')

@@ -111,7 +111,7 @@ function spendNote(limit: { daily_usd: number | null } | null | undefined): stri
   return limit.daily_usd === null ? t.spend.noCap : t.agents.ofCap(usd(limit.daily_usd))
 }
 
-/** What the agent did lately, what waits for people, what it may spend, and the MCP servers that it calls. */
+/** The agent's newest decisions, pending approvals, spend limit and MCP servers. */
 export function AgentActivity({ id }: { id: string }) {
   const can = useCan()
   return (

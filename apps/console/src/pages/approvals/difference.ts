@@ -29,7 +29,7 @@ const OF_SESSION: ReadonlySet<string> = new Set(['session_id', 'guard', 'upstrea
 const MONEY: ReadonlySet<string> = new Set(['amount_usd', 'amount', 'currency'])
 
 const nameOf = ({ pointer }: Field): string => pointer.split('/')[1] ?? ''
-/** Whether a request is a call over MCP, whose title names the tool and the server. */
+/** Returns true for a call over MCP, whose title names the tool and the server. */
 export const isCall = (request: Facts): boolean => titleOf(request) !== request.action
 
 /**

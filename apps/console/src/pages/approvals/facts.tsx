@@ -31,7 +31,7 @@ export function FailedRules({ request }: { request: Request }) {
   )
 }
 
-/** What is asked for, and what changed since people approved a request like it. */
+/** The fields of a request, with the changes since people approved a similar one. */
 export function RequestFields({ request }: { request: Request }) {
   const { data: alike } = useQuery(alikeQuery(request))
   const [earlier] = alike ?? []
@@ -128,7 +128,7 @@ export function FieldTable({ request, earlier }: FieldTableProps) {
   )
 }
 
-/** What a person must know about the value at a place of the context. */
+/** A warning about the value at a place of the context. */
 function notesOf({ replaced = [], binding_context: bound }: Request, pointer: string): string[] {
   const [name = ''] = stepsOf(pointer)
   const isReplaced = replaced.some((at) => pointer === at || pointer.startsWith(`${at}/`))

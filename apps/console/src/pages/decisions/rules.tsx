@@ -96,7 +96,7 @@ function Result({ rule, recorded, approval }: RulesProps & { rule: Matched }): R
   )}`
 }
 
-/** What would have been spent with the request, by window. */
+/** The spend including the request, by window. */
 function spendText({ spend }: Recorded): string {
   const windows = [
     [spend?.daily, t.decisions.today],

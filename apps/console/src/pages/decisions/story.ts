@@ -14,7 +14,7 @@ interface Window {
   readonly spent_usd: number
 }
 
-/** What a decision records beside the request, where it is not erased. */
+/** The facts that a decision records beside the request, unless they are erased. */
 export interface Recorded {
   readonly context?: Readonly<Record<string, unknown>>
   readonly matched?: readonly Matched[]

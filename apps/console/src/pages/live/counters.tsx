@@ -93,7 +93,7 @@ function comparison(sum: Omit<Sum, 'key'>, span: Span): string {
   return t.live.change(change, t.live.before[span])
 }
 
-/** What waits or is near its limit now. */
+/** Pending approvals and agents near their limits, now. */
 function Now() {
   const can = useCan()
   const pending = useQuery({ ...pendingQuery, enabled: can('GET /v1/approvals') })

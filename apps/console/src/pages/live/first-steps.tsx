@@ -18,7 +18,7 @@ import type { Step } from './steps.ts'
 
 const ONE = { limit: 1 } as const
 
-/** What is there already: one row of each list, and the newest decision of the ledger. */
+/** The state that ticks the steps: one row of each list, and the newest decision of the ledger. */
 const stepsQuery = {
   queryKey: ['first-steps'],
   queryFn: async ({ signal }: { signal: AbortSignal }): Promise<ReadonlySet<Step>> => {

@@ -88,7 +88,7 @@ function Tool({ tool }: { tool: McpTool }) {
   )
 }
 
-/** What the guard found, its score, and the texts that it marks; after a review, without the alarm. */
+/** The findings of the guard with score and marked texts; without the alarm after a review. */
 function Findings({ tool: { findings, verdict, review } }: { tool: McpTool }) {
   if (findings.length === 0) return <Note tone="info">{t.mcpTools.noFindings}</Note>
   return (

@@ -2,7 +2,7 @@ import type { ReportControl, StatusReason } from '@remit/contract'
 import { t } from '../../texts.ts'
 import { Card, Facts } from '../../ui/layout.tsx'
 
-/** What to do about controls without evidence, by reason, the most frequent first. */
+/** Advice for controls without evidence, by reason, the most frequent first. */
 export function NextSteps({ controls }: { controls: readonly ReportControl[] }) {
   const reasons = controls.flatMap(({ reason }) => reason ?? [])
   const manual = controls.filter(({ status }) => status === 'manual').length

@@ -4,7 +4,7 @@ interface SettingText {
   readonly label: string
   /** The effect, in one sentence. */
   readonly text: string
-  /** What is open with this value. */
+  /** Warnings by value of the setting. */
   readonly warnings?: Readonly<Record<string, string>>
 }
 
