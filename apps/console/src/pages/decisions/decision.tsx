@@ -10,6 +10,7 @@ import { Code, CurlButton, Empty, Loaded, Note } from '../../ui/states.tsx'
 import { Pair } from '../../ui/tile.tsx'
 import ui from '../../ui/ui.module.css'
 import { Decision, Id, Literal, Time } from '../../ui/values.tsx'
+import { SEQ_COLUMN } from '../ledger/seq-column.tsx'
 import { Rules } from './rules.tsx'
 import { costOf, outcomesOf, storyQuery } from './story.ts'
 import type { Story } from './story.ts'
@@ -163,15 +164,7 @@ const Timeline = ({ entries }: { entries: readonly Entry[] }) => (
       rowKey={({ seq }) => String(seq)}
       csv="decision"
       columns={[
-        {
-          name: t.ledger.seq,
-          value: ({ seq }) => seq,
-          cell: ({ seq }) => (
-            <Link to="/ledger/$seq" params={{ seq: String(seq) }}>
-              {seq}
-            </Link>
-          ),
-        },
+        SEQ_COLUMN,
         {
           name: t.ledger.time,
           value: ({ recorded_at }) => recorded_at,

@@ -1,11 +1,11 @@
 import type { Entry } from '@remit/contract'
-import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card, Row, Stack, Table } from '../../ui/layout.tsx'
 import { Empty, Failure, Note, Skeleton } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
+import { SEQ_COLUMN } from '../ledger/seq-column.tsx'
 import { Decided } from '../decisions/decided.tsx'
 import type { Decisions } from './use-decisions.ts'
 
@@ -56,15 +56,7 @@ export function DecisionStream({ decisions, isMatch, filters }: DecisionStreamPr
             rowKey={({ seq }) => String(seq)}
             csv="decisions"
             columns={[
-              {
-                name: t.ledger.seq,
-                value: ({ seq }) => seq,
-                cell: ({ seq }) => (
-                  <Link to="/ledger/$seq" params={{ seq: String(seq) }}>
-                    {seq}
-                  </Link>
-                ),
-              },
+              SEQ_COLUMN,
               { name: t.ledger.time, value: ({ recorded_at }) => recorded_at, as: 'time' },
               {
                 name: t.ledger.decision,

@@ -1,7 +1,6 @@
 import { FLIP_KINDS } from './flips.ts'
 import type { PolicyInput, Replay } from '@remit/contract'
 import { useMutation } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { count } from '../../format/money.ts'
 import { t } from '../../texts.ts'
@@ -11,6 +10,7 @@ import { Card, Facts, Row, Stack, Table } from '../../ui/layout.tsx'
 import { CurlButton, Failure, Note, Skeleton } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
 import { Id, Literal } from '../../ui/values.tsx'
+import { SEQ_COLUMN } from '../ledger/seq-column.tsx'
 import styles from './policies.module.css'
 import { replay, replayBody } from './queries.ts'
 
@@ -93,15 +93,7 @@ function Result({ result }: { result: Replay }) {
           rowKey={({ seq }) => String(seq)}
           csv="replay"
           columns={[
-            {
-              name: t.ledger.seq,
-              value: ({ seq }) => seq,
-              cell: ({ seq }) => (
-                <Link to="/ledger/$seq" params={{ seq: String(seq) }}>
-                  {seq}
-                </Link>
-              ),
-            },
+            SEQ_COLUMN,
             { name: t.ledger.agent, value: ({ agent_id }) => agent_id },
             { name: t.ledger.action, value: ({ action }) => action },
             { name: t.ledger.decision, value: ({ kind }) => t.policies.flips[kind] },

@@ -10,6 +10,7 @@ import { Row, Stack, Table } from '../../ui/layout.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
 import { Time } from '../../ui/values.tsx'
+import { SEQ_COLUMN } from '../ledger/seq-column.tsx'
 import styles from './reports.module.css'
 
 interface DatedSeqsProps {
@@ -68,15 +69,7 @@ export function AllEvidence({ report, control }: { report: string; control: stri
             csv={`evidence-${control}`}
             all={() => everyPage(read)}
             columns={[
-              {
-                name: t.ledger.seq,
-                value: ({ seq }) => seq,
-                cell: ({ seq }) => (
-                  <Link to="/ledger/$seq" params={{ seq: String(seq) }}>
-                    {seq}
-                  </Link>
-                ),
-              },
+              SEQ_COLUMN,
               { name: t.ledger.kind, value: ({ kind }) => kind },
               {
                 name: t.ledger.time,
