@@ -18,7 +18,7 @@ const OPEN = {
   unknown_agents: 'agents that are not registered may act',
 } as const
 
-/** How many organizations allow by default; of the oldest 100 at most. */
+/** Numbers of organizations that allow by default, among the oldest 100. */
 interface OpenDefaults {
   /** Active organizations on the plan enterprise: the others have no rules that could allow. */
   readonly organizations: number
