@@ -159,15 +159,16 @@ async function evaluated(
   const whole = authzen(hidden)
   if (made.action !== whole.action || !isDeepStrictEqual(made.resource, whole.resource))
     throw new Error('The action or the resource depends on an argument that is omitted.')
-  const context: Record<string, unknown> = { ...made.context }
+  // An assignment to a member `__proto__` would lose it.
+  const context = new Map<string, unknown>(Object.entries(made.context))
   for (const name of Object.keys({ ...made.context, ...whole.context })) {
     const value = whole.context[name] ?? null
     if (isDeepStrictEqual(made.context[name], whole.context[name])) continue
     const { stub, finish } = shortening(await bound(`/${name}`, value))
     await finish()
-    context[name] = stub
+    context.set(name, stub)
   }
-  return { ...made, context }
+  return { ...made, context: Object.fromEntries(context) }
 }
 
 /** Types of resources whose ids are addresses or paths, by their normal form. */
