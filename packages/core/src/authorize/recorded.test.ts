@@ -1,6 +1,6 @@
 import type { AuthorizeRequest } from '@remit/contract'
 import { afterEach, describe, expect, it } from 'vitest'
-import { implement } from '../http/implement.ts'
+import { implement } from '../http/endpoint.ts'
 import { defineModule } from '../module/module.ts'
 import { createClock, createTestRemit } from '../testing/index.ts'
 import type { TestRemit } from '../testing/index.ts'

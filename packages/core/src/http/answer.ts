@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { Endpoint, Input } from '@remit/contract'
 import type { Context, Handler } from 'hono'
 import { Failure } from '../base/errors.ts'
@@ -7,17 +8,18 @@ import type { Impersonations } from '../caller/impersonations.ts'
 import type { Database } from '../db/open.ts'
 import type { CoreTables } from '../db/schema.ts'
 import { AlreadyAnswered } from '../idempotency/claim.ts'
-import type { StoredAnswer } from '../idempotency/claim.ts'
+import type { StoredAnswer, IdempotencyClaim } from '../idempotency/claim.ts'
 import { findAnswer, keepAnswer } from '../idempotency/store.ts'
 import { refuseSuspended } from '../limits/suspension.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 import { parseTraceparent } from '../telemetry/tracing.ts'
+import type { Span } from '../telemetry/tracing.ts'
 import { addressOf, headerOf } from './header.ts'
-import type { RequestInfo, Route } from './implement.ts'
-import { fromKept, sealPlaceOf } from './kept-answer.ts'
-import { render, Reply } from './reply.ts'
-import type { Rendered } from './reply.ts'
-import type { RequestEnv, Validated } from './request-env.ts'
+import { render, Reply } from './endpoint.ts'
+import type { RequestInfo, Route, Rendered } from './endpoint.ts'
+import { fromKept, sealPlaceOf } from './idempotency.ts'
+import type { Admission } from './admit.ts'
+import type { Body } from './body.ts'
 
 export interface AnswerDeps {
   readonly db: Database<CoreTables>
@@ -32,7 +34,7 @@ export interface AnswerDeps {
 
 type RequestContext = Context<RequestEnv, string, Validated>
 
-type Body = ConstructorParameters<typeof Response>[0]
+type AnswerBody = ConstructorParameters<typeof Response>[0]
 
 /** The owner of requests that need no key. */
 export const NOBODY = ''
@@ -61,7 +63,7 @@ export function answer(route: Route, deps: AnswerDeps): Handler<RequestEnv, stri
     const isUnread = c.req.raw.method === 'HEAD' && rendered.body instanceof ReadableStream
     // Nobody reads the body of a HEAD, so a stream would stay open for ever.
     if (isUnread) await (rendered.body as ReadableStream).cancel()
-    return new Response(isUnread ? null : (rendered.body as Body), {
+    return new Response(isUnread ? null : (rendered.body as AnswerBody), {
       status: rendered.status,
       headers: {
         'Cache-Control': 'no-store',
@@ -133,4 +135,32 @@ async function handle(
     }
     throw error
   }
+}
+
+/** The state of a request to an endpoint, as Hono's context carries it. */
+export interface RequestEnv {
+  Bindings: {
+    /** Node's request, where the server runs on a socket. */
+    incoming?: IncomingMessage
+  }
+  Variables: {
+    route: Route
+    requestId: string
+    /** Absent unless the request is sampled. */
+    span?: Span
+    /** Absent where the request needs no key. */
+    admission?: Admission
+    /** The name of the operator's key. */
+    operator?: string
+    /** The body, where authentication had to read it; its failure is not reported yet. */
+    earlyBody?: Promise<Uint8Array>
+    body?: Body
+    /** The claim of an `Idempotency-Key`. */
+    claim?: IdempotencyClaim
+  }
+}
+
+/** The parameters and the query as their schemas return them. */
+interface Validated {
+  out: { param: Input<Endpoint>['params']; query: Input<Endpoint>['query'] }
 }

@@ -3,26 +3,23 @@ import type { Context } from 'hono'
 import type { Logger } from 'pino'
 import { endpoints as wholeContract } from '@remit/contract'
 import type { Endpoint } from '@remit/contract'
-import type { Route } from './implement.ts'
+import type { Route } from './endpoint.ts'
 import { mountConsole } from './console.ts'
 import type { ConsoleDeps } from './console.ts'
 import { crossOrigin } from './cross-origin.ts'
 import { makeDocument } from './document-job.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Computer } from '../threads/pool.ts'
-import { oauthResponse } from './oauth-problem.ts'
-import { mountOpenApi, mountPages } from './pages.ts'
-import type { PublicPage } from './pages.ts'
-import { asFailure, problemResponse } from './problem.ts'
+import { oauthResponse, asFailure, problemResponse } from './problem.ts'
 import { requestIdOf } from './header.ts'
 import { NOBODY } from './answer.ts'
+import type { RequestEnv } from './answer.ts'
 import { pipeline } from './pipeline.ts'
 import type { PipelineDeps } from './pipeline.ts'
-import type { RequestEnv } from './request-env.ts'
 import { metricsApp, mountStatus } from './status.ts'
 import type { StatusDeps } from './status.ts'
-import { refuseUnrouted } from './unrouted.ts'
-import type { Served } from './unrouted.ts'
+import { fail } from '../base/errors.ts'
+import type { Failure } from '../base/errors.ts'
 
 export interface AppOptions extends PipelineDeps, StatusDeps, ConsoleDeps {
   readonly routes: readonly Route[]
@@ -95,7 +92,7 @@ const openPages = ({
   pages = [],
   console: files,
   ...more
-}: AppOptions): Served[] =>
+}: AppOptions): SupportedMethod[] =>
   [
     '/health',
     '/ready',
@@ -108,3 +105,66 @@ const openPages = ({
   ].map((path) => ({ method: 'GET', path }))
 
 const honoPath = ({ path }: Endpoint): string => path.replace(/\{(\w+)\}/g, ':$1')
+
+/** A fixed document outside of `/v1`, served without a key. */
+export interface PublicPage {
+  /** Begins with `/`; matched as it is. */
+  readonly path: string
+  /** The media type, with its charset where it is text. */
+  readonly type: string
+  readonly body: Uint8Array<ArrayBuffer>
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+const SNIFFING_OFF = { 'X-Content-Type-Options': 'nosniff' }
+
+/** Serves each page as given, to GET and HEAD. */
+function mountPages(app: Hono, pages: readonly PublicPage[]): void {
+  for (const { path, type, body, headers } of pages)
+    app.get(path, (c) => c.body(body, 200, { 'Content-Type': type, ...SNIFFING_OFF, ...headers }))
+}
+
+/**
+ * `/openapi.json`. `make` runs once, at the first request: it takes longer than the rest of
+ * the start. It runs again if it failed.
+ */
+export function mountOpenApi(app: Hono, make: () => Promise<string>): void {
+  let document: Promise<Uint8Array<ArrayBuffer>> | undefined
+  app.get('/openapi.json', async (c) => {
+    document ??= make().then(
+      (text) => new TextEncoder().encode(text),
+      (error: unknown) => {
+        document = undefined
+        throw error
+      },
+    )
+    return c.body(await document, 200, { 'Content-Type': 'application/json', ...SNIFFING_OFF })
+  })
+}
+
+/** A path template (`/v1/ledger/{seq}`) with a supported method. */
+interface SupportedMethod {
+  readonly method: string
+  readonly path: string
+}
+
+/** Creates the refusal of a request without a route: 405 with `Allow` on a known path, else 404. */
+export function refuseUnrouted(served: readonly SupportedMethod[]): (path: string) => Failure {
+  const known = served.map(({ method, path }) => ({ method, matches: templateMatcher(path) }))
+  return (path) => {
+    const methods = new Set(
+      known.filter(({ matches }) => matches.test(path)).map(({ method }) => method),
+    )
+    if (methods.size === 0) return fail('not_found', `The path ${path} does not exist`)
+    if (methods.has('GET')) methods.add('HEAD')
+    const allow = [...methods].toSorted().join(', ')
+    return fail('method_not_allowed', `${path} supports ${allow}`, { headers: { Allow: allow } })
+  }
+}
+
+function templateMatcher(path: string): RegExp {
+  const parts = path
+    .split(/\{\w+\}/)
+    .map((literal) => literal.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+  return new RegExp(`^${parts.join('[^/]+')}$`)
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createFailedKeys } from './failed-keys.ts'
+import { createFailedKeys } from './limits.ts'
 
 describe('wrong keys of an address', () => {
   const isLimited = async (first: string, second: string): Promise<boolean> => {

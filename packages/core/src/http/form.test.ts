@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { FORM_TYPE, parseForm } from './form.ts'
+import { FORM_TYPE, parseForm } from './body.ts'
 
 const parse = (text: string) => parseForm(Buffer.from(text, 'latin1'))
 

@@ -1,34 +1,33 @@
 import { setTimeout } from 'node:timers/promises'
-import type { Endpoint, Plan } from '@remit/contract'
+import type { Endpoint, Plan, Validation } from '@remit/contract'
 import type { Context, MiddlewareHandler } from 'hono'
 import type { Logger } from 'pino'
 import { z } from 'zod'
-import { Failure, fail } from '../base/errors.ts'
+import { zValidator } from '@hono/zod-validator'
+import type { Hook } from '@hono/zod-validator'
+import { Failure, fail, invalid } from '../base/errors.ts'
 import type { OperatorKeys } from '../keys/operator-keys.ts'
 import { formFault } from '../keys/key-text.ts'
 import { allowsKeylessExchange } from '../orgs/keyless.ts'
 import { requireSameOrigin } from '../sessions/same-origin.ts'
 import type { Sessions } from '../sessions/sessions.ts'
-import { Admission } from './admission.ts'
-import type { AdmissionDeps } from './admission.ts'
+import { Admission, presentedBy, presentedByClient, presentedKey } from './admit.ts'
+import type { AdmissionDeps, PresentedKey } from './admit.ts'
 import { answer, NOBODY } from './answer.ts'
-import type { AnswerDeps } from './answer.ts'
-import type { Bodies } from './bodies.ts'
+import type { AnswerDeps, RequestEnv } from './answer.ts'
+import { readBody, requireType } from './body.ts'
+import type { Bodies } from './body.ts'
 import type { Deadlines } from './deadlines.ts'
 import { addressOf, headerOf, requestIdOf } from './header.ts'
 import { claimOf } from './idempotency.ts'
 import type { RunningClaims } from './idempotency.ts'
-import type { Route } from './implement.ts'
-import { presentedBy, presentedByClient, presentedKey } from './presented.ts'
-import type { Presented } from './presented.ts'
-import { readBody, requireType } from './read-body.ts'
-import type { RequestEnv } from './request-env.ts'
+import type { Route } from './endpoint.ts'
 import type { RequestTurns } from './request-turns.ts'
-import { answerErrors } from './validation.ts'
 import type { ObserveRequest } from '../telemetry/request-metrics.ts'
 import { parseTraceparent } from '../telemetry/tracing.ts'
 import type { Span, Tracer } from '../telemetry/tracing.ts'
-import { validateParams, validateQuery } from './validators.ts'
+import { invalidInput } from '../base/check-shape.ts'
+import { FOR_FIELD_ERRORS } from '../base/issue-text.ts'
 
 export interface PipelineDeps extends AdmissionDeps, AnswerDeps {
   readonly bodies: Bodies
@@ -129,7 +128,7 @@ const authenticate =
 
 async function isKeyless(
   { keyless }: Endpoint,
-  { header, session }: Presented,
+  { header, session }: PresentedKey,
   { db, planCeiling }: PipelineDeps,
 ): Promise<boolean> {
   if (header !== undefined || session !== undefined) return false
@@ -137,7 +136,7 @@ async function isKeyless(
 }
 
 /** A browser sends the cookie of a session that has ended: that is the same as none. */
-const mayIgnore = ({ keyless }: Endpoint, { session }: Presented, error: unknown): boolean =>
+const mayIgnore = ({ keyless }: Endpoint, { session }: PresentedKey, error: unknown): boolean =>
   keyless === 'always' &&
   session !== undefined &&
   error instanceof Failure &&
@@ -232,3 +231,96 @@ const idempotency =
     c.set('claim', claim)
     return deps.claims.hold(caller.orgId, claim, next)
   }
+
+/** Checks parameters of the path; the problem document names the faulty ones. */
+const validateParams = ({ params }: Endpoint): MiddlewareHandler<RequestEnv>[] =>
+  params ? [refusePath, zValidator('param', params, refuse, options)] : []
+
+/** Checks the query. Most requests have none, so an endpoint without parameters only looks for `?`. */
+function validateQuery({ query, lenient }: Endpoint): MiddlewareHandler<RequestEnv>[] {
+  if (query) return [zValidator('query', query, refuse, options)]
+  return lenient ? [] : [refuseQuery]
+}
+
+/** A parameter with other escapes would be taken as its text, which is another name. */
+const refusePath: MiddlewareHandler<RequestEnv> = (c, next) => {
+  const path = c.req.url.split('?', 1)[0] ?? ''
+  if (path.includes('%') && !isEncoded(path)) throw invalid('path', NOT_ENCODED)
+  return next()
+}
+
+const NOT_ENCODED = 'must be UTF-8 in percent-encoding'
+
+function isEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const options = {
+  validationFunction: (schema: z.ZodType, value: unknown) =>
+    schema.safeParse(value, FOR_FIELD_ERRORS),
+}
+const strict: MiddlewareHandler<RequestEnv> = zValidator(
+  'query',
+  z.strictObject({}),
+  refuse,
+  options,
+)
+const refuseQuery: MiddlewareHandler<RequestEnv> = (c, next) =>
+  c.req.url.includes('?') ? strict(c, next) : next()
+
+function refuse(result: Parameters<Hook<unknown, RequestEnv, string>>[0], c: Context): void {
+  const { url } = c.req
+  // A second value makes the schema fail; U+0000 passes it, and PostgreSQL takes no text with it.
+  if (result.target === 'query') {
+    if (url.includes('%')) refuseEscapes(new URL(url).search.slice(1))
+    if (!result.success || url.includes('%00')) refuseValues(new URL(url).searchParams)
+  }
+  if (!result.success) throw invalidInput(result.error as z.ZodError)
+}
+
+/** Of two values nobody can say which was meant. */
+function refuseValues(query: URLSearchParams): void {
+  const names = new Set<string>()
+  for (const [name, value] of query) {
+    if (names.has(name)) throw invalid(name, 'is given more than once')
+    if (value.includes('\0')) throw invalid(name, 'must not contain U+0000')
+    names.add(name)
+  }
+}
+
+/** Other escapes would become replacement characters, which match nothing. */
+function refuseEscapes(query: string): void {
+  for (const part of query.split('&'))
+    if (!isEncoded(part)) throw invalid(/^[\w.-]*/.exec(part)?.[0] || 'query', NOT_ENCODED)
+}
+
+/**
+ * Answers `?validate=true` with the errors that the request would be refused with: those of the shape
+ * and those that the handler finds. Other refusals, such as that of a role, stay refusals.
+ */
+function answerErrors({ query }: Endpoint): MiddlewareHandler<RequestEnv> {
+  return async (c, next) => {
+    await next()
+    const { error } = c
+    const isAsked = c.req.query('validate') === 'true' && query?.safeParse(c.req.query()).success
+    if (!isAsked || !(error instanceof Failure) || error.code !== 'invalid_request') return
+    const headers = { 'Cache-Control': 'no-store', 'X-Request-Id': c.get('requestId') }
+    c.res = undefined
+    c.res = Response.json(validationOf(error), { headers })
+  }
+}
+
+function validationOf({ extras, message }: Failure): Validation {
+  const { errors = [{ path: 'body', message }], extensions } = extras
+  const position = extensions?.['position'] as { line: number; column: number } | undefined
+  return {
+    valid: false,
+    errors: errors.map((one, i) => (i === 0 && position ? { ...one, position } : { ...one })),
+    warnings: [],
+  }
+}

@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
-import { mountOpenApi } from './pages.ts'
+import { mountOpenApi } from './app.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { requestMetrics } from '../telemetry/request-metrics.ts'
 import { metricsApp } from './status.ts'

@@ -13,12 +13,10 @@ import { writeCookie } from '../sessions/cookie.ts'
 import type { PeopleSessions } from '../sessions/people.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import { deleteSession } from '../sessions/store.ts'
-import type { FailedKeys } from './failed-keys.ts'
-import { mayCall } from './gates.ts'
-import { implement } from './implement.ts'
-import type { Route } from './implement.ts'
-import type { RateLimit } from './rate-limit.ts'
-import { Reply } from './reply.ts'
+import type { FailedKeys, RateLimit } from './limits.ts'
+import { mayCall } from './admit.ts'
+import { implement, Reply } from './endpoint.ts'
+import type { Route } from './endpoint.ts'
 
 /** The period of a license; times are RFC 3339. */
 export interface LicensePeriod {

@@ -5,6 +5,10 @@ import { pendingMigrations } from '../db/migrate.ts'
 import type { MigrationSet } from '../db/migration-set.ts'
 import type { CoreTables } from '../db/schema.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import { unavailable } from '../db/failure.ts'
+import { crossOrigin } from './cross-origin.ts'
+import { requestIdOf } from './header.ts'
+import { problemResponse } from './problem.ts'
 
 export interface StatusDeps {
   readonly db: Database<CoreTables>
@@ -74,4 +78,15 @@ async function checkReady({ db, migrationSets }: StatusDeps): Promise<Readiness>
   } catch {
     return { checks: { database: 'unavailable', migrations: 'unknown' }, pending: [] }
   }
+}
+
+/** Serves `/health` and `/ready` while migrations are pending; everything else is 503. */
+export function waitingApp(
+  deps: StatusDeps & { readonly corsOrigins?: readonly string[] | undefined },
+): Hono {
+  const app = new Hono()
+  if (deps.corsOrigins?.length) app.use(crossOrigin(deps.corsOrigins))
+  mountStatus(app, deps)
+  app.notFound((c) => problemResponse(unavailable('database_unavailable'), requestIdOf(c)))
+  return app
 }

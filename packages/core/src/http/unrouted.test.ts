@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { refuseUnrouted } from './unrouted.ts'
+import { refuseUnrouted } from './app.ts'
 
 describe('refuseUnrouted', () => {
   const refuse = refuseUnrouted([

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { Stage } from '../authorize/stage.ts'
 import { exactMatch } from '../scorers/built-in/exact-match.ts'
-import { implement } from '../http/implement.ts'
+import { implement } from '../http/endpoint.ts'
 import type { Contribution, Module } from './module.ts'
 import { assemble, ModuleConflict } from './registry.ts'
 

@@ -1,7 +1,7 @@
 import { authorize } from '@remit/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fail } from '../../src/base/errors.ts'
-import { implement } from '../../src/http/implement.ts'
+import { implement } from '../../src/http/endpoint.ts'
 import { createClock, createTestRemit, DIALECTS } from '../../src/testing/index.ts'
 import type { TestClock, TestRemit } from '../../src/testing/index.ts'
 import { problemOf } from './support.ts'

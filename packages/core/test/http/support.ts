@@ -2,7 +2,7 @@ import { endpoints, PROBLEMS } from '@remit/contract'
 import type { Endpoint, Problem } from '@remit/contract'
 import { expect } from 'vitest'
 import { fail } from '../../src/base/errors.ts'
-import { implement } from '../../src/http/implement.ts'
+import { implement } from '../../src/http/endpoint.ts'
 import { defineModule } from '../../src/module/module.ts'
 
 const ABOVE_OPEN = Object.fromEntries(

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { fail } from '../base/errors.ts'
 import type { Authenticator } from '../keys/authenticator.ts'
 import { Sessions } from '../sessions/sessions.ts'
-import { Admission } from './admission.ts'
+import { Admission } from './admit.ts'
 
 /** The addresses that count as having sent a wrong key after one refusal of the authenticator. */
 async function countedAfter(refusal: Error): Promise<string[]> {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createRateLimit } from './rate-limit.ts'
+import { createRateLimit } from './limits.ts'
 
 describe('createRateLimit', () => {
   beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }))

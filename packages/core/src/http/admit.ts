@@ -1,0 +1,302 @@
+import type { Endpoint } from '@remit/contract'
+import type { Context } from 'hono'
+import { Failure, fail } from '../base/errors.ts'
+import { reaches } from '../keys/authenticator.ts'
+import type { Authenticator } from '../keys/authenticator.ts'
+import { sessionOf } from '../caller/caller.ts'
+import type {
+  Caller,
+  CredentialPrincipal,
+  KeyPrincipal,
+  PersonPrincipal,
+} from '../caller/caller.ts'
+import type { FailedKeys, RateLimit } from './limits.ts'
+import type { Sessions } from '../sessions/sessions.ts'
+import { parseKey } from '../keys/key-text.ts'
+import { readCookie } from '../sessions/cookie.ts'
+import { readFields } from './body.ts'
+import { headerOf } from './header.ts'
+
+export interface AdmissionDeps {
+  readonly authenticator: Authenticator
+  readonly sessions: Sessions
+  /** Null where requests are not limited. */
+  readonly rateLimit: RateLimit | null
+  /** Null if invalid keys are not limited. */
+  readonly failedKeys: FailedKeys | null
+}
+
+const NO_LIMITS = {}
+
+/**
+ * Admits one request. If the writer checks the caller again, the caller may come from the cache.
+ * The cache alone never causes a refusal, because the key, the plan or the role may have changed.
+ */
+export class Admission {
+  readonly #endpoint: Endpoint
+  readonly #presented: PresentedKey
+  readonly #address: () => string | undefined
+  readonly #deps: AdmissionDeps
+
+  #caller: Caller | null = null
+  #isRecalled = false
+  /** The `RateLimit` headers of the answer. */
+  limits: Readonly<Record<string, string>> = NO_LIMITS
+
+  /** `address`: of the client, where it is known. */
+  constructor(
+    endpoint: Endpoint,
+    presented: PresentedKey,
+    address: () => string | undefined,
+    deps: AdmissionDeps,
+  ) {
+    this.#endpoint = endpoint
+    this.#presented = presented
+    this.#address = address
+    this.#deps = deps
+  }
+
+  /** The caller; only after `authenticate`. */
+  get caller(): Caller {
+    if (!this.#caller) throw new Error('the request has not been authenticated')
+    return this.#caller
+  }
+
+  /** Finds the caller, in memory where the writer checks it again; throws `unauthorized`. */
+  async authenticate(): Promise<void> {
+    const { authenticator } = this.#deps
+    const { header } = this.#presented
+    const mayRecall = this.#endpoint.viaWriter && header !== undefined
+    const recalled = mayRecall ? authenticator.recall(header) : null
+    this.#isRecalled = recalled !== null
+    this.#caller = recalled ?? (await this.#lookUp())
+  }
+
+  /** Counts the request; throws `rate_limited`. */
+  async take(): Promise<void> {
+    const { rateLimit } = this.#deps
+    if (rateLimit) this.limits = await rateLimit.take(this.caller.principal.id)
+  }
+
+  /**
+   * Throws the refusal of a caller whose plan or role does not reach the endpoint. Returns a promise
+   * only where the database must confirm what memory says.
+   */
+  admit(): Promise<void> | undefined {
+    try {
+      requirePlanAndRole(this.#endpoint, this.caller)
+      return undefined
+    } catch (refusal) {
+      if (!this.#isRecalled) throw refusal
+      return this.recheck()
+    }
+  }
+
+  /**
+   * Returns true if the request may run once more, because the writer found that the rights of the
+   * caller had changed. Throws the refusal if they no longer suffice.
+   */
+  async mayRunAgain(error: unknown): Promise<boolean> {
+    const changed = error instanceof Failure && error.code === 'unauthorized'
+    if (!changed || !this.#endpoint.viaWriter) return false
+    await this.recheck()
+    return true
+  }
+
+  /** Throws the refusal of a caller from memory that has ended: it must not learn another one. */
+  async confirm(): Promise<void> {
+    if (this.#isRecalled) await this.recheck()
+  }
+
+  /** Charges `more` additional requests; throws `rate_limited`. */
+  async charge(more: number): Promise<void> {
+    const { rateLimit } = this.#deps
+    if (rateLimit && more > 0) this.limits = await rateLimit.charge(this.caller.principal.id, more)
+  }
+
+  /** Finds the caller as the database has it now; throws the refusal. */
+  async recheck(): Promise<void> {
+    const caller = await this.#fromDatabase()
+    requirePlanAndRole(this.#endpoint, caller)
+    this.#caller = caller
+  }
+
+  /** Looks the key up; a wrong one counts against its address. A good key is never limited by that. */
+  async #lookUp(): Promise<Caller> {
+    try {
+      return await this.#fromDatabase()
+    } catch (error) {
+      // A failure of the database says nothing about the key.
+      const isWrong =
+        error instanceof Failure &&
+        error.code === 'unauthorized' &&
+        this.#presented.header !== undefined
+      const address = isWrong ? this.#address() : undefined
+      if (address !== undefined) await this.#deps.failedKeys?.take(address)
+      throw error
+    }
+  }
+
+  async #fromDatabase(): Promise<Caller> {
+    const { header, session, isBasic } = this.#presented
+    if (session !== undefined) return this.#fromSession(session)
+    try {
+      return await this.#deps.authenticator.authenticate(header)
+    } catch (error) {
+      throw isBasic ? basicRefusal(error) : error
+    }
+  }
+
+  /** A second look is no request of the person, so that it does not prolong the session. */
+  async #fromSession(cookie: string): Promise<Caller> {
+    const { sessions } = this.#deps
+    const caller = this.#caller
+      ? await sessions.find(this.#caller)
+      : await sessions.authenticate(cookie)
+    if (caller) return caller
+    throw fail('unauthorized', 'The session has ended; sign in again', {
+      headers: { 'WWW-Authenticate': 'Bearer realm="remit"' },
+    })
+  }
+}
+
+/**
+ * Rejects a caller whose plan is below the tier of the endpoint, or whose role or scopes are not
+ * sufficient.
+ */
+function requirePlanAndRole(endpoint: Endpoint, { plan, principal }: Caller): void {
+  if (!reaches(plan, endpoint.plan)) {
+    throw fail(
+      'plan_required',
+      `This endpoint requires the ${endpoint.plan} plan; the organization has ${plan}`,
+      {
+        extensions: { required_plan: endpoint.plan },
+      },
+    )
+  }
+  if (endpoint.anyPrincipal) return
+  if (principal.type === 'credential') requireScope(endpoint, principal)
+  else requireRole(endpoint, principal)
+}
+
+function requireRole({ roles }: Endpoint, { type, role }: KeyPrincipal | PersonPrincipal): void {
+  if (role === 'admin' || roles.includes(role)) return
+  throw fail(
+    'role_required',
+    `This endpoint requires a ${type} with one of the roles ${['admin', ...roles].join(', ')}; this ${type} has ${role}`,
+  )
+}
+
+/**
+ * Returns true if a caller would be admitted. OAuth endpoints, which take forms, accept no session.
+ */
+export function mayCall(endpoint: Endpoint, caller: Caller): boolean {
+  if (endpoint.operator) return false
+  if (endpoint.form && sessionOf(caller.principal) !== undefined) return false
+  try {
+    requirePlanAndRole(endpoint, caller)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** An endpoint without a scope accepts only keys, regardless of the scopes of a credential. */
+function requireScope({ scope }: Endpoint, { scopes }: CredentialPrincipal): void {
+  if (scope === null) throw fail('principal_not_allowed')
+  if (scopes.includes(scope)) return
+  throw fail('insufficient_scope', `This endpoint requires the scope ${scope}`, {
+    extensions: { required_scope: scope },
+    headers: {
+      'WWW-Authenticate': `Bearer realm="remit", error="insufficient_scope", scope="${scope}"`,
+    },
+  })
+}
+
+/** The authentication of a request. */
+export interface PresentedKey {
+  /** As an `Authorization: Bearer` header; undefined if nothing was sent. */
+  readonly header: string | undefined
+  /** The session's cookie; only without a key, and never at an OAuth endpoint. */
+  readonly session?: string
+  /** The body, if it had to be read for the authentication; its error is not reported yet. */
+  readonly body?: Promise<Uint8Array>
+  /** The request used HTTP Basic, so a refusal must name that scheme (RFC 6749 §5.2). */
+  readonly isBasic?: true
+}
+
+/** Matches no key. */
+const NO_KEY = 'Bearer -'
+
+/**
+ * Returns the key of a request: `Authorization` or `X-API-Key`. Throws `invalid_request` for both: a
+ * proxy may have checked the other one than we would.
+ */
+export function presentedKey(c: Context): string | undefined {
+  const header = c.req.header('authorization')
+  const key = headerOf(c, 'x-api-key')
+  if (header !== undefined && key !== undefined) throw twoKeys('X-API-Key')
+  return key === undefined ? header : `Bearer ${key}`
+}
+
+const twoKeys = (other: string): Failure =>
+  fail('invalid_request', `The request has two keys: send Authorization or ${other}, not both`)
+
+/** Returns the key of a request, or else the cookie of its session. */
+export function presentedBy(c: Context, { settings }: Sessions): PresentedKey {
+  const header = presentedKey(c)
+  if (header !== undefined) return { header }
+  const cookies = headerOf(c, 'cookie')
+  const place = cookies === undefined ? null : settings.place()
+  const session = place && readCookie(cookies ?? '', place)
+  return { header, ...(session && { session }) }
+}
+
+/**
+ * Returns the client authentication of an OAuth endpoint (RFC 6749 §2.3.1): Bearer,
+ * `client_secret_basic` or `client_secret_post`, but one of them. `client_id` is the id of an ingest key
+ * and `client_secret` the key.
+ *
+ * `read` reads the body; it is called at most once.
+ */
+export async function presentedByClient(
+  c: Context,
+  endpoint: Endpoint,
+  read: () => Promise<Uint8Array>,
+): Promise<PresentedKey> {
+  const header = presentedKey(c)
+  const body = read()
+  const { client_id: id, client_secret: secret } = await body
+    .then((bytes) => readFields(endpoint, c, bytes) as Readonly<Record<string, unknown>>)
+    .catch((): Readonly<Record<string, unknown>> => ({}))
+  if (header === undefined)
+    return { header: secret === undefined ? undefined : bearer(id, secret), body }
+  if (secret !== undefined) throw twoKeys('client_secret')
+  if (!/^Basic(?: |$)/i.test(header)) return { header, body }
+  const [, encoded] = /^Basic +([A-Za-z0-9+/=]+)$/i.exec(header) ?? []
+  return { header: encoded === undefined ? NO_KEY : fromBasic(encoded), isBasic: true, body }
+}
+
+/** Adds the Basic scheme to a refusal of HTTP Basic credentials; returns other errors unchanged. */
+const basicRefusal = (error: unknown): unknown =>
+  error instanceof Failure && error.code === 'unauthorized'
+    ? fail('unauthorized', error.message, {
+        headers: { 'WWW-Authenticate': 'Basic realm="remit", charset="UTF-8"' },
+      })
+    : error
+
+const bearer = (id: unknown, secret: unknown): string =>
+  typeof secret === 'string' && parseKey(secret)?.id === id ? `Bearer ${secret}` : NO_KEY
+
+/** Both parts are form-encoded inside of Basic (RFC 6749 §2.3.1). */
+function fromBasic(encoded: string): string {
+  const [, id = '', secret = ''] =
+    /^([^:]*):(.*)$/s.exec(Buffer.from(encoded, 'base64').toString('utf8')) ?? []
+  try {
+    return bearer(formDecoded(id), formDecoded(secret))
+  } catch {
+    return NO_KEY
+  }
+}
+
+const formDecoded = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '))
