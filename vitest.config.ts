@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
-import { LongestFirst } from './packages/core/src/testing/longest-first.ts'
+import { LongestFirst } from './packages/testing/src/longest-first.ts'
 
 // Workers, and programs and threads that tests start, load their modules from here, compiled.
 process.env['NODE_COMPILE_CACHE'] ??= resolve('node_modules/.cache/remit-test')
@@ -12,10 +12,10 @@ export default defineConfig({
     // One project: a worker of one project takes no file of another, and would load everything anew.
     include: ['{packages,apps,tools}/*/{src,test}/**/*.test.ts', 'examples/test/**/*.test.ts'],
     globalSetup: [
-      resolve('packages/core/src/testing/postgres-server.ts'),
+      resolve('packages/testing/src/postgres-server.ts'),
       resolve('apps/server/test/support/bundle.ts'),
     ],
-    setupFiles: resolve('packages/core/src/testing/end-of-day.ts'),
+    setupFiles: resolve('packages/testing/src/end-of-day.ts'),
     sequence: { sequencer: LongestFirst },
     // Modules load once per worker instead of once per file.
     isolate: false,

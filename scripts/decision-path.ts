@@ -13,7 +13,7 @@ import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import SqliteDatabase from 'better-sqlite3'
 
-const SOURCE = /\/((?:packages|apps)\/[^/]+\/src\/(?!testing\/).*)$/
+const SOURCE = /\/((?:packages|apps)\/(?!testing\/)[^/]+\/src\/.*)$/
 const { list } = parseArgs({ options: { list: { type: 'boolean', default: false } } }).values
 const say = (summary: string, items: readonly string[]) =>
   console.log([...(list ? items.map((item) => `  ${item}`) : []), summary].join('\n'))
@@ -33,7 +33,7 @@ for (const part of parts.toSorted()) {
 hooks.deregister()
 
 // Only now, so that the count above is of the decision alone.
-const { createApi } = await import('@remit/core/testing')
+const { createApi } = await import('@remit/testing')
 const { listen } = await import('../apps/server/src/boot/listen.ts')
 const { loadModules } = await import('../apps/server/src/boot/modules.ts')
 

@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { hasCitus, startCitus } from '@remit/core/testing'
+import { hasCitus, startCitus } from '@remit/testing'
 import { ROOT } from './staging.ts'
 
 /** Tests of stores, and proofs. Tests that change tables or rows themselves run on PostgreSQL. */

@@ -1,7 +1,7 @@
 import { createClient } from '@remit/contract/client'
 import { createGate } from '@remit/sdk'
 import { createClient as createNodeClient } from '@remit/sdk/node'
-import { pairs, runs } from '@remit/core/testing'
+import { pairs, runs } from '@remit/testing/pure'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { FAULTS, startFaultyProxy } from './support/faults.ts'
 import type { Fault, FaultyProxy } from './support/faults.ts'

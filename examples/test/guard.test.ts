@@ -1,6 +1,6 @@
 import { createClient } from '@remit/contract/client'
-import { createTestRemit } from '@remit/core/testing'
-import type { TestRemit } from '@remit/core/testing'
+import { createTestRemit } from '@remit/testing'
+import type { TestRemit } from '@remit/testing'
 import { createGate } from '@remit/sdk'
 import { createGuard } from '@remit/sdk/guard'
 import { listen } from '@remit/server/testing'

@@ -1,7 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { runs } from '@remit/core/testing'
+import { runs } from '@remit/testing/pure'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { FAULTS, startFaultyProxy } from './support/faults.ts'
 import { hasModules, startRemit } from './support/server.ts'

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { PostgresNode, startMovingAddress } from '@remit/core/testing'
+import { PostgresNode, startMovingAddress } from '@remit/testing'
 import { median } from './report.ts'
 import type { Result } from './report.ts'
 import { ASK } from './requests.ts'

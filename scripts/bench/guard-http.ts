@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http'
 import { GuardRequest } from '@remit/contract'
 import { checkContent } from '@remit/core'
-import { createTestRemit } from '@remit/core/testing'
+import { createTestRemit } from '@remit/testing'
 import { delayOf } from './delay.ts'
 import { createInstallation } from './installation.ts'
 import type { Result } from './report.ts'

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { coreModule, distribute, migrate, migrationSetsOf, openDatabase } from '@remit/core'
 import type { Dialect } from '@remit/core'
-import { hasCitus, joinNodes, PostgresNode, startCitus, startPostgres } from '@remit/core/testing'
+import { hasCitus, joinNodes, PostgresNode, startCitus, startPostgres } from '@remit/testing'
 import { loadModules } from '../../apps/server/src/boot/modules.ts'
 
 /** An empty database and a signing key. */

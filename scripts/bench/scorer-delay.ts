@@ -1,4 +1,4 @@
-import { createTestRemit } from '@remit/core/testing'
+import { createTestRemit } from '@remit/testing'
 import { delayOf } from './delay.ts'
 import type { Result } from './report.ts'
 import { sentence } from './scorer-texts.ts'

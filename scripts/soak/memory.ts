@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { PostgresNode } from '@remit/core/testing'
+import type { PostgresNode } from '@remit/testing'
 import type { Result } from '../bench/report.ts'
 import type { BenchServer } from '../bench/servers.ts'
 import { slopeOf } from './account.ts'

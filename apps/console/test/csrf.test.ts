@@ -1,4 +1,4 @@
-import { sampled } from '@remit/core/testing'
+import { sampled } from '@remit/testing/pure'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { canRun, openBrowser, openTab, startSession } from './support/browser.ts'

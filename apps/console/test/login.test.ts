@@ -1,5 +1,5 @@
-import { LOGIN_CLIENT, sampled, startLoginProvider } from '@remit/core/testing'
-import type { LoginProvider } from '@remit/core/testing'
+import { LOGIN_CLIENT, sampled, startLoginProvider } from '@remit/testing'
+import type { LoginProvider } from '@remit/testing'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {

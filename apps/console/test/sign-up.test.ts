@@ -1,5 +1,5 @@
-import { startLoginProvider } from '@remit/core/testing'
-import type { LoginProvider } from '@remit/core/testing'
+import { startLoginProvider } from '@remit/testing'
+import type { LoginProvider } from '@remit/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { canRun, openBrowser, openTab, renew, settled, violationsOf } from './support/browser.ts'

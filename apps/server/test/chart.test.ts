@@ -1,4 +1,4 @@
-import { inFullRun } from '@remit/core/testing'
+import { inFullRun } from '@remit/testing/pure'
 import { Ajv } from 'ajv'
 import { Deployment } from 'kubernetes-models/apps/v1'
 import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2'

@@ -1,4 +1,4 @@
-import { someDialects } from '@remit/core/testing'
+import { someDialects } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasModules } from '../src/boot/modules.ts'
 import { cli, cliJson, createOrg } from './support/cli.ts'

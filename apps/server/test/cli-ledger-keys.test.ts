@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseVerifierKey } from '@remit/core'
-import { someDialects } from '@remit/core/testing'
+import { someDialects } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cli, cliJson, createOrg } from './support/cli.ts'
 import { createInstallation } from './support/installation.ts'

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { someDialects } from '@remit/core/testing'
+import { someDialects } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cli, cliJson } from './support/cli.ts'
 import { createInstallation } from './support/installation.ts'

@@ -1,6 +1,6 @@
 import { generateKey, on } from '@remit/core'
 import type { AnyDatabase, Dialect } from '@remit/core'
-import { DIALECTS } from '@remit/core/testing'
+import { DIALECTS } from '@remit/testing'
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { scratchFolder } from '@remit/core/testing'
+import { scratchFolder } from '@remit/testing/pure'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { buildConsole, isStale } from '../src/boot/console-build.ts'
 

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createTestRemit, scratchFolder } from '@remit/core/testing'
-import type { TestRemit } from '@remit/core/testing'
+import { createTestRemit, scratchFolder } from '@remit/testing'
+import type { TestRemit } from '@remit/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { consoleFiles } from '../src/boot/console-files.ts'
 

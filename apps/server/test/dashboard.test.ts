@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { Ajv } from 'ajv'
 import type { AnySchema, ValidateFunction } from 'ajv'
 import { createGenerator } from 'ts-json-schema-generator'
-import { inFullRun } from '@remit/core/testing'
+import { inFullRun } from '@remit/testing/pure'
 import { beforeAll, describe, expect, it } from 'vitest'
 
 const FILE = resolve(import.meta.dirname, '../../../deploy/monitoring/dashboard.json')

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { InventoryInput } from '@remit/contract'
-import { scratchFolder } from '@remit/core/testing'
+import { scratchFolder } from '@remit/testing/pure'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { discover } from '../src/discover/discover.ts'
 import { machinePlaces, repositoryPlaces } from '../src/discover/places.ts'

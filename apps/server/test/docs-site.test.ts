@@ -6,7 +6,7 @@ import type { Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { extname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { CHROMIUM, CHROMIUM_ARGS, programEnv } from '@remit/core/testing'
+import { CHROMIUM, CHROMIUM_ARGS, programEnv } from '@remit/testing/pure'
 import { chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 

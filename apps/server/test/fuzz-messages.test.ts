@@ -1,5 +1,5 @@
-import { createTestRemit, runs } from '@remit/core/testing'
-import type { TestRemit } from '@remit/core/testing'
+import { createTestRemit, runs } from '@remit/testing'
+import type { TestRemit } from '@remit/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listen } from '../src/boot/listen.ts'

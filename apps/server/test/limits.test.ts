@@ -1,6 +1,6 @@
 import { resumeOrganization, setLimits, setSettings, suspendOrganization } from '@remit/core'
-import { apiOf, createClock, createTestRemit, DIALECTS } from '@remit/core/testing'
-import type { Api, TestClock, TestRemit } from '@remit/core/testing'
+import { apiOf, createClock, createTestRemit, DIALECTS } from '@remit/testing'
+import type { Api, TestClock, TestRemit } from '@remit/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { hasModules, loadModules } from '../src/boot/modules.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { generateKey } from '@remit/core'
-import { freePort, runStatement } from '@remit/core/testing'
+import { freePort, runStatement } from '@remit/testing'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { hasModules } from '../src/boot/modules.ts'

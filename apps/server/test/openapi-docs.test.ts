@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { createTestRemit } from '@remit/core/testing'
-import type { TestRemit } from '@remit/core/testing'
+import { createTestRemit } from '@remit/testing'
+import type { TestRemit } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listen } from '../src/boot/listen.ts'
 import type { Listener } from '../src/boot/listen.ts'

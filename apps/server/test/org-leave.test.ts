@@ -19,8 +19,8 @@ import {
   suspendOrganization,
 } from '@remit/core'
 import type { AnyDatabase } from '@remit/core'
-import { apiOf, citusNodes, createClock, createTestRemit, DIALECTS } from '@remit/core/testing'
-import type { Api, TestClock, TestRemit } from '@remit/core/testing'
+import { apiOf, citusNodes, createClock, createTestRemit, DIALECTS } from '@remit/testing'
+import type { Api, TestClock, TestRemit } from '@remit/testing'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { hasModules, loadModules } from '../src/boot/modules.ts'

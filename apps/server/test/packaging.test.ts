@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { basename, join, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { inFullRun, packedOnce } from '@remit/core/testing'
+import { inFullRun, packedOnce } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const root = resolve(import.meta.dirname, '../../..')
@@ -82,6 +82,16 @@ describe.skipIf(!canPack)('the open packages as they would be published', () => 
       '@remit/sdk',
       '@remit/verify',
     ])
+  })
+
+  test('name the helpers of tests nowhere', () => {
+    const leaks = packed.flatMap(({ manifest, manifestText, files }) =>
+      [['package.json', manifestText] as const, ...files]
+        .filter(([, text]) => /@remit\/testing|packages\/testing/.test(text))
+        .map(([path]) => `${manifest.name}: ${path}`),
+    )
+
+    expect(leaks).toEqual([])
   })
 
   test('carry their license in full', () => {

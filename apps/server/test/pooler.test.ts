@@ -1,5 +1,5 @@
-import { hasPgbouncer, startPgbouncer } from '@remit/core/testing'
-import type { Pooler } from '@remit/core/testing'
+import { hasPgbouncer, startPgbouncer } from '@remit/testing'
+import type { Pooler } from '@remit/testing'
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'

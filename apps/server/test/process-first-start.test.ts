@@ -1,4 +1,4 @@
-import { someDialects } from '@remit/core/testing'
+import { someDialects } from '@remit/testing'
 import { describe, expect, it } from 'vitest'
 import { createInstallation } from './support/installation.ts'
 import { remit } from './support/process.ts'

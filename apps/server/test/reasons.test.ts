@@ -1,5 +1,5 @@
-import { someDialects } from '@remit/core/testing'
-import type { Api } from '@remit/core/testing'
+import { someDialects } from '@remit/testing'
+import type { Api } from '@remit/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { hasModules } from '../src/boot/modules.ts'
 import { createEnterprise, register } from './identity/support.ts'

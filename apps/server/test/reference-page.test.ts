@@ -1,4 +1,4 @@
-import { CHROMIUM, CHROMIUM_ARGS } from '@remit/core/testing'
+import { CHROMIUM, CHROMIUM_ARGS } from '@remit/testing/pure'
 import { chromium } from 'playwright-core'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

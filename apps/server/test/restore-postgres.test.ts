@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { generateKey } from '@remit/core'
-import { PostgresNode } from '@remit/core/testing'
+import { PostgresNode } from '@remit/testing'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { hasModules } from '../src/boot/modules.ts'

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { generateKey } from '@remit/core'
-import { DIALECTS, runs } from '@remit/core/testing'
+import { DIALECTS, runs } from '@remit/testing'
 import { sql } from 'kysely'
 import { describe, expect, it, vi } from 'vitest'
 import { hasModules } from '../src/boot/modules.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { SOURCE_FLAGS } from '@remit/core/testing'
+import { SOURCE_FLAGS } from '@remit/testing/pure'
 import { expect, test } from 'vitest'
 
 const ROOT = resolve(import.meta.dirname, '../../..')

@@ -1,5 +1,5 @@
-import { createClock, createTestRemit, someDialects } from '@remit/core/testing'
-import type { TestOrganization, TestRemit } from '@remit/core/testing'
+import { createClock, createTestRemit, someDialects } from '@remit/testing'
+import type { TestOrganization, TestRemit } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules, loadModules } from '../src/boot/modules.ts'
 

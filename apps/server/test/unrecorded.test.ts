@@ -1,6 +1,6 @@
 import { dialectOf, generateOperatorKey, operatorKeyLine, verifyExport } from '@remit/core'
-import { createClock, someDialects } from '@remit/core/testing'
-import type { Api, CallOptions } from '@remit/core/testing'
+import { createClock, someDialects } from '@remit/testing'
+import type { Api, CallOptions } from '@remit/testing'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasModules } from '../src/boot/modules.ts'

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { generateKey } from '@remit/core'
-import { runs } from '@remit/core/testing'
+import { runs } from '@remit/testing/pure'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules } from '../src/boot/modules.ts'
 import { cli, cliJson } from './support/cli.ts'

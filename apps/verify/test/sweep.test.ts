@@ -1,4 +1,4 @@
-import { sampled } from '@remit/core/testing'
+import { sampled } from '@remit/testing/pure'
 import { describe, expect, test } from 'vitest'
 import { both, bytesOf, comparable } from './support/agree.ts'
 import { ATTACKS, sealedFrom, signedBy } from './support/forge.ts'

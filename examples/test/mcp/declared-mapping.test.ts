@@ -1,4 +1,4 @@
-import { pairs } from '@remit/core/testing'
+import { pairs } from '@remit/testing/pure'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { hasModules, startRemit } from '../support/server.ts'
 import type { RemitServer } from '../support/server.ts'

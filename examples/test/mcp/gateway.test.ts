@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'
-import { pairs } from '@remit/core/testing'
+import { pairs } from '@remit/testing/pure'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { hasModules } from '../support/server.ts'
 import { CallFile } from './support/call-file.ts'

@@ -1,4 +1,4 @@
-import { sampled } from '@remit/core/testing'
+import { sampled } from '@remit/testing/pure'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { hasModules } from '../support/server.ts'
 import { CallFile } from './support/call-file.ts'

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { generateKey } from '@remit/core'
-import { bundledProgram, programEnv, SOURCE_FLAGS } from '@remit/core/testing'
+import { bundledProgram, programEnv, SOURCE_FLAGS } from '@remit/testing/pure'
 
 /** A server in a process of its own, on a port and a database that stay. */
 export interface ServerProcess {

@@ -1,7 +1,7 @@
 import { createClient } from '@remit/contract/client'
 import type { Client } from '@remit/contract/client'
-import { createTestRemit } from '@remit/core/testing'
-import type { TestOrganization, TestRemit } from '@remit/core/testing'
+import { createTestRemit } from '@remit/testing'
+import type { TestOrganization, TestRemit } from '@remit/testing'
 import { hasModules, listen, loadModules } from '@remit/server/testing'
 
 export { hasModules }

@@ -1,8 +1,8 @@
 import { createPrivateKey } from 'node:crypto'
 import type { EntryDraft } from '@remit/core'
 import { OPERATOR } from '@remit/core'
-import { createClock, createTestRemit } from '@remit/core/testing'
-import type { TestRemit } from '@remit/core/testing'
+import { createClock, createTestRemit } from '@remit/testing'
+import type { TestRemit } from '@remit/testing'
 import type { Unstarted } from './suites.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000

@@ -9,8 +9,8 @@ import {
   scheduleDeletion,
   suspendOrganization,
 } from '@remit/core'
-import { KEY_SERVICE_ENV, createClock, someDialects, startKeyService } from '@remit/core/testing'
-import type { TestClock, TestRemitOptions } from '@remit/core/testing'
+import { KEY_SERVICE_ENV, createClock, someDialects, startKeyService } from '@remit/testing'
+import type { TestClock, TestRemitOptions } from '@remit/testing'
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readNotes } from '../src/watch/checkpoint-files.ts'

@@ -1,6 +1,6 @@
 import type { ReadyReport } from '@remit/contract'
-import { createApi, createClock, prune, readyReport, someDialects } from '@remit/core/testing'
-import type { Api } from '@remit/core/testing'
+import { createApi, createClock, prune, readyReport, someDialects } from '@remit/testing'
+import type { Api } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import compliance from '../src/index.ts'
 import { day, decision, policy } from './support/entries.ts'

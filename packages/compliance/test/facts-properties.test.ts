@@ -1,4 +1,4 @@
-import { runs } from '@remit/core/testing'
+import { runs } from '@remit/testing/pure'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createFold, reportQueryOf, SeqGatherer } from '../src/facts/index.ts'

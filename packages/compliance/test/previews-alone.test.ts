@@ -1,5 +1,5 @@
-import { createApi } from '@remit/core/testing'
-import type { Api } from '@remit/core/testing'
+import { createApi } from '@remit/testing'
+import type { Api } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import compliance from '../src/index.ts'
 

@@ -1,13 +1,6 @@
 import type { ReportContent } from '@remit/contract'
 import { eraseEntries } from '@remit/core'
-import {
-  createApi,
-  createClock,
-  DIALECTS,
-  prune,
-  readyReport,
-  someDialects,
-} from '@remit/core/testing'
+import { createApi, createClock, DIALECTS, prune, readyReport, someDialects } from '@remit/testing'
 import { expect, test } from 'vitest'
 import compliance from '../src/index.ts'
 import { change, decision, policy } from './support/entries.ts'

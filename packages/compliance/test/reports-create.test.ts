@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { ReadyReport } from '@remit/contract'
 import { canonicalJson } from '@remit/core'
-import { someDialects } from '@remit/core/testing'
+import { someDialects } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createPlayed, QUARTER } from './support/reports.ts'
 import type { ReportsApi } from './support/reports.ts'

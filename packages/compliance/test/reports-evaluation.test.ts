@@ -1,4 +1,4 @@
-import { readyReport, someDialects } from '@remit/core/testing'
+import { readyReport, someDialects } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createReports } from './support/reports.ts'
 import type { ReportsApi } from './support/reports.ts'

@@ -1,12 +1,5 @@
-import {
-  apiOf,
-  createApi,
-  createClock,
-  prune,
-  readyReport,
-  someDialects,
-} from '@remit/core/testing'
-import type { Api } from '@remit/core/testing'
+import { apiOf, createApi, createClock, prune, readyReport, someDialects } from '@remit/testing'
+import type { Api } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import compliance from '../src/index.ts'
 import { Attacker } from './support/attacker.ts'

@@ -13,8 +13,8 @@ import {
   programEnv,
   readyReport,
   someDialects,
-} from '@remit/core/testing'
-import type { Api, TestClock, TestRemit } from '@remit/core/testing'
+} from '@remit/testing'
+import type { Api, TestClock, TestRemit } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import compliance from '../src/index.ts'
 import type { EntryInput } from './support/by-hand.ts'

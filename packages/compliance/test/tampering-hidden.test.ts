@@ -6,8 +6,8 @@ import {
   prune,
   readyReport,
   someDialects,
-} from '@remit/core/testing'
-import type { Api, TestRemit } from '@remit/core/testing'
+} from '@remit/testing'
+import type { Api, TestRemit } from '@remit/testing'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import compliance from '../src/index.ts'

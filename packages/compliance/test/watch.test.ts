@@ -1,5 +1,5 @@
-import { createClock, someDialects } from '@remit/core/testing'
-import type { TestClock } from '@remit/core/testing'
+import { createClock, someDialects } from '@remit/testing'
+import type { TestClock } from '@remit/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { recordHeartbeat } from '../src/watch/heartbeat.ts'
 import { createWatching } from './support/watching.ts'

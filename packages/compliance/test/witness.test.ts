@@ -9,14 +9,8 @@ import {
   parseKeyReference,
   SYSTEM,
 } from '@remit/core'
-import {
-  KEY_SERVICE_ENV,
-  apiOf,
-  createClock,
-  someDialects,
-  startKeyService,
-} from '@remit/core/testing'
-import type { Api, FakeKeyService } from '@remit/core/testing'
+import { KEY_SERVICE_ENV, apiOf, createClock, someDialects, startKeyService } from '@remit/testing'
+import type { Api, FakeKeyService } from '@remit/testing'
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { appendNote, readNotes } from '../src/watch/checkpoint-files.ts'

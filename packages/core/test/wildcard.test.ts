@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cpuMsOf } from '../src/testing/cpu.ts'
-import { runs } from '../src/testing/runs.ts'
+import { cpuMsOf, runs } from '@remit/testing/pure'
 import { covers, matchesAll, matchesPattern } from '@remit/contract/patterns'
 
 /** The same rule, said with a regular expression. */

@@ -1,6 +1,6 @@
 import { statefulIsAuthorized, preparsePolicySet } from '@cedar-policy/cedar-wasm/nodejs'
 import fc from 'fast-check'
-import { runs } from '@remit/core/testing'
+import { runs } from '@remit/testing/pure'
 import { describe, expect, it } from 'vitest'
 import { snapshotOf } from '../src/policies/snapshot.ts'
 import { matchRule } from '../src/rules/rule.ts'

@@ -1,5 +1,5 @@
 import { OPERATOR, SYSTEM } from '@remit/core'
-import { refusalOf, someDialects } from '@remit/core/testing'
+import { refusalOf, someDialects } from '@remit/testing'
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApi } from './support/api.ts'

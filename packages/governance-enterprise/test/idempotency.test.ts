@@ -1,5 +1,5 @@
-import { createClock, createTestRemit, someDialects } from '@remit/core/testing'
-import type { TestClock } from '@remit/core/testing'
+import { createClock, createTestRemit, someDialects } from '@remit/testing'
+import type { TestClock } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import governance from '../src/index.ts'
 import { apiOf, createApi, refusalOf } from './support/api.ts'

@@ -1,5 +1,5 @@
 import { endKey, rotateKey, setPlan } from '@remit/core'
-import { createTestRemit, someDialects } from '@remit/core/testing'
+import { createTestRemit, someDialects } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import governance from '../src/index.ts'
 import { apiOf, createApi, refusalOf } from './support/api.ts'

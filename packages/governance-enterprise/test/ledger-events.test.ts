@@ -1,6 +1,6 @@
 import { generateKeyPairSync, hash } from 'node:crypto'
 import { endKey, rotateLedgerKey, systemClock } from '@remit/core'
-import { someDialects } from '@remit/core/testing'
+import { someDialects } from '@remit/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApi } from './support/api.ts'
 import type { Api } from './support/api.ts'

@@ -1,5 +1,5 @@
 import { OPERATOR, SYSTEM } from '@remit/core'
-import { fullDialects, refusalOf } from '@remit/core/testing'
+import { fullDialects, refusalOf } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from './support/api.ts'
 import type { Api } from './support/api.ts'

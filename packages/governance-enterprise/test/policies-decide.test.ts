@@ -1,6 +1,6 @@
 import { setPlan, setSettings } from '@remit/core'
-import { cpuMsOf, createClock, someDialects } from '@remit/core/testing'
-import type { TestClock } from '@remit/core/testing'
+import { cpuMsOf, createClock, someDialects } from '@remit/testing'
+import type { TestClock } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from './support/api.ts'
 import type { Api } from './support/api.ts'

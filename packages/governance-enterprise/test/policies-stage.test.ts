@@ -1,5 +1,5 @@
 import { setSettings } from '@remit/core'
-import { someDialects } from '@remit/core/testing'
+import { someDialects } from '@remit/testing'
 import { CompiledQuery } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { policyStage } from '../src/policies/stage.ts'

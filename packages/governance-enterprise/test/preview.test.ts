@@ -1,5 +1,5 @@
-import { createClock, someDialects } from '@remit/core/testing'
-import type { TestClock } from '@remit/core/testing'
+import { createClock, someDialects } from '@remit/testing'
+import type { TestClock } from '@remit/testing'
 import type { Overlay } from '@remit/core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from './support/api.ts'

@@ -1,5 +1,5 @@
 import { verifyDatabase } from '@remit/core'
-import { createClock, prune, someDialects } from '@remit/core/testing'
+import { createClock, prune, someDialects } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from './support/api.ts'
 import type { Api } from './support/api.ts'

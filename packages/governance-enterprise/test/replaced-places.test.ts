@@ -1,6 +1,7 @@
 import { fitted } from '@remit/contract/fit'
 import type { Json, JsonObject } from '@remit/contract/fit'
-import { form, largeContext, runs, someDialects } from '@remit/core/testing'
+import { form, largeContext } from '@remit/testing/large-calls'
+import { runs, someDialects } from '@remit/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from './support/api.ts'

@@ -1,5 +1,5 @@
 import { bulkInsert } from '@remit/core'
-import { someDialects } from '@remit/core/testing'
+import { someDialects } from '@remit/testing'
 import { describe, expect, it } from 'vitest'
 import { MAX_AGENTS } from '../src/agents/changes.ts'
 import { createApi, OWNERS, register } from './support/api.ts'

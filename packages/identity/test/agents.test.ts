@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { createClock, someDialects } from '@remit/core/testing'
-import type { Api, TestClock } from '@remit/core/testing'
+import { createClock, someDialects } from '@remit/testing'
+import type { Api, TestClock } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi, OWNERS, register } from './support/api.ts'
 

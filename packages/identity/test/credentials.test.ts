@@ -1,6 +1,6 @@
 import { DEFAULT_CREDENTIAL_TTL_SECONDS } from '@remit/contract'
-import { createClock, someDialects } from '@remit/core/testing'
-import type { Api, TestClock } from '@remit/core/testing'
+import { createClock, someDialects } from '@remit/testing'
+import type { Api, TestClock } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   findCredentialRecord,

@@ -1,5 +1,5 @@
-import { createClock, someDialects } from '@remit/core/testing'
-import type { Api, TestClock } from '@remit/core/testing'
+import { createClock, someDialects } from '@remit/testing'
+import type { Api, TestClock } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi, issue, register } from './support/api.ts'
 

@@ -7,14 +7,8 @@ import {
   createTestRemit,
   startLoginProvider,
   startMovingAddress,
-} from '@remit/core/testing'
-import type {
-  Api,
-  LoginProvider,
-  MovingAddress,
-  TestDatabase,
-  TestRemit,
-} from '@remit/core/testing'
+} from '@remit/testing'
+import type { Api, LoginProvider, MovingAddress, TestDatabase, TestRemit } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { modules } from './support/api.ts'
 import { BASE, LoginBrowser } from './support/login-browser.ts'

@@ -8,8 +8,8 @@ import {
   createTestRemit,
   someDialects,
   startLoginProvider,
-} from '@remit/core/testing'
-import type { Api, LoginProvider, TestClock, TestRemit } from '@remit/core/testing'
+} from '@remit/testing'
+import type { Api, LoginProvider, TestClock, TestRemit } from '@remit/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openAttempt, sealAttempt } from '../src/login/attempts.ts'
 import type { Tables } from '../src/tables/schema.ts'

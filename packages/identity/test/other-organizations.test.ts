@@ -1,6 +1,6 @@
 import type { EndpointName } from '@remit/contract'
-import { someDialects } from '@remit/core/testing'
-import type { Api, CallOptions } from '@remit/core/testing'
+import { someDialects } from '@remit/testing'
+import type { Api, CallOptions } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi, issue, register } from './support/api.ts'
 

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createOutbound } from '@remit/core'
-import { apiOf, createTestRemit } from '@remit/core/testing'
-import type { Api, TestRemit } from '@remit/core/testing'
+import { apiOf, createTestRemit } from '@remit/testing'
+import type { Api, TestRemit } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { modules } from './support/api.ts'
 

@@ -1,5 +1,5 @@
 import { createOutbound } from '@remit/core'
-import { LOGIN_CLIENT, oidcSettings, startLoginProvider } from '@remit/core/testing'
+import { LOGIN_CLIENT, oidcSettings, startLoginProvider } from '@remit/testing'
 import { expect, it } from 'vitest'
 import { createApi } from './support/api.ts'
 

@@ -6,8 +6,8 @@ import {
   createTestRemit,
   someDialects,
   startLoginProvider,
-} from '@remit/core/testing'
-import type { Api, LoginProvider, TestRemit } from '@remit/core/testing'
+} from '@remit/testing'
+import type { Api, LoginProvider, TestRemit } from '@remit/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openSecret } from '../src/login/own/secret.ts'
 import type { Tables } from '../src/tables/schema.ts'

@@ -1,5 +1,5 @@
-import { someDialects } from '@remit/core/testing'
-import type { Api } from '@remit/core/testing'
+import { someDialects } from '@remit/testing'
+import type { Api } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi, issue, register } from './support/api.ts'
 

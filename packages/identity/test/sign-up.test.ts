@@ -10,8 +10,8 @@ import {
   runStatement,
   someDialects,
   startLoginProvider,
-} from '@remit/core/testing'
-import type { LoginProvider, TestRemit } from '@remit/core/testing'
+} from '@remit/testing'
+import type { LoginProvider, TestRemit } from '@remit/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Tables } from '../src/tables/schema.ts'
 import { modules } from './support/api.ts'

@@ -1,6 +1,6 @@
 import { isKeyText } from '@remit/core'
-import { apiOf, createClock, createTestRemit, someDialects } from '@remit/core/testing'
-import type { Api, TestClock } from '@remit/core/testing'
+import { apiOf, createClock, createTestRemit, someDialects } from '@remit/testing'
+import type { Api, TestClock } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createApi, issue, modules, register } from './support/api.ts'
 import { withOtherSecret } from './support/forge.ts'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { isFullRun } from '@remit/core/testing'
+import { isFullRun } from '@remit/testing/pure'
 import { describe, expect, it } from 'vitest'
 import { readWeights, signatureDigest, WEIGHTS, writeWeights } from '@remit/core/guard/internals'
 import { GRAMMARS, readConcepts } from './digest.ts'

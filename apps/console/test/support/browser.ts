@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
-import { CHROMIUM, CHROMIUM_ARGS } from '@remit/core/testing'
+import { CHROMIUM, CHROMIUM_ARGS } from '@remit/testing/pure'
 import { chromium } from 'playwright-core'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import type { Server } from './server.ts'

@@ -3,7 +3,7 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { programEnv } from '@remit/core/testing'
+import { programEnv } from '@remit/testing/pure'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 /** The console contains its client and the words of reports. */

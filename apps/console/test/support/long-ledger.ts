@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { OPERATOR } from '@remit/core'
 import type { EntryDraft } from '@remit/core'
-import { createTestRemit } from '@remit/core/testing'
+import { createTestRemit } from '@remit/testing'
 import type { Installation } from './server.ts'
 
 const BATCH = 2_000

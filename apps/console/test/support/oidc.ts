@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { LOGIN_CLIENT } from '@remit/core/testing'
-import type { LoginProvider } from '@remit/core/testing'
+import { LOGIN_CLIENT } from '@remit/testing'
+import type { LoginProvider } from '@remit/testing'
 import type { APIRequestContext } from 'playwright-core'
 import type { Installation, Server } from './server.ts'
 

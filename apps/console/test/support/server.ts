@@ -5,15 +5,20 @@ import { rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createClient } from '@remit/contract'
 import type { Client } from '@remit/contract'
-import { createDatabase, programEnv, scratchFolder, SOURCE_FLAGS } from '@remit/core/testing'
+import {
+  bundledProgram,
+  createDatabase,
+  programEnv,
+  scratchFolder,
+  SOURCE_FLAGS,
+} from '@remit/testing'
 import { buildConsole } from './build.ts'
 
 type Env = Readonly<Record<string, string>>
 
 /** The bundle of a test run loads in a fourth of the time of the sources. */
-const BUNDLE = process.env['REMIT_TEST_PROGRAMS']
-const CLI = BUNDLE
-  ? join(BUNDLE, 'cli.js')
+const CLI = process.env['REMIT_TEST_PROGRAMS']
+  ? bundledProgram('cli')
   : resolve(import.meta.dirname, '../../../server/src/cli.ts')
 const READY_MS = 120_000
 

@@ -2,8 +2,8 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { openDatabase } from '@remit/core'
 import type { CoreTables } from '@remit/core'
-import { citusNodes, joinNodes, runStatement, scratchFolder, startCitus } from '@remit/core/testing'
-import type { CitusCluster, PostgresNode } from '@remit/core/testing'
+import { citusNodes, joinNodes, runStatement, scratchFolder, startCitus } from '@remit/testing'
+import type { CitusCluster, PostgresNode } from '@remit/testing'
 import { cli } from '../support/cli.ts'
 
 /** True in `pnpm test:citus`; a cluster takes seconds to start, and CI has none. */

@@ -1,15 +1,8 @@
 import { NearNodes, openDatabase } from '@remit/core'
 import type { CoreTables, Database } from '@remit/core'
-import {
-  createDatabase,
-  findHead,
-  findShard,
-  holdShard,
-  lockHead,
-  onShard,
-  ShardMoved,
-} from '@remit/core/testing'
-import type { PostgresNode, TestDatabase } from '@remit/core/testing'
+import { createDatabase } from '@remit/testing'
+import type { PostgresNode, TestDatabase } from '@remit/testing'
+import { findHead, findShard, holdShard, lockHead, onShard, ShardMoved } from '@remit/core'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createOrg } from '../support/cli.ts'

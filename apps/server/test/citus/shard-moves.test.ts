@@ -1,6 +1,6 @@
 import { verifyDatabase } from '@remit/core'
-import { runStatement } from '@remit/core/testing'
-import type { PostgresNode } from '@remit/core/testing'
+import { runStatement } from '@remit/testing'
+import type { PostgresNode } from '@remit/testing'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createServer } from '../../src/boot/serve.ts'

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LedgerVerification } from '@remit/contract'
-import { someDialects } from '@remit/core/testing'
+import { someDialects } from '@remit/testing'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasModules } from '../../src/boot/modules.ts'

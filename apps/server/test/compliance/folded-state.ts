@@ -1,4 +1,4 @@
-import type { Api } from '@remit/core/testing'
+import type { Api } from '@remit/testing'
 
 /** An entry as the fold is given it. */
 interface Row {

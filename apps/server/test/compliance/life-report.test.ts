@@ -1,5 +1,5 @@
 import type { ReadyReport } from '@remit/contract'
-import { readyReport } from '@remit/core/testing'
+import { readyReport } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules } from '../../src/boot/modules.ts'
 import { live } from './life.ts'

@@ -1,6 +1,6 @@
 import type { FlipCounts } from '@remit/contract'
 import { dialectOf } from '@remit/core'
-import type { Api, Ok } from '@remit/core/testing'
+import type { Api, Ok } from '@remit/testing'
 import { sql } from 'kysely'
 
 export type Replay = Ok<'replayPolicies'>

@@ -1,6 +1,6 @@
 import { setPlan } from '@remit/core'
-import { createClock, isFullRun, runs, someDialects } from '@remit/core/testing'
-import type { Api, TestClock } from '@remit/core/testing'
+import { createClock, isFullRun, runs, someDialects } from '@remit/testing'
+import type { Api, TestClock } from '@remit/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules } from '../../src/boot/modules.ts'

@@ -1,6 +1,6 @@
 import type { ReadyReport } from '@remit/contract'
-import { createClock, readyReport, someDialects } from '@remit/core/testing'
-import type { Api, TestClock } from '@remit/core/testing'
+import { createClock, readyReport, someDialects } from '@remit/testing'
+import type { Api, TestClock } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules } from '../../src/boot/modules.ts'
 import { createEnterprise } from '../identity/support.ts'

@@ -1,5 +1,5 @@
-import type { Api, TestClock } from '@remit/core/testing'
-import { apiOf, createApi, createClock, createTestRemit, someDialects } from '@remit/core/testing'
+import { apiOf, createApi, createClock, createTestRemit, someDialects } from '@remit/testing'
+import type { Api, TestClock } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { hasModules, loadModules } from '../../src/boot/modules.ts'
 

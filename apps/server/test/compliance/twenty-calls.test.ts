@@ -1,5 +1,5 @@
 import type { ReadyReport } from '@remit/contract'
-import { someDialects } from '@remit/core/testing'
+import { someDialects } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasModules } from '../../src/boot/modules.ts'
 import { createOrg } from '../support/cli.ts'

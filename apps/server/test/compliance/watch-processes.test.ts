@@ -6,14 +6,14 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { openDatabase } from '@remit/core'
 import type { CoreTables, Database } from '@remit/core'
-import { programEnv, SOURCE_FLAGS } from '@remit/core/testing'
+import { bundledProgram, programEnv, SOURCE_FLAGS } from '@remit/testing/pure'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasModules } from '../../src/boot/modules.ts'
 import { cliJson, createOrg } from '../support/cli.ts'
 import { createInstallation } from '../support/installation.ts'
 import type { Installation } from '../support/installation.ts'
 
-const PROGRAM = join(process.env['REMIT_TEST_PROGRAMS'] ?? '', 'watching-server.js')
+const PROGRAM = bundledProgram('watching-server')
 
 interface Lease {
   readonly name: string

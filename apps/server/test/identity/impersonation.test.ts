@@ -1,6 +1,6 @@
 import type { EndpointName } from '@remit/contract'
-import { createClock, someDialects } from '@remit/core/testing'
-import type { Api, CallOptions, TestClock } from '@remit/core/testing'
+import { createClock, someDialects } from '@remit/testing'
+import type { Api, CallOptions, TestClock } from '@remit/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { hasModules } from '../../src/boot/modules.ts'
 import { createEnterprise, issue, register } from './support.ts'

@@ -1,5 +1,5 @@
-import { apiOf, createTestRemit, isFullRun, runs } from '@remit/core/testing'
-import type { Api } from '@remit/core/testing'
+import { apiOf, createTestRemit, isFullRun, runs } from '@remit/testing'
+import type { Api } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules, loadModules } from '../../src/boot/modules.ts'
 import { createEnterprise, decide, issue, register } from './support.ts'

@@ -1,6 +1,6 @@
 import { DEFAULT_SCOPES, EXCHANGEABLE } from '@remit/contract'
-import { someDialects } from '@remit/core/testing'
-import type { Api } from '@remit/core/testing'
+import { someDialects } from '@remit/testing'
+import type { Api } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules } from '../../src/boot/modules.ts'
 import { createEnterprise, issue, register } from './support.ts'

@@ -1,6 +1,6 @@
 import type { CredentialInput, Scope } from '@remit/contract'
-import { createApi } from '@remit/core/testing'
-import type { Api, Ok, TestRemitOptions } from '@remit/core/testing'
+import { createApi } from '@remit/testing'
+import type { Api, Ok, TestRemitOptions } from '@remit/testing'
 import { loadModules } from '../../src/boot/modules.ts'
 
 /** The whole enterprise edition, and an organization to call it for. */

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { dialectOf, openDatabase } from '@remit/core'
 import type { CoreTables, Database, Dialect } from '@remit/core'
-import { createDatabase, createMigratedDatabase, scratchFolder } from '@remit/core/testing'
+import { createDatabase, createMigratedDatabase, scratchFolder } from '@remit/testing'
 import { sql } from 'kysely'
 import { loadModules } from '../../src/boot/modules.ts'
 

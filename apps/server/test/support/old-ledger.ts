@@ -1,5 +1,5 @@
 import { createKey, loadLedgerKey, OPERATOR } from '@remit/core'
-import { createClock, createTestRemit } from '@remit/core/testing'
+import { createClock, createTestRemit } from '@remit/testing'
 import type { Installation } from './installation.ts'
 
 const DAY = 24 * 60 * 60 * 1000

@@ -1,11 +1,9 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { isAbsolute, join } from 'node:path'
-import { programEnv, SOURCE_FLAGS } from '@remit/core/testing'
+import { isAbsolute } from 'node:path'
+import { bundledProgram, programEnv, SOURCE_FLAGS } from '@remit/testing/pure'
 
-// The bundle of the sources.
-const folder = process.env['REMIT_TEST_PROGRAMS'] ?? ''
 const READY_MS = 120_000
 
 type Env = Readonly<Record<string, string>>
@@ -27,7 +25,7 @@ export class RunningProcess {
   constructor(program: string, args: readonly string[], env: Env, cwd?: string) {
     this.child = spawn(
       process.execPath,
-      [...SOURCE_FLAGS, isAbsolute(program) ? program : join(folder, `${program}.js`), ...args],
+      [...SOURCE_FLAGS, isAbsolute(program) ? program : bundledProgram(program), ...args],
       {
         env: programEnv(env),
         stdio: ['ignore', 'pipe', 'pipe'],

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '@remit/core/testing'
+import { freePort } from '@remit/testing'
 import { stringify } from 'yaml'
 
 export const hasPrometheus = spawnSync('prometheus', ['--version']).error === undefined

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { createDatabase, runStatement } from '@remit/core/testing'
+import { createDatabase, runStatement, testServerUrl } from '@remit/testing'
 
 const ROLES = resolve(import.meta.dirname, '../../../../deploy/postgres/roles.sql')
 
@@ -32,10 +32,7 @@ export async function createTwoRoles(): Promise<TwoRoles> {
       for (const role of ['remit_owner', 'remit_app'])
         await runStatement(database.url, own(`drop owned by ${role} cascade`))
       await database.drop()
-      await runStatement(
-        process.env['REMIT_TEST_DATABASE_URL'] ?? '',
-        own('drop role remit_owner, remit_app'),
-      )
+      await runStatement(testServerUrl(), own('drop role remit_owner, remit_app'))
     },
   }
 }

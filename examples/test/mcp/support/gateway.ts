@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { bundledProgram, programEnv } from '@remit/core/testing'
+import { bundledProgram, programEnv } from '@remit/testing/pure'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import type { RemitServer } from '../../support/server.ts'

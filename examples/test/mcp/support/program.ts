@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { programEnv } from '@remit/core/testing'
+import { programEnv } from '@remit/testing/pure'
 import type { RemitServer } from '../../support/server.ts'
 import { GATEWAY, NODE } from './gateway.ts'
 

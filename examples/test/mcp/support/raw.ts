@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { programEnv } from '@remit/core/testing'
+import { programEnv } from '@remit/testing/pure'
 import type { RemitServer } from '../../support/server.ts'
 import { gatewayArguments } from './gateway.ts'
 

@@ -1,4 +1,4 @@
-import { pairs, sampled } from '@remit/core/testing'
+import { pairs, sampled } from '@remit/testing/pure'
 import { REVISIONS } from './messages.ts'
 
 /** The gateway on stdio, and on HTTP in front of a server that it starts, or that runs elsewhere. */

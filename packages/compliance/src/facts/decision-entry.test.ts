@@ -1,6 +1,6 @@
 import { canonicalJson } from '@remit/core'
 import fc from 'fast-check'
-import { runs } from '@remit/core/testing'
+import { runs } from '@remit/testing/pure'
 import { describe, expect, it } from 'vitest'
 import { DecisionEntry } from './decision-entry.ts'
 import type { FactEntry } from './entry.ts'

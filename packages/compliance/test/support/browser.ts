@@ -1,4 +1,4 @@
-import { CHROMIUM_ARGS } from '@remit/core/testing'
+import { CHROMIUM_ARGS } from '@remit/testing/pure'
 import { chromium } from 'playwright-core'
 import type { Browser } from 'playwright-core'
 

@@ -1,7 +1,7 @@
 // Asks for one report in a process of its own and prints its content: node … <url> <key> <pem> <body>
 import { createPrivateKey } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { createClock, createTestRemit } from '@remit/core/testing'
+import { createClock, createTestRemit } from '@remit/testing'
 import compliance from '../../src/index.ts'
 
 const [url = '', key = '', pem = '', body = '', now = ''] = process.argv.slice(2)

@@ -1,13 +1,7 @@
 import type { Dialect, EntryDraft } from '@remit/core'
 import { defineModule, OPERATOR } from '@remit/core'
-import {
-  apiOf,
-  copyDatabase,
-  createClock,
-  createDatabase,
-  createTestRemit,
-} from '@remit/core/testing'
-import type { Api, TestClock, TestOrganization, TestRemitOptions } from '@remit/core/testing'
+import { apiOf, copyDatabase, createClock, createDatabase, createTestRemit } from '@remit/testing'
+import type { Api, TestClock, TestOrganization, TestRemitOptions } from '@remit/testing'
 import { Generator } from '../../src/report/generator.ts'
 import { reportRoutes } from '../../src/report/routes.ts'
 import { migrations } from '../../src/tables/schema.ts'

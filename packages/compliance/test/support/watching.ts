@@ -1,6 +1,6 @@
 import { defineModule } from '@remit/core'
-import { createTestRemit } from '@remit/core/testing'
-import type { TestRemit, TestRemitOptions } from '@remit/core/testing'
+import { createTestRemit } from '@remit/testing'
+import type { TestRemit, TestRemitOptions } from '@remit/testing'
 import { migrations } from '../../src/tables/schema.ts'
 import { verifyRoutes } from '../../src/verify/routes.ts'
 import { Watch } from '../../src/watch/watch.ts'

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path'
 import { sql } from 'kysely'
 import type { Kysely } from 'kysely'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createDatabase } from '../testing/index.ts'
-import type { TestDatabase } from '../testing/index.ts'
+import { createDatabase } from '@remit/testing'
+import type { TestDatabase } from '@remit/testing'
 import { openDatabase } from './open.ts'
 
 let created: TestDatabase

@@ -1,7 +1,7 @@
 import { GuardAnswer, GuardRequest } from '@remit/contract'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { runs } from '../testing/runs.ts'
+import { runs } from '@remit/testing/pure'
 import { checkContent } from './guard.ts'
 import { signatures } from './signatures.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { runs } from '../testing/runs.ts'
+import { runs } from '@remit/testing/pure'
 import { partsOf } from './parts.ts'
 
 const words = fc

@@ -1,6 +1,6 @@
 import type { GuardSource } from '@remit/contract'
 import { describe, expect, it } from 'vitest'
-import { sampled } from '../testing/runs.ts'
+import { sampled } from '@remit/testing/pure'
 import { normalize } from './normalize.ts'
 import { compileSignature, findHits, indexSignatures } from './signature.ts'
 import type { Signature } from './signature.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createTestRemit, DIALECTS } from '../testing/index.ts'
-import type { TestRemit } from '../testing/index.ts'
+import { createTestRemit, DIALECTS } from '@remit/testing'
+import type { TestRemit } from '@remit/testing'
 import type { IdempotencyClaim } from './claim.ts'
 import { findAnswer, forgetAnswers, keepAnswer } from './store.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listKeys } from '../keys/store.ts'
-import { createClock, createTestRemit, DIALECTS } from '../testing/index.ts'
-import type { TestClock, TestOrganization, TestRemit } from '../testing/index.ts'
+import { createClock, createTestRemit, DIALECTS } from '@remit/testing'
+import type { TestClock, TestOrganization, TestRemit } from '@remit/testing'
 import { createKey, endKey, rotateKey, setPlan, setSettings } from './administration.ts'
 
 describe.each(DIALECTS)('administration on %s', (dialect) => {

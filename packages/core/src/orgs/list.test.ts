@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { citusNodes, createTestRemit, DIALECTS, runStatement } from '../testing/index.ts'
-import type { TestRemit } from '../testing/index.ts'
+import { citusNodes, createTestRemit, DIALECTS, runStatement } from '@remit/testing'
+import type { TestRemit } from '@remit/testing'
 import { systemClock } from '../base/clock.ts'
 import { suspendOrganization } from './administration.ts'
 import { deleteOrganization, scheduleDeletion } from './leave/index.ts'

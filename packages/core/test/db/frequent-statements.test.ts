@@ -6,8 +6,8 @@ import { openDatabase } from '../../src/db/open.ts'
 import { on } from '../../src/db/portable.ts'
 import type { CoreTables } from '../../src/db/schema.ts'
 import { defineModule } from '../../src/module/module.ts'
-import { createDatabase, createTestRemit } from '../../src/testing/index.ts'
-import type { TestDatabase, TestRemit } from '../../src/testing/index.ts'
+import { createDatabase, createTestRemit } from '@remit/testing'
+import type { TestDatabase, TestRemit } from '@remit/testing'
 import { authorizeModule } from '../support/authorize-module.ts'
 
 type Db = Kysely<never>

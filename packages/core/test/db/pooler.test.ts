@@ -14,8 +14,8 @@ import {
   hasPgbouncer,
   startPgbouncer,
   startPostgres,
-} from '../../src/testing/index.ts'
-import type { Pooler, TestDatabase, TestOrganization, TestRemit } from '../../src/testing/index.ts'
+} from '@remit/testing'
+import type { Pooler, TestDatabase, TestOrganization, TestRemit } from '@remit/testing'
 import { append, decisionDraft } from '../support/drafts.ts'
 
 /** Keeps what a commit ran with: a deferred trigger fires when COMMIT is carried out. */

@@ -2,8 +2,8 @@ import { authorize } from '@remit/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fail } from '../../src/base/errors.ts'
 import { implement } from '../../src/http/endpoint.ts'
-import { createClock, createTestRemit, DIALECTS } from '../../src/testing/index.ts'
-import type { TestClock, TestRemit } from '../../src/testing/index.ts'
+import { createClock, createTestRemit, DIALECTS } from '@remit/testing'
+import type { TestClock, TestRemit } from '@remit/testing'
 import { problemOf } from './support.ts'
 
 const score = (output: string) => ({ scorer: 'exact_match', results: [{ output, expected: 'a' }] })

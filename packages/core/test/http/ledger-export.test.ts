@@ -4,8 +4,8 @@ import { systemClock } from '../../src/base/clock.ts'
 import { verifyExport } from '../../src/ledger/verify/export.ts'
 import { createKey } from '../../src/orgs/administration.ts'
 import { rotateLedgerKey } from '../../src/orgs/rotate-ledger-key.ts'
-import { createTestRemit, DIALECTS } from '../../src/testing/index.ts'
-import type { TestOrganization, TestRemit } from '../../src/testing/index.ts'
+import { createTestRemit, DIALECTS } from '@remit/testing'
+import type { TestOrganization, TestRemit } from '@remit/testing'
 
 describe.each(DIALECTS)('the export of a ledger on %s', (dialect) => {
   let remit: TestRemit

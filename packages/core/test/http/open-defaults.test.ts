@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { setSettings, suspendOrganization } from '../../src/orgs/administration.ts'
-import { createClock, createTestRemit, someDialects } from '../../src/testing/index.ts'
-import type { TestClock, TestRemit, TestRemitOptions } from '../../src/testing/index.ts'
+import { createClock, createTestRemit, someDialects } from '@remit/testing'
+import type { TestClock, TestRemit, TestRemitOptions } from '@remit/testing'
 import { standIn } from './support.ts'
 
 const NOTHING_DENIES = 'every action that no rule denies is allowed'

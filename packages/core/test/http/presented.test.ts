@@ -1,8 +1,8 @@
 import { contract } from '@remit/contract'
 import type { Endpoint } from '@remit/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createTestRemit } from '../../src/testing/index.ts'
-import type { TestRemit } from '../../src/testing/index.ts'
+import { createTestRemit } from '@remit/testing'
+import type { TestRemit } from '@remit/testing'
 import { problemOf } from './support.ts'
 
 const ORIGIN = 'https://app.example.org'

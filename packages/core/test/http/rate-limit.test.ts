@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { createTestRemit } from '../../src/testing/index.ts'
-import type { TestRemit } from '../../src/testing/index.ts'
+import { createTestRemit } from '@remit/testing'
+import type { TestRemit } from '@remit/testing'
 import { problemOf, standIn } from './support.ts'
 
 describe('429', () => {

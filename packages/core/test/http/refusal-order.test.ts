@@ -1,7 +1,7 @@
 import type { Endpoint, ProblemCode } from '@remit/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createTestRemit, sampled } from '../../src/testing/index.ts'
-import type { TestRemit } from '../../src/testing/index.ts'
+import { createTestRemit, sampled } from '@remit/testing'
+import type { TestRemit } from '@remit/testing'
 import { ALL, pathOf, problemOf, standIn } from './support.ts'
 
 /** Faults of a request, in the documented order of refusals. */

@@ -1,7 +1,7 @@
 import { Role } from '@remit/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createTestRemit } from '../../src/testing/index.ts'
-import type { TestRemit } from '../../src/testing/index.ts'
+import { createTestRemit } from '@remit/testing'
+import type { TestRemit } from '@remit/testing'
 import { ALL, pathOf, standIn } from './support.ts'
 
 const cases = ALL.flatMap(([name, endpoint]) =>

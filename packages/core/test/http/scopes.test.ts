@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { generateText, publicPart } from '../../src/keys/key-text.ts'
 import { defineModule } from '../../src/module/module.ts'
 import type { CredentialHolder } from '../../src/keys/credentials.ts'
-import { createTestRemit } from '../../src/testing/index.ts'
-import type { TestRemit } from '../../src/testing/index.ts'
+import { createTestRemit } from '@remit/testing'
+import type { TestRemit } from '@remit/testing'
 import { ALL, pathOf, problemOf, standIn } from './support.ts'
 
 const holders = new Map<string, CredentialHolder>()

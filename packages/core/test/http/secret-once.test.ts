@@ -17,8 +17,8 @@ import { Sessions } from '../../src/sessions/sessions.ts'
 import type { Writer } from '../../src/ledger/write/writer.ts'
 import { createSecretBox } from '../../src/secrets/secret-box.ts'
 import { ComputePool } from '../../src/threads/pool.ts'
-import { createClock, createTestRemit } from '../../src/testing/index.ts'
-import type { TestRemit } from '../../src/testing/index.ts'
+import { createClock, createTestRemit } from '@remit/testing'
+import type { TestRemit } from '@remit/testing'
 
 const common = {
   method: 'POST',

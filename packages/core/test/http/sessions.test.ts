@@ -1,8 +1,8 @@
 import type { Session } from '@remit/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { endKey, rotateKey } from '../../src/orgs/administration.ts'
-import { createClock, createTestRemit, DIALECTS } from '../../src/testing/index.ts'
-import type { TestClock, TestRemit } from '../../src/testing/index.ts'
+import { createClock, createTestRemit, DIALECTS } from '@remit/testing'
+import type { TestClock, TestRemit } from '@remit/testing'
 
 const OWN = { 'sec-fetch-site': 'same-origin' }
 const MINUTE = 60_000

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { runs } from '../../src/testing/runs.ts'
+import { runs } from '@remit/testing/pure'
 import { describeWithData, readData, readDataJson } from '../shared-data.ts'
 import { canonicalJson, parseStrictJson, StrictJsonError } from '@remit/contract/json'
 import { canonical as textOfGates } from '@remit/contract/fit'

@@ -5,8 +5,8 @@ import { openRemoteKey } from '../../src/kms/open.ts'
 import type { RemoteKey } from '../../src/kms/service.ts'
 import { createWitness } from '../../src/kms/witness.ts'
 import { parseVerifierKey, verifyNote } from '../../src/ledger/format/note.ts'
-import { KEY_SERVICE_ENV, startKeyService } from '../../src/testing/key-service.ts'
-import type { FakeKeyService } from '../../src/testing/key-service.ts'
+import { KEY_SERVICE_ENV, startKeyService } from '@remit/testing/pure'
+import type { FakeKeyService } from '@remit/testing/pure'
 
 const NOTE = `remit.test/ledger/org_a/led_1\n3\n${Buffer.alloc(32, 3).toString('base64')}\n\n— remit.test/ledger/org_a/led_1 ${Buffer.alloc(68, 7).toString('base64')}\n`
 

@@ -4,8 +4,8 @@ import { verifyDatabase } from '../../src/ledger/verify/database.ts'
 import { SYSTEM } from '../../src/caller/caller.ts'
 import { OPERATOR } from '../../src/orgs/administration.ts'
 import { listOrganizations } from '../../src/orgs/list.ts'
-import { createTestRemit } from '../../src/testing/index.ts'
-import type { TestRemit } from '../../src/testing/index.ts'
+import { createTestRemit } from '@remit/testing'
+import type { TestRemit } from '@remit/testing'
 import { append, decisionDraft } from '../support/drafts.ts'
 
 /** Every third time; a sequence counts what is rolled back too. */

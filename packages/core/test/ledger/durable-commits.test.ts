@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { openDatabase } from '../../src/db/open.ts'
-import { createDatabase, createTestRemit } from '../../src/testing/index.ts'
+import { createDatabase, createTestRemit } from '@remit/testing'
 
 describe('a commit is on disk when it is answered', () => {
   test('SQLite runs with synchronous=FULL in WAL mode, on the connection that writes', async () => {

@@ -12,8 +12,8 @@ import { verifyDatabase } from '../../src/ledger/verify/database.ts'
 import { Writer } from '../../src/ledger/write/writer.ts'
 import { OPERATOR } from '../../src/orgs/administration.ts'
 import { rotateLedgerKey } from '../../src/orgs/rotate-ledger-key.ts'
-import { createClock, createTestRemit, DIALECTS } from '../../src/testing/index.ts'
-import type { TestRemit } from '../../src/testing/index.ts'
+import { createClock, createTestRemit, DIALECTS } from '@remit/testing'
+import type { TestRemit } from '@remit/testing'
 import {
   cutFrom,
   dropGuards,

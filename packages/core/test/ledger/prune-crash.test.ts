@@ -19,8 +19,8 @@ import {
   programEnv,
   sampled,
   SOURCE_FLAGS,
-} from '../../src/testing/index.ts'
-import type { TestRemit } from '../../src/testing/index.ts'
+} from '@remit/testing'
+import type { TestRemit } from '@remit/testing'
 import { append, decisionDraft } from '../support/drafts.ts'
 import type { PruneJob } from '../support/prune-process.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { endKey, setPlan } from '../../src/orgs/administration.ts'
-import { createTestRemit, DIALECTS } from '../../src/testing/index.ts'
-import type { TestOrganization, TestRemit } from '../../src/testing/index.ts'
+import { createTestRemit, DIALECTS } from '@remit/testing'
+import type { TestOrganization, TestRemit } from '@remit/testing'
 import { authorizeModule } from '../support/authorize-module.ts'
 
 /** Decides for ever, until the first answer that is no decision. */

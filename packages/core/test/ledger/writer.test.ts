@@ -14,8 +14,8 @@ import { Writer } from '../../src/ledger/write/writer.ts'
 import type { WriterOptions } from '../../src/ledger/write/writer.ts'
 import { OPERATOR } from '../../src/orgs/administration.ts'
 import { SYSTEM } from '../../src/caller/caller.ts'
-import { createTestRemit, DIALECTS } from '../../src/testing/index.ts'
-import type { TestRemit } from '../../src/testing/index.ts'
+import { createTestRemit, DIALECTS } from '@remit/testing'
+import type { TestRemit } from '@remit/testing'
 import { append, decisionDraft, draftLane } from '../support/drafts.ts'
 
 describe.each(DIALECTS)('the writer on %s', (dialect) => {

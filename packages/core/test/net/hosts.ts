@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from 'node:https'
 import type { ServerOptions } from 'node:https'
 import { createServer as createTcpServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
-import { TLS_CERTIFICATE, TLS_KEY } from '../../src/testing/tls-fixture.ts'
+import { TLS_CERTIFICATE, TLS_KEY } from '@remit/testing/pure'
 
 /** A server of somebody else on loopback, which counts who connects. */
 export interface Host extends AsyncDisposable {

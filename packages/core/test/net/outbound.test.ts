@@ -4,7 +4,7 @@ import { OutboundDeadlines, OutboundError } from '../../src/net/outbound-deadlin
 import { exchange } from '../../src/net/exchange.ts'
 import { createOutbound } from '../../src/net/outbound.ts'
 import { httpHost, httpsHost, tcpHost } from './hosts.ts'
-import { TLS_CERTIFICATE } from '../../src/testing/tls-fixture.ts'
+import { TLS_CERTIFICATE } from '@remit/testing/pure'
 
 const outbound = createOutbound({ allowLoopback: true, ca: TLS_CERTIFICATE })
 const post = { method: 'POST', body: '{"a":1}' } as const

@@ -1,7 +1,7 @@
 import { ScorersAnswer } from '@remit/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createTestRemit, sampled } from '../../src/testing/index.ts'
-import type { TestRemit } from '../../src/testing/index.ts'
+import { createTestRemit, sampled } from '@remit/testing'
+import type { TestRemit } from '@remit/testing'
 import { longestTurn } from '../support/event-loop.ts'
 
 // Reading and checking the body of such requests takes some of it.

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { runs } from '../../src/testing/runs.ts'
+import { runs } from '@remit/testing/pure'
 import { assign } from '../../src/scorers/measure/assignment.ts'
 import { sequenceDistance } from '../../src/scorers/measure/edit-distance.ts'
 import { longestCommon } from '../../src/scorers/measure/longest-common.ts'

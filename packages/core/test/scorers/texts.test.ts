@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { cpuMsOf } from '../../src/testing/cpu.ts'
+import { cpuMsOf } from '@remit/testing/pure'
 import { code, entry, score } from './support.ts'
 import type { Params } from './support.ts'
 

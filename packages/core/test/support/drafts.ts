@@ -2,7 +2,7 @@ import type { Receipt } from '@remit/contract'
 import type { EntryDraft } from '../../src/ledger/format/draft.ts'
 import type { Lane } from '../../src/ledger/write/work.ts'
 import { OPERATOR } from '../../src/orgs/administration.ts'
-import type { TestClock, TestRemit } from '../../src/testing/remit.ts'
+import type { TestClock, TestRemit } from '@remit/testing'
 
 /** A decision as the server records it, varied by `n`; every third is a denial. */
 export const decisionDraft = (n: number): EntryDraft => ({

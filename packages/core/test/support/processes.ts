@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import type { KeyObject } from 'node:crypto'
 import { createInterface } from 'node:readline'
-import { bundledProgram, programEnv, SOURCE_FLAGS } from '../../src/testing/source-program.ts'
+import { bundledProgram, programEnv, SOURCE_FLAGS } from '@remit/testing/pure'
 
 /** The load of one process: concurrent callers, each with a number of entries. */
 export interface WriterJob {

@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto'
 import { createLedgerSigner } from '../../src/ledger/format/signing-key.ts'
 import { fileArchive, finishPruning, pruneLedger } from '../../src/orgs/prune/index.ts'
 import type { PruneStep } from '../../src/orgs/prune/index.ts'
-import { createClock, createTestRemit } from '../../src/testing/remit.ts'
+import { createClock, createTestRemit } from '@remit/testing'
 
 /** A pruning in a process of its own, which kills itself at the nth sign of some step. */
 export interface PruneJob {

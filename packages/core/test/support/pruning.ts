@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { createLedgerSigner } from '../../src/ledger/format/signing-key.ts'
 import { pruneLedger } from '../../src/orgs/prune/index.ts'
 import type { Archive, Pruned, PruneOptions } from '../../src/orgs/prune/index.ts'
-import type { TestClock, TestRemit } from '../../src/testing/remit.ts'
+import type { TestClock, TestRemit } from '@remit/testing'
 
 /** An archive in memory. */
 function memoryArchive(): Archive {

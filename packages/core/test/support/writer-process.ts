@@ -1,6 +1,6 @@
 import { createPrivateKey } from 'node:crypto'
 import { once } from 'node:events'
-import { createTestRemit } from '../../src/testing/remit.ts'
+import { createTestRemit } from '@remit/testing'
 import { append, decisionDraft } from './drafts.ts'
 import type { WriterJob, Written } from './processes.ts'
 

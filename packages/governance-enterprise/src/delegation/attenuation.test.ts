@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { runs } from '@remit/core/testing'
+import { runs } from '@remit/testing/pure'
 import { describe, expect, it } from 'vitest'
 import { aPermission } from '../../test/support/permissions.ts'
 import { anAsk, NOW } from '../../test/support/rules.ts'

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { runs } from '@remit/core/testing'
+import { runs } from '@remit/testing/pure'
 import { describe, it } from 'vitest'
 import { aPolicy, isAllowed, verdictOf } from '../../test/support/policies.ts'
 import { anAsk } from '../../test/support/rules.ts'

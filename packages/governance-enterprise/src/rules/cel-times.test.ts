@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { runs } from '@remit/core/testing'
+import { runs } from '@remit/testing/pure'
 import { afterEach, describe, expect, it } from 'vitest'
 import { compileCondition } from './condition.ts'
 import { makeFacts } from './facts.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { at } from '@remit/contract/fit'
 import type { JsonObject } from '@remit/contract/fit'
-import { runs } from '@remit/core/testing'
+import { runs } from '@remit/testing/pure'
 import { describe, expect, it } from 'vitest'
 import { checkCondition } from './check.ts'
 import { answerOf, compileWithLibrary } from './condition.ts'

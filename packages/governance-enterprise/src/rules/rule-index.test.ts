@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { cpuMsOf, runs } from '@remit/core/testing'
+import { cpuMsOf, runs } from '@remit/testing/pure'
 import { describe, expect, it } from 'vitest'
 import { isAbout } from './rule.ts'
 import type { Rule } from './rule.ts'

@@ -1,5 +1,5 @@
 import type { LinkedEntry, WriteContext } from '@remit/core'
-import { createTestRemit } from '@remit/core/testing'
+import { createTestRemit } from '@remit/testing'
 import { expect, it } from 'vitest'
 import governance from '../index.ts'
 import { Outbox } from './outbox.ts'

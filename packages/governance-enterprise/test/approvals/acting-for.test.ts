@@ -1,6 +1,6 @@
 import { findHolders } from '@remit/core'
 import type { Caller, UnverifiedFacts } from '@remit/core'
-import { createClock, someDialects } from '@remit/core/testing'
+import { createClock, someDialects } from '@remit/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApi } from '../support/api.ts'
 import type { Api } from '../support/api.ts'

@@ -1,4 +1,4 @@
-import { someDialects } from '@remit/core/testing'
+import { someDialects } from '@remit/testing'
 import { createKey, updateSettings } from '@remit/core'
 import type { Role } from '@remit/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

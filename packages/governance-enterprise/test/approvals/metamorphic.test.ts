@@ -1,5 +1,5 @@
 import type { AuthorizeRequest } from '@remit/contract'
-import { createClock } from '@remit/core/testing'
+import { createClock } from '@remit/testing/pure'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from '../support/api.ts'

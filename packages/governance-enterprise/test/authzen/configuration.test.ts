@@ -1,5 +1,5 @@
-import { createTestRemit } from '@remit/core/testing'
-import type { TestRemit } from '@remit/core/testing'
+import { createTestRemit } from '@remit/testing'
+import type { TestRemit } from '@remit/testing'
 import { afterEach, describe, expect, it } from 'vitest'
 import governance from '../../src/index.ts'
 import { answerOf, refusalOf } from '../support/api.ts'

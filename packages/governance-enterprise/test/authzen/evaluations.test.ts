@@ -1,4 +1,4 @@
-import { createClock, createTestRemit, someDialects } from '@remit/core/testing'
+import { createClock, createTestRemit, someDialects } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import governance from '../../src/index.ts'
 import { apiOf, createApi } from '../support/api.ts'

@@ -1,5 +1,5 @@
 import type { EffectivePermissions } from '@remit/contract'
-import { createClock, runs, someDialects } from '@remit/core/testing'
+import { createClock, runs, someDialects } from '@remit/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from '../support/api.ts'

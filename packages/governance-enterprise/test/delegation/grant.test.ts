@@ -1,6 +1,6 @@
 import { createKey } from '@remit/core'
-import { createClock, someDialects } from '@remit/core/testing'
-import type { TestClock } from '@remit/core/testing'
+import { createClock, someDialects } from '@remit/testing'
+import type { TestClock } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { answerOf, createApi } from '../support/api.ts'
 import type { Api } from '../support/api.ts'

@@ -1,5 +1,5 @@
 import { on } from '@remit/core'
-import { someDialects } from '@remit/core/testing'
+import { someDialects } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Tables } from '../../src/tables/schema.ts'
 import { createApi } from '../support/api.ts'

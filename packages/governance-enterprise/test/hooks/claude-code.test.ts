@@ -1,6 +1,6 @@
 import { HOOK_EVENTS } from '@anthropic-ai/claude-agent-sdk'
 import type { HookInput } from '@anthropic-ai/claude-agent-sdk'
-import { someDialects } from '@remit/core/testing'
+import { someDialects } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from '../support/api.ts'
 import type { Api } from '../support/api.ts'

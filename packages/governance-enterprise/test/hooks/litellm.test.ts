@@ -1,4 +1,4 @@
-import { createTestRemit, someDialects } from '@remit/core/testing'
+import { createTestRemit, someDialects } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from '../support/api.ts'
 import type { Api } from '../support/api.ts'

@@ -1,4 +1,4 @@
-import { createTestRemit, someDialects } from '@remit/core/testing'
+import { createTestRemit, someDialects } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import governance from '../../src/index.ts'
 import { apiOf, createApi } from '../support/api.ts'

@@ -1,5 +1,5 @@
-import { createClock, someDialects } from '@remit/core/testing'
-import type { TestClock } from '@remit/core/testing'
+import { createClock, someDialects } from '@remit/testing'
+import type { TestClock } from '@remit/testing'
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'

@@ -1,5 +1,5 @@
 import { on, setLimits } from '@remit/core'
-import { createClock, createTestRemit, someDialects } from '@remit/core/testing'
+import { createClock, createTestRemit, someDialects } from '@remit/testing'
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { afterEach, describe, expect, it, vi } from 'vitest'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { canonicalJson, createKey, endKey } from '@remit/core'
-import { createClock, someDialects } from '@remit/core/testing'
+import { createClock, someDialects } from '@remit/testing'
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'

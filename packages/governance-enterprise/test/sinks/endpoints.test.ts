@@ -1,4 +1,4 @@
-import { createClock, someDialects } from '@remit/core/testing'
+import { createClock, someDialects } from '@remit/testing'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { answerOf, createApi, refusalOf } from '../support/api.ts'

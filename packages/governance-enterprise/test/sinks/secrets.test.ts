@@ -1,7 +1,7 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { on, SECRETS_KEY_BYTES, secretsKeyId } from '@remit/core'
-import { createTestRemit, DIALECTS } from '@remit/core/testing'
+import { createTestRemit, DIALECTS } from '@remit/testing'
 import { expect, it } from 'vitest'
 import governance from '../../src/index.ts'
 import type { Tables } from '../../src/tables/schema.ts'

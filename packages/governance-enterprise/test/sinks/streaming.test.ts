@@ -1,4 +1,4 @@
-import { createClock, createTestRemit, prune, someDialects } from '@remit/core/testing'
+import { createClock, createTestRemit, prune, someDialects } from '@remit/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import governance from '../../src/index.ts'
 import { apiOf } from '../support/api.ts'

@@ -1,6 +1,6 @@
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { createClock, TLS_CERTIFICATE, TLS_KEY } from '@remit/core/testing'
+import { createClock, TLS_CERTIFICATE, TLS_KEY } from '@remit/testing/pure'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Api } from '../support/api.ts'
 import { startObjectStore } from '../support/object-store.ts'

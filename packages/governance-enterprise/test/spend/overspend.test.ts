@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { bundledProgram, createTestRemit, DIALECTS, programEnv } from '@remit/core/testing'
+import { bundledProgram, createTestRemit, DIALECTS, programEnv } from '@remit/testing'
 import { describe, expect, it } from 'vitest'
 import governance from '../../src/index.ts'
 import { apiOf, createApi } from '../support/api.ts'

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { AnswerTooLarge } from '@remit/core'
-import { createClock, someDialects } from '@remit/core/testing'
+import { createClock, someDialects } from '@remit/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { httpSpendSource } from '../../src/spend/http-source.ts'
 import { createApi } from '../support/api.ts'

@@ -1,4 +1,4 @@
-import { createTestRemit } from '@remit/core/testing'
+import { createTestRemit } from '@remit/testing'
 import { createKey } from '@remit/core'
 import type { Clock } from '@remit/core'
 import type { Role } from '@remit/contract'

@@ -1,5 +1,5 @@
 import { createPrivateKey } from 'node:crypto'
-import { createTestRemit } from '@remit/core/testing'
+import { createTestRemit } from '@remit/testing'
 import governance from '../../src/index.ts'
 
 /** The message from the parent: the location of Remit's data, and the requests. */

@@ -1,5 +1,5 @@
 import type { ScorersAnswer } from '@remit/contract'
-import type { TestRemitOptions } from '@remit/core/testing'
+import type { TestRemitOptions } from '@remit/testing'
 import { createApi } from './api.ts'
 import type { Api } from './api.ts'
 import { SCRIPTS } from './judge-scripts.ts'

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import S3rver from '@20minutes/s3rver'
 import { getObject, listObjects } from '@remit/core'
 import type { Bucket } from '@remit/core'
-import { scratchFolder } from '@remit/core/testing'
+import { scratchFolder } from '@remit/testing/pure'
 import { loopback } from './sinks.ts'
 
 /** A server of the S3 protocol on loopback with one bucket. */

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { scratchFolder, TLS_CERTIFICATE, TLS_KEY } from '@remit/core/testing'
+import { scratchFolder, TLS_CERTIFICATE, TLS_KEY } from '@remit/testing/pure'
 import { vi } from 'vitest'
 import { PATIENCE } from './sinks.ts'
 

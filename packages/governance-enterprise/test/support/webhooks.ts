@@ -1,6 +1,6 @@
 import { createOutbound, defineModule } from '@remit/core'
-import { createClock } from '@remit/core/testing'
-import type { TestClock, TestRemitOptions } from '@remit/core/testing'
+import { createClock } from '@remit/testing'
+import type { TestClock, TestRemitOptions } from '@remit/testing'
 import { vi } from 'vitest'
 import governance from '../../src/index.ts'
 import { createApi } from './api.ts'

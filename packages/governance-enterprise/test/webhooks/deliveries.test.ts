@@ -1,4 +1,4 @@
-import { DIALECTS } from '@remit/core/testing'
+import { DIALECTS } from '@remit/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Api } from '../support/api.ts'
 import { startReceiver, verified } from '../support/receiver.ts'

@@ -1,6 +1,6 @@
 import { createOutbound, isoTime } from '@remit/core'
-import { someDialects } from '@remit/core/testing'
-import type { TestClock } from '@remit/core/testing'
+import { someDialects } from '@remit/testing'
+import type { TestClock } from '@remit/testing'
 import { sql } from 'kysely'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'

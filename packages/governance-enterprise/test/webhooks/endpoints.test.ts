@@ -1,5 +1,5 @@
-import { createClock, someDialects } from '@remit/core/testing'
-import type { TestClock } from '@remit/core/testing'
+import { createClock, someDialects } from '@remit/testing'
+import type { TestClock } from '@remit/testing'
 import { WebhookEvent } from '@remit/contract'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'

@@ -1,5 +1,5 @@
-import { someDialects } from '@remit/core/testing'
-import type { TestClock } from '@remit/core/testing'
+import { someDialects } from '@remit/testing'
+import type { TestClock } from '@remit/testing'
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { recordExpired } from '../../src/approvals/sweeper.ts'

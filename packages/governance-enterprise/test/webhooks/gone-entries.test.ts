@@ -1,5 +1,5 @@
 import { eraseEntries } from '@remit/core'
-import { prune, someDialects } from '@remit/core/testing'
+import { prune, someDialects } from '@remit/testing'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { DeliveryRow } from '../../src/tables/webhooks.ts'

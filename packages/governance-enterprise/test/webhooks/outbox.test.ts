@@ -1,4 +1,4 @@
-import { fullDialects } from '@remit/core/testing'
+import { fullDialects } from '@remit/testing'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { DeliveryRow } from '../../src/tables/webhooks.ts'

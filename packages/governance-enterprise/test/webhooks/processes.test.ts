@@ -1,5 +1,5 @@
 import { createOutbound } from '@remit/core'
-import { createTestRemit } from '@remit/core/testing'
+import { createTestRemit } from '@remit/testing'
 import { expect, it } from 'vitest'
 import governance from '../../src/index.ts'
 import { apiOf } from '../support/api.ts'

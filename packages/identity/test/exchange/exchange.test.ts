@@ -1,5 +1,5 @@
 import { hashKey } from '@remit/core'
-import { DIALECTS } from '@remit/core/testing'
+import { DIALECTS } from '@remit/testing'
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'

@@ -1,6 +1,6 @@
 import { TOKEN_EXCHANGE } from '@remit/contract'
 import { resumeOrganization, setSettings, suspendOrganization } from '@remit/core'
-import { createTestRemit } from '@remit/core/testing'
+import { createTestRemit } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import identity from '../../src/index.ts'
 import { createFederation, issuerInput, JWT } from '../support/federation.ts'

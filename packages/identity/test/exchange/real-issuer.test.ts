@@ -1,6 +1,6 @@
 import { TOKEN_EXCHANGE } from '@remit/contract'
 import { createOutbound } from '@remit/core'
-import { createClock, createTestRemit } from '@remit/core/testing'
+import { createClock, createTestRemit } from '@remit/testing'
 import * as client from 'openid-client'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import identity from '../../src/index.ts'

@@ -1,4 +1,4 @@
-import { createTestRemit, DIALECTS } from '@remit/core/testing'
+import { createTestRemit, DIALECTS } from '@remit/testing'
 import { describe, expect, it } from 'vitest'
 import identity from '../../src/index.ts'
 import { BASE_URL, createFederation, federationOf } from '../support/federation.ts'

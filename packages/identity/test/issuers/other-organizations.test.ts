@@ -1,5 +1,5 @@
-import { createTestRemit, someDialects } from '@remit/core/testing'
-import type { TestOrganization, TestRemit } from '@remit/core/testing'
+import { createTestRemit, someDialects } from '@remit/testing'
+import type { TestOrganization, TestRemit } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import identity from '../../src/index.ts'
 import { BASE_URL, createFederation, federationOf, issuerInput } from '../support/federation.ts'

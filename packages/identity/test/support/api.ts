@@ -1,8 +1,8 @@
 import { authorize } from '@remit/contract'
 import type { CredentialInput } from '@remit/contract'
 import { defineModule, implement } from '@remit/core'
-import { createApi as createAny } from '@remit/core/testing'
-import type { Api, Ok, TestRemitOptions } from '@remit/core/testing'
+import { createApi as createAny } from '@remit/testing'
+import type { Api, Ok, TestRemitOptions } from '@remit/testing'
 import identity from '../../src/index.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { TestRemit } from '@remit/core/testing'
+import type { TestRemit } from '@remit/testing'
 
 export const BASE = 'https://remit.test'
 

@@ -1,4 +1,4 @@
-import { DIALECTS } from '@remit/core/testing'
+import { DIALECTS } from '@remit/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createFederation } from '../support/federation.ts'
 import type { Federation } from '../support/federation.ts'

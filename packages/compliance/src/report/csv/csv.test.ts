@@ -1,4 +1,4 @@
-import { cpuMsOf } from '@remit/core/testing'
+import { cpuMsOf } from '@remit/testing/pure'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formulasIn, FORMULAS, parseCsv } from '../../../test/support/csv.ts'

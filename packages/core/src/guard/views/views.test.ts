@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { runs } from '../../testing/runs.ts'
+import { runs } from '@remit/testing/pure'
 import { normalize } from '../normalize.ts'
 import { shippedModel } from '../shipped-model.ts'
 import { originalSpan } from '../view.ts'

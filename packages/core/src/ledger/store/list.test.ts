@@ -1,7 +1,7 @@
 import { CompiledQuery } from 'kysely'
 import type { RootOperationNode } from 'kysely'
 import { expect, it } from 'vitest'
-import { createTestRemit } from '../../testing/index.ts'
+import { createTestRemit } from '@remit/testing'
 import { planPage } from './list.ts'
 
 it('entries of an agent are found by indexes of its id, also where SQLite has no statistics', async () => {

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { createTestRemit } from '../../testing/index.ts'
+import { createTestRemit } from '@remit/testing'
 import { testSigner } from '../../../test/ledger/chain.ts'
 import { signCheckpoint } from '../format/checkpoint.ts'
 import { StoredCheckpoints } from './database-checkpoints.ts'

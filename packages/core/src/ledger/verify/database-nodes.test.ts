@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
-import { createTestRemit } from '../../testing/index.ts'
+import { createTestRemit } from '@remit/testing'
 import { NodeCheck } from './database-nodes.ts'
 import { DatabaseFindings } from './database-report.ts'
 import { createChainVerifier } from './chain.ts'

@@ -6,8 +6,8 @@ import { append, decisionDraft, grow } from '../../../test/support/drafts.ts'
 import { prune } from '../../../test/support/pruning.ts'
 import { eraseEntries } from '../../orgs/erase-entries.ts'
 import { rotateLedgerKey } from '../../orgs/rotate-ledger-key.ts'
-import { createClock, createTestRemit, DIALECTS } from '../../testing/index.ts'
-import type { TestRemit } from '../../testing/index.ts'
+import { createClock, createTestRemit, DIALECTS } from '@remit/testing'
+import type { TestRemit } from '@remit/testing'
 import { verifyDatabase } from './database.ts'
 
 const SIZE = 603

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { runs } from '../../testing/runs.ts'
+import { runs } from '@remit/testing/pure'
 import { buildChain, decision, decisions, exportOf, rotation } from '../../../test/ledger/chain.ts'
 import type { TestChain } from '../../../test/ledger/chain.ts'
 import { codes } from '../../../test/ledger/check.ts'

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { createLedgerSigner } from '../ledger/format/signing-key.ts'
-import { pruneLedger } from '../orgs/prune/index.ts'
-import type { Pruned, PruneUpTo } from '../orgs/prune/index.ts'
-import type { TestClock, TestOrganization, TestRemit } from './remit.ts'
+import { createLedgerSigner, pruneLedger } from '@remit/core'
+import type { Pruned, PruneUpTo } from '@remit/core'
+import type { TestClock } from './clock.ts'
+import type { TestOrganization, TestRemit } from './remit.ts'
 
 /** Prunes entries older than 400 days by default; the archive is in memory. */
 export async function prune(

@@ -3,45 +3,32 @@ import type { KeyObject } from 'node:crypto'
 import type { Plan, Role } from '@remit/contract'
 import { pino } from 'pino'
 import type { Logger } from 'pino'
-import type { Clock } from '../base/clock.ts'
-import { systemClock } from '../base/clock.ts'
-import { openDatabase } from '../db/open.ts'
-import type { Database } from '../db/open.ts'
-import type { Dialect } from '../db/portable.ts'
-import { postgresSignals } from '../db/postgres-signals.ts'
-import type { CoreTables } from '../db/schema.ts'
-import { randomIds } from '../base/ids.ts'
-import { createLedgerSigner } from '../ledger/format/signing-key.ts'
-import type { Module, Settings } from '../module/module.ts'
-import type { Outbound } from '../net/outbound.ts'
-import { createKey } from '../orgs/administration.ts'
-import type { ConsoleFiles } from '../http/console.ts'
-import { PLAN_LIMITS } from '../limits/plan-limits.ts'
-import { consolePlace } from '../sessions/place.ts'
-import { createOrganization } from '../orgs/organizations.ts'
-import { createSecretBox, SECRETS_KEY_BYTES } from '../secrets/secret-box.ts'
-import { createRemit } from '../server.ts'
-import type { Remit } from '../server.ts'
+import {
+  systemClock,
+  openDatabase,
+  postgresSignals,
+  randomIds,
+  createLedgerSigner,
+  createKey,
+  PLAN_LIMITS,
+  consolePlace,
+  createOrganization,
+  createSecretBox,
+  SECRETS_KEY_BYTES,
+  createRemit,
+} from '@remit/core'
+import type {
+  Clock,
+  Database,
+  Dialect,
+  CoreTables,
+  Module,
+  Settings,
+  Outbound,
+  ConsoleFiles,
+  Remit,
+} from '@remit/core'
 import { createMigratedDatabase } from './databases.ts'
-
-/** A clock that tests control. */
-export interface TestClock extends Clock {
-  set(time: string): void
-  advance(ms: number): void
-}
-
-export function createClock(time = '2026-11-20T08:00:00.000Z'): TestClock {
-  let now = Date.parse(time)
-  return {
-    now: () => now,
-    set: (at) => {
-      now = Date.parse(at)
-    },
-    advance: (ms) => {
-      now += ms
-    },
-  }
-}
 
 export interface TestRemitOptions {
   readonly dialect?: Dialect

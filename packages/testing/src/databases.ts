@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { coreModule } from '../core-module.ts'
-import { migrationSetsOf } from '../db/migration-set.ts'
-import type { MigrationSet } from '../db/migration-set.ts'
-import type { Dialect } from '../db/portable.ts'
-import type { Module } from '../module/module.ts'
+import { coreModule, migrationSetsOf } from '@remit/core'
+import type { MigrationSet, Dialect, Module } from '@remit/core'
+import { testServerUrl } from './postgres-server.ts'
 import { isCompleteRun, isFullRun } from './runs.ts'
 import { scratchFolder } from './scratch.ts'
 import { databaseAt, runOften } from './run-statement.ts'
@@ -61,7 +59,8 @@ export const createMigratedDatabase = (
 
 /** Returns a copy of a database that nobody has open. */
 export async function copyDatabase(url: string): Promise<TestDatabase> {
-  if (url.startsWith('postgres')) return copyPostgres([serverUrl()], new URL(url).pathname.slice(1))
+  if (url.startsWith('postgres'))
+    return copyPostgres([testServerUrl()], new URL(url).pathname.slice(1))
   const copy = await createSqlite([])
   copyFileSync(url.slice('sqlite:'.length), copy.url.slice('sqlite:'.length))
   return copy
@@ -78,19 +77,13 @@ async function createSqlite(migrated: readonly MigrationSet[]): Promise<TestData
 }
 
 async function createPostgres(migrated: readonly MigrationSet[]): Promise<TestDatabase> {
-  const server = serverUrl()
+  const server = testServerUrl()
   if (migrated.length === 0) return copyPostgres([server], 'template1')
   const nodes = citusNodes()
   return copyPostgres(
     nodes.length > 0 ? nodes : [server],
     await postgresTemplate(server, nodes, migrated),
   )
-}
-
-function serverUrl(): string {
-  const server = process.env['REMIT_TEST_DATABASE_URL']
-  if (server) return server
-  throw new Error('REMIT_TEST_DATABASE_URL is not set; vitest starts a server in its global setup')
 }
 
 /** Copies a database, on every node of a cluster. */

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import type { EventEmitter } from 'node:events'
 import { rmSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { demanded, onDemand } from './on-demand.ts'
 import { dropPacked } from './packed.ts'
 import { scratchFolder } from './scratch.ts'
-import { dropTemplates } from './templates.ts'
 
 /** A local PostgreSQL server with its data in a temporary folder. */
 export interface PostgresServer {
@@ -90,8 +90,16 @@ export function freePort(): Promise<number> {
   })
 }
 
-/** Vitest's global setup: one server per run, unless `REMIT_TEST_DATABASE_URL` names one. */
-export async function setup(): Promise<(() => Promise<void>) | void> {
+const SERVER = 'REMIT_TEST_POSTGRES'
+
+/** The URL of the server of a test run, which `REMIT_TEST_DATABASE_URL` names or the first call starts. */
+export function testServerUrl(): string {
+  process.env['REMIT_TEST_DATABASE_URL'] ||= demanded(SERVER)
+  return process.env['REMIT_TEST_DATABASE_URL']
+}
+
+/** Vitest's global setup: one server per run, when a test needs it. */
+export async function setup(): Promise<() => Promise<void>> {
   // Prefix of the template databases of this run.
   const run = randomBytes(4).toString('hex')
   process.env['REMIT_TEST_RUN'] = run
@@ -99,13 +107,16 @@ export async function setup(): Promise<(() => Promise<void>) | void> {
   if (given)
     return async () => {
       dropPacked(run)
+      const { dropTemplates } = await import('./run-statement.ts')
       await dropTemplates(given, run)
     }
-  const server = await startPostgres()
-  process.env['REMIT_TEST_DATABASE_URL'] = server.url
+  const server = await onDemand(SERVER, startPostgres, ({ url }) => url)
   return async () => {
     dropPacked(run)
-    await server.stop()
-    rmSync(server.folder, { recursive: true, force: true })
+    server.close()
+    const started = await server.made()
+    if (!started) return
+    await started.stop()
+    rmSync(started.folder, { recursive: true, force: true })
   }
 }

@@ -33,3 +33,14 @@ export function databaseAt(server: string, name: string): string {
   url.pathname = `/${name}`
   return url.toString()
 }
+
+/** Removes the databases of `postgresTemplate` for a run, from a server that outlives it. */
+export async function dropTemplates(server: string, run: string): Promise<void> {
+  const ours = `remit_template_${run}_%`
+  const found = await runStatement(
+    server,
+    `select datname from pg_database where datname like '${ours}'`,
+  )
+  for (const { datname } of found as { datname: string }[])
+    await runStatement(server, `drop database ${datname}`)
+}

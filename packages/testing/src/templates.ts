@@ -1,10 +1,8 @@
 import { hash, randomBytes } from 'node:crypto'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { distribute } from '../db/distribute.ts'
-import { migrate } from '../db/migrate.ts'
-import type { MigrationSet } from '../db/migration-set.ts'
-import { openDatabase } from '../db/open.ts'
+import { distribute, migrate, openDatabase } from '@remit/core'
+import type { MigrationSet } from '@remit/core'
 import { joinNodes } from './join-nodes.ts'
 import { databaseAt, runStatement } from './run-statement.ts'
 import { scratchFolder } from './scratch.ts'
@@ -35,17 +33,6 @@ export const postgresTemplate = (
       ? makeCitusTemplate(nodes, sets, name)
       : makePostgresTemplate(server, sets, name),
   )
-}
-
-/** Removes the databases of `postgresTemplate` for a run, from a server that outlives it. */
-export async function dropTemplates(server: string, run: string): Promise<void> {
-  const ours = `remit_template_${run}_%`
-  const found = await runStatement(
-    server,
-    `select datname from pg_database where datname like '${ours}'`,
-  )
-  for (const { datname } of found as { datname: string }[])
-    await runStatement(server, `drop database ${datname}`)
 }
 
 function keyOf(sets: Sets): string {

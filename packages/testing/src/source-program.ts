@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { demanded } from './on-demand.ts'
 
 /** Arguments with which Node runs a program from its sources; the same as those of `pnpm start`. */
 export const SOURCE_FLAGS: readonly string[] = [
@@ -20,8 +21,12 @@ export const programEnv = (
 })
 
 /**
- * Path of a program or thread in the bundle of the sources, which a test run makes once; its names are
+ * Path of a program or thread in the bundle of the sources, which a test run makes when a test needs one; its names are
  * in `apps/server/test/support`. A process loads it in a fourth of the time of the modules.
  */
-export const bundledProgram = (name: string): string =>
-  join(process.env['REMIT_TEST_PROGRAMS'] ?? '', `${name}.js`)
+export const bundledProgram = (name: string): string => {
+  folder ??= demanded('REMIT_TEST_PROGRAMS')
+  return join(folder, `${name}.js`)
+}
+
+let folder: string | undefined

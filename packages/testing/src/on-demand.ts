@@ -1,0 +1,66 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** What a test run makes once, when the first of its processes needs it. */
+export interface OnDemand<T> {
+  /** What was made; null if no process needed it. */
+  readonly made: () => Promise<T> | null
+  /** Makes it anew for the next process that asks. */
+  readonly forget: () => void
+  readonly close: () => void
+}
+
+/**
+ * Makes something in the process of Vitest when a test process calls `demanded` with the same name.
+ * A run of tests that need nothing starts nothing.
+ */
+export async function onDemand<T>(
+  name: string,
+  make: () => Promise<T>,
+  textOf: (made: T) => string,
+): Promise<OnDemand<T>> {
+  let made: Promise<T> | null = null
+  const server = createServer((_, response) => void answer(response))
+  const answer = async (response: ServerResponse): Promise<void> => {
+    made ??= make()
+    try {
+      response.end(textOf(await made))
+    } catch (error) {
+      response.writeHead(500).end(String(error))
+    }
+  }
+  server.listen(0, '127.0.0.1').unref()
+  await once(server, 'listening')
+  process.env[name] = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    made: () => made,
+    forget: () => {
+      made = null
+    },
+    close: () => {
+      server.close()
+    },
+  }
+}
+
+const ASK = `
+const response = await fetch(process.argv[1])
+const text = await response.text()
+if (!response.ok) throw new Error(text)
+process.stdout.write(text)`
+
+/**
+ * Returns the text of what Vitest's process makes under this name. It waits without the event loop, so that
+ * fake timers of a test do not stop it and a module can be loaded from there.
+ */
+export function demanded(name: string): string {
+  const url = process.env[name]
+  if (url === undefined) throw new Error(`${name} is not set; vitest sets it in its global setup`)
+  return execFileSync(process.execPath, ['--input-type=module', '--eval', ASK, url], {
+    encoding: 'utf8',
+    env: {},
+  })
+}
