@@ -19,16 +19,26 @@ export interface Accepted {
   readonly stream: boolean
 }
 
-/** Both where the client does not say. Throws `Fault` for none. Pure. */
-export function acceptedIn({ accept = '*/*' }: IncomingHttpHeaders): Accepted {
-  const types = new Set(
-    accept.split(',').map((type) => type.split(';', 1)[0]?.trim().toLowerCase()),
-  )
-  const takes = (family: string, subtype: string) =>
-    ['*/*', `${family}/*`, `${family}/${subtype}`].some((type) => types.has(type))
+/** Both where the client names no type. Throws `Fault` for none of them. Pure. */
+export function acceptedIn({ accept = '' }: IncomingHttpHeaders): Accepted {
+  const ranges = accept.toLowerCase().split(',').map(weighted)
+  // A list may have empty items.
+  const weights = new Map(ranges.filter(([type]) => type !== ''))
+  const takes = (family: string, subtype: string) => {
+    const types = [`${family}/${subtype}`, `${family}/*`, '*/*']
+    const named = types.find((type) => weights.has(type))
+    return named === undefined ? weights.size === 0 : weights.get(named) !== 0
+  }
   const accepted = { json: takes('application', 'json'), stream: takes('text', 'event-stream') }
   if (accepted.json || accepted.stream) return accepted
   throw new Fault(406, 'Accept: must have application/json or text/event-stream.')
+}
+
+/** A media range and its weight; a weight of 0 refuses the type. */
+function weighted(range: string): [type: string, weight: number] {
+  const [type = '', ...parameters] = range.split(';').map((part) => part.trim())
+  const weight = parameters.find((parameter) => parameter.startsWith('q='))
+  return [type, Number(weight?.slice('q='.length) ?? 1)]
 }
 
 /**
