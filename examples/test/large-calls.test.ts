@@ -13,7 +13,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CallFile } from './mcp/support/call-file.ts'
 import { countingServer } from './mcp/support/counting.ts'
 import { ownProgram } from './mcp/support/gateway.ts'
-import { talkOnStdio } from './mcp/support/talk.ts'
+import { startCounting, startGateway } from './mcp/support/http.ts'
+import { talkOnHttp, talkOnStdio } from './mcp/support/talk.ts'
 import { hasModules, startRemit } from './support/server.ts'
 import type { RemitServer } from './support/server.ts'
 
@@ -107,7 +108,7 @@ const python = ({ url, org }: RemitServer): Door => {
   }
 }
 
-const gateway =
+const gatewayOnPipes =
   (revision: '2025-11-25' | '2026-07-28') =>
   async (remit: RemitServer): Promise<Door> => {
     const file = new CallFile()
@@ -129,6 +130,28 @@ const gateway =
       async close() {
         await talk.close()
         file.remove()
+      },
+    }
+  }
+
+const gatewayOnHttp =
+  (revision: '2025-11-25' | '2026-07-28') =>
+  async (remit: RemitServer): Promise<Door> => {
+    const server = await startCounting({ tools: () => DEFINITIONS })
+    const gateway = await startGateway(remit, {
+      agent: 'payer',
+      hold_seconds: 0,
+      results: 'off',
+      upstreams: { remote: { url: server.url } },
+    })
+    const talk = await talkOnHttp(`${gateway.url}/mcp/remote`, remit.org.key, { revision })
+    return {
+      contextOf: ofGateway,
+      call: async (name, args) =>
+        receivedIn(await talk.ask('tools/call', { name, arguments: args })),
+      async close() {
+        await gateway.stop()
+        await server.stop()
       },
     }
   }
@@ -197,8 +220,10 @@ describe.skipIf(!hasModules())('a large, deep, wide or odd call', () => {
   it.for<[string, (remit: RemitServer) => Door | Promise<Door>]>([
     ['the gate in TypeScript', sdk],
     ['the gate in Python', python],
-    ['the gateway, with a client of 2025-11-25', gateway('2025-11-25')],
-    ['the gateway, with a client of 2026-07-28', gateway('2026-07-28')],
+    ['the gateway on pipes, with a client of 2025-11-25', gatewayOnPipes('2025-11-25')],
+    ['the gateway on pipes, with a client of 2026-07-28', gatewayOnPipes('2026-07-28')],
+    ['the gateway on HTTP, with a client of 2025-11-25', gatewayOnHttp('2025-11-25')],
+    ['the gateway on HTTP, with a client of 2026-07-28', gatewayOnHttp('2026-07-28')],
     ['createMcpGate', ownServer],
     ['AuthZEN', authzen],
   ])(

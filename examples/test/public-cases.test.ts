@@ -1,46 +1,21 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connect, startCounting, startGateway } from './mcp/support/http.ts'
+import { hasPublicCases, partsOf, PUBLIC_CASES } from './support/public-cases.ts'
+import type { HttpCall, PublicCase } from './support/public-cases.ts'
 import { hasModules, startRemit } from './support/server.ts'
 import type { RemitServer } from './support/server.ts'
 
-interface HttpCall {
-  readonly method: string
-  readonly path: string
-  readonly body?: unknown
-  readonly raw?: string
-  readonly headers?: Readonly<Record<string, string>>
-}
 interface McpCall {
   readonly mcp: string
   readonly params: { readonly name?: string }
   readonly gateway?: { readonly map: object }
 }
-interface Case {
-  readonly id: string
-  readonly request:
-    | HttpCall
-    | { readonly setup: readonly (HttpCall | McpCall)[]; readonly call: HttpCall | McpCall }
-  readonly expect: Readonly<Record<string, unknown>>
-}
-
-const FILE = new URL('../../../shared/data/public/cases.jsonl', import.meta.url)
-const isThere = existsSync(FILE)
-if (!isThere) process.stderr.write('skipped: ../shared/data/public is not there\n')
-const CASES = isThere
-  ? readFileSync(FILE, 'utf8')
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Case)
-  : []
-
 /** Their expectation is a sentence, or they need many requests: a test of the feature holds them. */
 const ELSEWHERE = new Set([
-  'args-guard-overwritten',
-  'args-stock-filesystem',
   'cel-now-is-utc',
   'idempotency-parallel',
   'http-keep-alive-lb',
@@ -55,10 +30,8 @@ const ELSEWHERE = new Set([
 
 const isHttp = (call: object): call is HttpCall => 'path' in call
 const isMcp = (call: object): call is McpCall => 'mcp' in call
-const partsOf = ({ request }: Case) =>
-  'setup' in request ? request : { setup: [] as HttpCall[], call: request }
 const casesOf = (fits: (call: object) => boolean) =>
-  CASES.filter((one) => !ELSEWHERE.has(one.id) && fits(partsOf(one).call))
+  PUBLIC_CASES.filter((one) => !ELSEWHERE.has(one.id) && fits(partsOf(one).call))
 
 /** The value at a path such as `scores[0].error.code`. */
 function at(value: unknown, path: string): unknown {
@@ -68,7 +41,7 @@ function at(value: unknown, path: string): unknown {
     .reduce<unknown>((found, step) => (found as Record<string, unknown> | null)?.[step], value)
 }
 
-describe.skipIf(!isThere || !hasModules())('situations from public bug reports', () => {
+describe.skipIf(!hasPublicCases || !hasModules())('situations from public bug reports', () => {
   let remit: RemitServer
   beforeAll(async () => {
     remit = await startRemit()
@@ -172,7 +145,7 @@ describe.skipIf(!isThere || !hasModules())('situations from public bug reports',
 })
 
 /** The parts of an answer that differ from what a case expects; a sentence of a case is read here. */
-function differences(expected: Case['expect'], status: number, body: unknown): string[] {
+function differences(expected: PublicCase['expect'], status: number, body: unknown): string[] {
   const alternative = expected['or']
   if (typeof alternative === 'string') {
     const found = at(body, alternative.replace(/ is set$/, ''))
