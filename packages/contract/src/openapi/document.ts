@@ -1,14 +1,14 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import { EXAMPLES } from './examples.ts'
-import { fieldText } from './fields/index.ts'
-import { OPERATIONS } from './operations/index.ts'
-import { TAGS } from './tags.ts'
+import { fieldText } from './fields.ts'
+import { OPERATIONS } from './operations.ts'
 import type { Endpoint } from '../endpoint.ts'
-import { ANSWER_HEADERS } from '../headers.ts'
-import { headerParameters, successHeaders } from './headers.ts'
-import { PROBLEM_SCHEMA, problemComponents, problemResponses } from './problems.ts'
+import { ANSWER_HEADERS, REQUEST_HEADERS } from '../headers.ts'
+import type { AnswerHeader, RequestHeader } from '../headers.ts'
 import { describe, jsonSchema } from './schema.ts'
 import type { Components, Json } from './schema.ts'
+import { PROBLEMS } from '../problem.ts'
+import type { ProblemCode } from '../problem.ts'
 
 /** The alternatives for sending a key. */
 const KEYS: readonly Json[] = [{ key: [] }, { apiKey: [] }]
@@ -173,4 +173,197 @@ function success(name: string, endpoint: Endpoint, status: number, components: C
       ...Object.fromEntries(others ?? []),
     },
   }
+}
+
+/** Parts of the API, in the order of the documentation. */
+export const TAGS: Readonly<Record<string, string>> = {
+  authorize: 'Decisions: may this agent do this?',
+  mcp: 'Tools of MCP servers behind the gateway.',
+  hooks: 'Endpoints that agent hosts call as they are.',
+  inventory: 'Agent hosts and what governs them.',
+  authzen: 'The same decisions for clients of the AuthZEN Authorization API 1.0.',
+  policies: 'Rules that allow or deny actions.',
+  stats: 'Counts of decisions for charts.',
+  usage: 'Counts for invoices.',
+  'spend-holds': 'Amounts of allowed decisions that are not settled.',
+  'spend-limits': 'Caps on the spend of agents.',
+  delegation: 'Permissions of agents, which they may pass on in part.',
+  'approval-rules': 'Rules that require a human decision.',
+  approvals: 'Requests for a human decision.',
+  ledger: 'The tamper-evident record and its proofs.',
+  identity: 'Agents, their credentials, trust between them, and token exchange.',
+  session: 'Sessions of the console.',
+  organization: 'Settings of the organization.',
+  people: 'People who sign in to the console.',
+  'login-provider': 'The OpenID provider of the organization.',
+  keys: 'Ingest keys.',
+  webhooks: 'Events sent to URLs of yours.',
+  sinks: 'Streams of the ledger to a SIEM or an object store.',
+  compliance: 'Reports, verification, dry-runs and replays.',
+  scorers: 'Scores for results of evaluations.',
+  guard: 'Checks of texts for attacks, secrets and personal data.',
+}
+
+/** The statuses with a certain success header; the other headers come with 200 and 201. */
+const ONLY_WITH: Partial<Record<AnswerHeader, readonly number[]>> = {
+  Location: [201, 202],
+  'Set-Cookie': [204],
+  'Retry-After': [202],
+}
+
+/** Returns the headers that a request to an endpoint may have, as parameters of the operation. */
+const headerParameters = (endpoint: Endpoint) =>
+  headersTaken(endpoint).map((name) => ({
+    name,
+    in: 'header',
+    required: false,
+    ...REQUEST_HEADERS[name],
+  }))
+
+function headersTaken(endpoint: Endpoint): RequestHeader[] {
+  const { method, takes = [] } = endpoint
+  return [
+    ...(method === 'POST' ? (['Idempotency-Key'] as const) : []),
+    ...takes,
+    ...(method !== 'GET' && hasReceipt(endpoint) ? (['Prefer'] as const) : []),
+  ]
+}
+
+/** Returns true if the response has a receipt; then it can include the signed note. */
+const hasReceipt = ({ ok }: Endpoint): boolean =>
+  JSON.stringify(z.toJSONSchema(ok, { unrepresentable: 'any' })).includes('"#/$defs/Receipt"')
+
+/** Returns the headers of a success with one status. */
+function successHeaders({ sends = [], ...endpoint }: Endpoint, status: number): Json {
+  const own = sends.filter((name) => (ONLY_WITH[name] ?? [200, 201]).includes(status))
+  const limits = ['RateLimit', 'RateLimit-Policy'] as const
+  const replays =
+    endpoint.method === 'POST' && !endpoint.public
+      ? (['Idempotency-First-Request-Id', 'Idempotency-Replayed'] as const)
+      : []
+  return linked([...own, ...replays, ...(endpoint.public ? [] : limits), 'X-Request-Id'])
+}
+
+/** Returns the headers of a problem. */
+export const problemHeaders = (open: boolean): Json =>
+  linked(['Retry-After', ...(open ? [] : (['WWW-Authenticate'] as const)), 'X-Request-Id'])
+
+const linked = (names: readonly AnswerHeader[]): Json =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+
+/** Errors that follow from the shape of an endpoint, by status, as `serve` in core throws them. */
+const COMMON = {
+  400: ['invalid_request', 'invalid_json', 'invalid_idempotency_key'],
+  401: ['unauthorized'],
+  403: [
+    'plan_required',
+    'role_required',
+    'insufficient_scope',
+    'principal_not_allowed',
+    'organization_suspended',
+  ],
+  409: ['idempotency_mismatch', 'idempotency_in_progress'],
+  410: ['answer_erased'],
+  412: ['version_mismatch'],
+  413: ['body_too_large'],
+  415: ['unsupported_media_type'],
+  429: ['rate_limited', 'jobs_busy'],
+} as const satisfies Record<number, readonly ProblemCode[]>
+
+type CommonStatus = keyof typeof COMMON
+
+const NAMES: Readonly<Record<CommonStatus, string>> = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  409: 'Conflict',
+  410: 'Gone',
+  412: 'PreconditionFailed',
+  413: 'ContentTooLarge',
+  415: 'UnsupportedMediaType',
+  429: 'TooManyRequests',
+}
+
+function commonStatuses({ method, body, ...rest }: Endpoint): CommonStatus[] {
+  const { public: open, viaWriter, takes = [] } = rest
+  const post = method === 'POST'
+  return [
+    // Also a query that the endpoint does not have.
+    400,
+    ...(open ? [] : [401 as const, 403 as const]),
+    ...(post ? [409 as const] : []),
+    ...(post && viaWriter ? [410 as const] : []),
+    ...(takes.includes('If-Match') ? [412 as const] : []),
+    ...(body ? [413 as const, 415 as const] : []),
+    ...(open ? [] : [429 as const]),
+  ]
+}
+
+/** Returns the error responses of an operation, by status. */
+function problemResponses(name: string, endpoint: Endpoint): Json {
+  const own = Object.groupBy(OPERATIONS[name]?.problems ?? [], (code) => PROBLEMS[code][0])
+  const common = commonStatuses(endpoint)
+  const statuses = [...new Set([...common, ...Object.keys(own).map(Number)])].toSorted(
+    (a, b) => a - b,
+  )
+  const response = (status: number) => {
+    const shared = common.find((one) => one === status)
+    const codes = own[status as CommonStatus] ?? []
+    if (shared && codes.length === 0 && !endpoint.oauth)
+      return { $ref: `#/components/responses/${NAMES[shared]}` }
+    return problem(new Set([...codes, ...(shared ? COMMON[shared] : [])]), endpoint)
+  }
+  return {
+    ...Object.fromEntries(statuses.map((status) => [status, response(status)])),
+    default: {
+      ...problem([], endpoint),
+      description: 'Another problem (RFC 9457). With 503 nothing was done; ask again.',
+    },
+  }
+}
+
+function problem(codes: Iterable<ProblemCode>, { oauth, public: open }: Partial<Endpoint>): Json {
+  const type = oauth ? 'application/json' : 'application/problem+json'
+  return {
+    description: [...codes].map((code) => `- \`${code}\`: ${PROBLEMS[code][1]}.`).join('\n'),
+    headers: problemHeaders(open === true),
+    content: { [type]: { schema: { $ref: '#/components/schemas/Problem' } } },
+  }
+}
+
+/** Returns the responses that `problemResponses` refers to. */
+const problemComponents = (): Json =>
+  Object.fromEntries(
+    Object.entries(COMMON).map(([status, codes]) => [
+      NAMES[Number(status) as CommonStatus],
+      problem(codes, {}),
+    ]),
+  )
+
+/** The body of every problem. */
+const PROBLEM_SCHEMA: Json = {
+  type: 'object',
+  required: ['type', 'title', 'status', 'detail', 'code', 'request_id'],
+  properties: {
+    type: { type: 'string' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string' },
+    code: { type: 'string', enum: Object.keys(PROBLEMS) },
+    request_id: { type: 'string' },
+    errors: {
+      type: 'array',
+      description: 'The first fifty faults of the request.',
+      items: {
+        type: 'object',
+        required: ['path', 'message'],
+        properties: { path: { type: 'string' }, message: { type: 'string' } },
+      },
+    },
+    errors_omitted: {
+      type: 'integer',
+      minimum: 1,
+      description: 'Number of faults that are not listed.',
+    },
+  },
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { fieldText } from './fields/index.ts'
+import { fieldText } from './fields.ts'
 
 export type Json = Record<string, unknown>
 export type Components = Map<string, unknown>
