@@ -1,6 +1,8 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { askedPeriod } from '../src/pages/reports/asked-period.ts'
+import type { Entry, Policy } from '@remit/contract'
+import { triedOf } from '../src/pages/decisions/tried.ts'
 import { hitsOf } from '../src/shell/search-hits.ts'
 import {
   canRun,
@@ -38,6 +40,95 @@ describe('the period of a report', () => {
     ],
   ])('%s', (_, typed, start, from, to) => {
     expect(askedPeriod({ from: '', to: '', ...typed }, start, now)).toEqual({ from, to })
+  })
+})
+
+describe('a rule that a decision does not record as matching', () => {
+  const AT = '2026-11-20T08:00:00.000Z'
+  const EARLIER = '2026-11-19T08:00:00.000Z'
+  const LATER = '2026-11-21T08:00:00.000Z'
+  const rule = {
+    id: 'one',
+    description: 'One',
+    effect: 'deny',
+    agents: ['pay*'],
+    actions: ['payments.*'],
+    resources: ['*'],
+    condition: 'amount_usd > 500.0',
+    enabled: true,
+    not_before: null,
+    expires_at: null,
+    created_at: EARLIER,
+    updated_at: EARLIER,
+  } as Policy
+  const decided = (reason: string, resource: string | null = 'invoice:1') =>
+    ({ agent_id: 'payer', action: 'payments.transfer', resource, reason, recorded_at: AT }) as Entry
+  const outcomes = (reason: string, change: Partial<Policy>, resource?: string | null) =>
+    triedOf(decided(reason, resource), [{ kind: 'policy', id: 'other' }], {
+      policies: [{ ...rule, ...change }],
+      approvalRules: [],
+    }).tried.map(({ outcome }) => outcome)
+  const ALLOW = { effect: 'allow' } as const
+
+  const CASES: readonly (readonly [string, string, Partial<Policy>, string])[] = [
+    ['has a false condition', 'policy_allow', {}, 'condition'],
+    [
+      'is for other resources',
+      'policy_allow',
+      { condition: null, resources: ['vault:*'] },
+      'resource',
+    ],
+    ['has both', 'policy_allow', { resources: ['vault:*'] }, 'either'],
+    ['allows after another policy did', 'policy_allow', ALLOW, 'decided'],
+    ['stands beside a policy that denies', 'policy_deny', {}, 'denied'],
+    ['stands beside a policy that failed', 'policy_error', ALLOW, 'denied'],
+    ['comes after a limit', 'spend_limit_daily', {}, 'before'],
+    ['comes after a stop', 'agent_suspended', ALLOW, 'before'],
+    ['was changed since', 'policy_allow', { updated_at: LATER }, 'changed'],
+    [
+      'was changed and disabled since',
+      'policy_allow',
+      { updated_at: LATER, enabled: false },
+      'changed',
+    ],
+    ['meets a stage that failed', 'stage_unavailable', {}, 'unknown'],
+  ]
+  test.each(CASES)('%s', (_, reason, change, outcome) => {
+    expect(outcomes(reason, change)).toEqual([outcome])
+  })
+
+  test.each([
+    ['names another action', { actions: ['mail.*'] }],
+    ['names another agent', { agents: ['mailer'] }],
+    ['did not exist yet', { created_at: LATER, updated_at: LATER }],
+    ['was disabled', { enabled: false }],
+    ['was not in force yet', { not_before: LATER }],
+    ['was over', { expires_at: AT }],
+  ])('is not listed if it %s', (_, change) => {
+    expect(outcomes('default_allow', change)).toEqual([])
+  })
+
+  test('does not match without a resource, unless it is for all', () => {
+    expect(outcomes('default_allow', { resources: ['vault:*'] }, null)).toEqual(['resource'])
+  })
+
+  test('is an approval rule that was tried wherever the policies let the request pass', () => {
+    const approvalRules = [{ ...rule, id: 'large' } as never]
+    const of = (reason: string) =>
+      triedOf(decided(reason), [], { policies: [], approvalRules }).tried[0]?.outcome
+
+    expect(['approval_rejected', 'approved', 'policy_allow', 'default_allow'].map(of)).toEqual(
+      Array.from({ length: 4 }, () => 'condition'),
+    )
+    expect(['default_deny', 'policy_deny'].map(of)).toEqual(['denied', 'denied'])
+    expect(of('spend_limit_daily')).toBe('before')
+  })
+
+  test('is counted where it is for others', () => {
+    const policies = [{ ...rule, actions: ['mail.*'] }, rule]
+    const { tried, others } = triedOf(decided('default_allow'), [], { policies, approvalRules: [] })
+
+    expect([tried.length, others]).toEqual([1, 1])
   })
 })
 
@@ -134,6 +225,15 @@ describe.skipIf(!canRun)('the pages that lead', () => {
   })
 
   test('a decision is one story from the request over the votes to its cost', async () => {
+    const { id: gone } = await server.api.createPolicy({
+      body: { effect: 'deny', actions: ['payments.*'], condition: 'amount_usd > 5000.0' },
+    })
+    for (const body of [
+      { description: 'Vaults stay closed', resources: ['vault:*'] },
+      { description: 'No large ones', condition: 'amount_usd > 900.0' },
+      { description: 'Mail', actions: ['mail.delete'] },
+    ])
+      await server.api.createPolicy({ body: { effect: 'deny', actions: ['payments.*'], ...body } })
     const body = {
       agent_id: 'payer',
       action: 'payments.transfer',
@@ -156,6 +256,7 @@ describe.skipIf(!canRun)('the pages that lead', () => {
         outcome: 'success',
       },
     })
+    await server.api.deletePolicy({ params: { policyID: gone } })
     await go(page, '/')
     await page.goto(`/console/decisions/${id}`)
     await settled(page)
@@ -163,12 +264,16 @@ describe.skipIf(!canRun)('the pages that lead', () => {
 
     expect(await page.getByText('People approved exactly this request.').count()).toBe(1)
     const main = await page.getByRole('main').innerText()
-    for (const part of ['invoice:9003', 'x\\u{202e}y', '$59.50', 'success', asked])
+    for (const part of ['invoice:9003', 'x\\u{202e}y', '59.50 USD', 'success', asked])
       expect(main).toContain(part)
-    expect(await text('Rules that took part')).toMatch(
-      /Spend limit\s+payer\s+\$60.00 of \$100.00 today/,
-    )
-    expect(await text('Rules that took part')).toMatch(/Approval rule\s+large\s+used · 1 of 1/)
+    expect(await text('Rules')).toMatch(/Spend limit\s+payer\s+60.00 USD of 100.00 USD today/)
+    expect(await text('Rules')).toMatch(/Approval rule\s+large\s+used · 1 of 1/)
+    const rules = page.getByRole('region', { name: 'Rules', exact: true })
+    await rules.getByText('Vaults stay closed').waitFor()
+    expect(await rules.innerText()).toMatch(/Vaults stay closed\s+did not match: it is for other/)
+    expect(await rules.innerText()).toMatch(/No large ones\s+did not match: its condition was not/)
+    expect(await rules.innerText()).toMatch(new RegExp(`${gone}\\s+did not match`))
+    await page.getByText('One rule for other agents or actions is not listed.').waitFor()
     expect(await text('Votes')).toMatch(/bob\s+approve\s+[\d:]+\s+Invoice seen/)
     for (const kind of ['approval.requested', 'authorization.decided', 'entry.appended'])
       expect(await text('Entries')).toContain(kind)
@@ -188,7 +293,7 @@ describe.skipIf(!canRun)('the pages that lead', () => {
     await expect.poll(() => tile('Decisions').innerText(), { timeout: 60_000 }).toContain('3')
 
     expect(await tile('Last seen').innerText()).toMatch(/ago|now/)
-    expect(await tile('Spent today').innerText()).toContain('of $100.00')
+    expect(await tile('Spent today').innerText()).toContain('of 100.00 USD')
     expect(await region('Newest decisions').innerText()).toContain('invoice:9003')
     expect(await region('Approvals').innerText()).toContain('used')
     expect(await page.getByRole('main').innerText()).toContain('bank')
@@ -198,6 +303,32 @@ describe.skipIf(!canRun)('the pages that lead', () => {
     await page.waitForURL(/decisions\/dec_/)
     await settled(page)
     expect(tab.complaints.splice(0)).toEqual([])
+  })
+
+  test('an agent that is not registered has a page with what it did', async () => {
+    await server.api.authorize({ body: { agent_id: 'stranger', action: 'mail.read' } })
+    await page.goto('/console/agents/stranger')
+    await page.getByRole('heading', { name: 'This agent is not registered' }).waitFor()
+    await page.getByRole('region', { name: 'Newest decisions' }).getByText('mail.read').waitFor()
+
+    expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0)
+    tab.complaints.splice(0)
+  })
+
+  test.each([
+    '/approvals/apr_none',
+    '/policies/pol_none',
+    '/policies/approval-rules/none',
+    '/reports/rep_none',
+    '/mcp-tools/none',
+    '/agents/trust/none',
+    '/agents/issuers/none',
+  ])('%s says that there is no such record, and offers no second attempt', async (path) => {
+    await page.goto(`/console${path}`)
+    await page.getByText('The id in the address is wrong, or the record was deleted.').waitFor()
+
+    expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0)
+    tab.complaints.splice(0)
   })
 
   test('a search by keyboard alone opens an agent, a decision by its resource, and an entry', async () => {

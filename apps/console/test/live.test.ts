@@ -1,6 +1,13 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { barsOf, changeOf, periodOf, SPANS, sumsOf } from '../src/pages/live/spans.ts'
+import {
+  barsOf,
+  changeOf,
+  hasRecordBefore,
+  periodOf,
+  SPANS,
+  sumsOf,
+} from '../src/pages/live/spans.ts'
 import {
   canRun,
   go,
@@ -58,6 +65,14 @@ describe('counts of a period', () => {
   ])('%d after %d is a change of %j percent', (count, before, change) => {
     expect(changeOf({ count, before })).toBe(change)
   })
+})
+
+test.each([
+  ['that began before the period', '2026-11-20T07:30:59.000Z', true],
+  ['that began within the period', '2026-11-20T07:31:00.000Z', false],
+  ['without an entry', null, false],
+])('a ledger %s is a base to compare with: %s, %s', (_, start, isBase) => {
+  expect(hasRecordBefore(start, periodOf('1h', NOW))).toBe(isBase)
 })
 
 describe.skipIf(!canRun)('the page Live', () => {

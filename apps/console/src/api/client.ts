@@ -20,6 +20,10 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
+/** True if the server has no such record: another attempt finds none either. */
+export const isMissing = (error: unknown): boolean =>
+  error instanceof RemitError && error.status === 404
+
 /** The errors of single fields, as `path: message`. */
 export function fieldErrorsOf(error: unknown): readonly { path: string; message: string }[] {
   return error instanceof RemitError ? (error.problem?.errors ?? []) : []

@@ -56,7 +56,9 @@ export function ConditionEditor(props: ConditionEditorProps) {
           cel,
           syntaxHighlighting(celColors),
           theme,
-          placeholder('amount_usd > 500.0'),
+          placeholder(
+            variables.includes('amount_usd') ? 'amount_usd > 500.0' : 'has(context.ticket)',
+          ),
           // Tab moves the focus on: an editor must not trap the keyboard.
           keymap.of([...historyKeymap, ...defaultKeymap]),
           EditorState.readOnly.of(isReadOnly),

@@ -2,7 +2,7 @@ import { Navigate, Outlet, useLocation } from '@tanstack/react-router'
 import { useCan } from '../api/session.ts'
 import { t } from '../texts.ts'
 import { Page } from '../ui/layout.tsx'
-import { Empty } from '../ui/states.tsx'
+import ui from '../ui/ui.module.css'
 import { isShown, pageAt, PAGES } from './pages.ts'
 
 /** The page of the address, if the edition and the role include it. `/console` opens the first that they do. */
@@ -16,6 +16,6 @@ export function CurrentPage() {
 
 export const NotFound = () => (
   <Page title={t.common.notFound}>
-    <Empty title={t.common.notFound}>{t.common.notFoundText}</Empty>
+    <p className={ui['muted']}>{t.common.notFoundText}</p>
   </Page>
 )

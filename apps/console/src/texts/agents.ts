@@ -4,6 +4,9 @@ export const agents = {
   empty: 'No agent is registered',
   emptyText: 'Registration gives an agent owners, credentials of its own and a switch to stop it:',
   record: 'Registration',
+  unregistered: 'This agent is not registered',
+  unregisteredText:
+    'Without a registration it has no owner, no credentials and no switch to stop it. Settings say whether such agents may act.',
   lastSeen: 'Last seen',
   decisions: 'Decisions',
   denied: 'Denied',
@@ -24,6 +27,7 @@ export const agents = {
     `None in the newest ${n} decisions. The MCP gateway records the server of each call.`,
   id: 'Agent id',
   name: 'Name',
+  description: 'Description',
   owners: 'Owners',
   ownerHint: 'The id of the person who is accountable.',
   environment: 'Environment',

@@ -27,5 +27,8 @@ export const common = {
   actions: 'Actions',
   notFound: 'This page does not exist',
   notFoundText: 'The address is unknown, or your role does not include the page.',
+  nothingCounted: 'Nothing in this period.',
+  missing: 'This record does not exist',
+  missingText: 'The id in the address is wrong, or the record was deleted.',
   failed: 'The page could not be shown',
 } as const

@@ -1,4 +1,5 @@
 import type { Reason } from '@remit/contract'
+import type { Outcome } from '../pages/decisions/tried.ts'
 
 export const decisions = {
   title: 'Decision',
@@ -9,8 +10,26 @@ export const decisions = {
   noContext: 'The request had no context.',
   exact: 'Exact text',
   erased: 'The content of the entry was erased. Its hash and proofs remain valid.',
-  rules: 'Rules that took part',
-  noRules: 'No rule took part.',
+  rules: 'Rules',
+  noRules: 'No rule named this agent and action.',
+  outcomes: {
+    condition: 'did not match: its condition was not true',
+    resource: 'did not match: it is for other resources',
+    either: 'did not match: its resources or its condition',
+    before: 'not tried: the decision was made before',
+    denied: 'not decisive: the policies denied',
+    decided: 'not decisive: another policy allowed',
+    changed: 'changed since: its history has the version of then',
+    unknown: 'not recorded',
+  } satisfies Record<Outcome, string>,
+  fromRecord:
+    'Matches are recorded. The other results follow from the record, for rules that are unchanged since; nothing is evaluated again.',
+  others: (n: number) =>
+    n === 0
+      ? ''
+      : n === 1
+        ? 'One rule for other agents or actions is not listed.'
+        : `${n} rules for other agents or actions are not listed.`,
   rule: 'Rule',
   kind: 'Kind',
   result: 'Result',

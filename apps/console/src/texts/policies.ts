@@ -82,7 +82,7 @@ export const policies = {
   by: 'by',
   readOnly: 'Your role can read policies, not change them.',
   approvers: 'Approvers',
-  anyone: 'everyone with the role',
+  anyone: 'everyone with the role approver or admin',
   quorum: 'Votes',
   editor: 'Condition in CEL',
   starts: 'Starts (UTC)',

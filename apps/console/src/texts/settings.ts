@@ -47,6 +47,7 @@ export const settings = {
   },
   sinks: {
     id: 'Stream',
+    sinkId: 'Id',
     type: 'Receiver and format',
     state: 'State',
     watermark: 'Sent up to entry',
@@ -149,6 +150,7 @@ export const settings = {
       email: 'mailto:ops@example.com, or mailto: alone for those who can vote.',
     },
     events: 'Events',
+    allEvents: 'all events',
     eventTexts: {
       'approval.requested': 'A request waits for approvers.',
       'approval.decided': 'A request is approved or rejected.',

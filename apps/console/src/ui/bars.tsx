@@ -1,3 +1,4 @@
+import { t } from '../texts.ts'
 import styles from './figure.module.css'
 
 export interface BarSeries {
@@ -24,6 +25,7 @@ const textOf = (seconds: number): string =>
 export function Bars({ label, times, series, unit, onPick }: BarsProps) {
   const sums = times.map((_, i) => series.reduce((sum, { values }) => sum + (values[i] ?? 0), 0))
   const most = Math.max(1, ...sums)
+  const isEmpty = sums.every((sum) => sum === 0)
   const textsAt = (i: number) => [
     `${textOf(times[i] ?? 0)} UTC`,
     ...series.map((one) => `${one.label}: ${unit(one.values[i] ?? 0)}`),
@@ -31,9 +33,10 @@ export function Bars({ label, times, series, unit, onPick }: BarsProps) {
   const middle = times[Math.floor(times.length / 2)] ?? 0
   return (
     <div role="group" aria-label={label}>
-      <span className={styles['most']}>{unit(most)}</span>
+      <span className={styles['most']}>{isEmpty ? '\u00a0' : unit(most)}</span>
       <div className={styles['bars']}>
-        {times.map((time, i) => (
+        {isEmpty && <p>{t.common.nothingCounted}</p>}
+        {(isEmpty ? [] : times).map((time, i) => (
           // Out of the tab order: the table has a button for each time.
           <button
             key={time}

@@ -34,6 +34,10 @@ function tick(seconds: number): string {
   return text.slice(11, 16) === '00:00' ? text.slice(5, 10) : text.slice(11, 16)
 }
 
+/** Room for the widest tick at 11 px. */
+const widthOf = (texts: readonly string[]): number =>
+  18 + 6.5 * Math.max(4, ...texts.map(({ length }) => length))
+
 /** A chart of values over time, in UTC. A table with the same values stands beside it. */
 export function Chart({ label, times, series, unit = String }: ChartProps) {
   const host = useRef<HTMLDivElement>(null)
@@ -57,7 +61,11 @@ export function Chart({ label, times, series, unit = String }: ChartProps) {
           cursor: { y: false },
           axes: [
             { ...axis, size: 30, values: (_, ticks) => ticks.map(tick) },
-            { ...axis, size: 64, values: (_, values) => values.map(unit) },
+            {
+              ...axis,
+              size: (_, values) => widthOf(values ?? []),
+              values: (_, values) => values.map(unit),
+            },
           ],
           scales: { y: { range: (_, __, max) => [0, Math.max(1, max * 1.08)] } },
           series: [

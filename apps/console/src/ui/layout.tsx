@@ -37,6 +37,13 @@ interface Tab {
   readonly value: string
 }
 
+/** Scrolls to the current tab where not all have room. */
+const reveal = (tab: HTMLAnchorElement | null) => {
+  const row = tab?.parentElement
+  if (tab && row) row.scrollLeft = tab.offsetLeft - row.offsetLeft - REVEALED_PX
+}
+const REVEALED_PX = 40
+
 /** Tabs that are links: each view has its own address. */
 export function TabLinks({
   tabs,
@@ -56,6 +63,7 @@ export function TabLinks({
           search={{ tab: value } as never}
           activeProps={{}}
           aria-current={value === current ? 'page' : undefined}
+          ref={value === current ? reveal : undefined}
         >
           {text}
         </Link>
@@ -164,7 +172,7 @@ export function Table<T>({ label, columns, rows, rowKey, csv, all }: TableProps<
                   <td
                     key={column.name}
                     className={column.end ? styles['end'] : undefined}
-                    data-name={column.name === t.common.actions ? undefined : column.name}
+                    data-name={isButtons(column) ? undefined : column.name}
                     data-empty={isEmpty(column, row) ? '' : undefined}
                   >
                     <div>{shown(column, row)}</div>
@@ -187,6 +195,9 @@ export function Table<T>({ label, columns, rows, rowKey, csv, all }: TableProps<
     </div>
   )
 }
+
+/** The column of buttons has no label on a card. Rules have a column of the same name. */
+const isButtons = <T,>({ name, end = false }: Shown<T>): boolean => end && name === t.common.actions
 
 const isEmpty = <T,>({ value }: Shown<T>, row: T): boolean =>
   value !== undefined && ['', null, undefined].includes(value(row) as string)

@@ -1,7 +1,7 @@
 import { Check, Copy, Download, Terminal } from 'lucide-react'
 import { useState } from 'react'
 import type { ReactNode } from 'react'
-import { messageOf } from '../api/client.ts'
+import { isMissing, messageOf } from '../api/client.ts'
 import { csvOf, saveCsv } from '../format/csv.ts'
 import type { CsvColumn } from '../format/csv.ts'
 import { curlOf } from '../format/curl.ts'
@@ -131,6 +131,11 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => vo
   )
 }
 
+/** The record of an address that no longer exists, or never did. */
+export const Missing = ({ title = t.common.missing }: { title?: string }) => (
+  <Empty title={title}>{t.common.missingText}</Empty>
+)
+
 const LINES = [1, 2, 3, 4, 5, 6]
 
 export function Skeleton() {
@@ -153,7 +158,10 @@ export function Loaded<T>({ query, children }: LoadedProps<T>) {
   const failure = query.error ? (
     <Failure error={query.error} onRetry={() => void query.refetch()} />
   ) : null
-  if (query.data === undefined) return failure ?? <Skeleton />
+  if (query.data === undefined) {
+    if (isMissing(query.error)) return <Missing title={messageOf(query.error)} />
+    return failure ?? <Skeleton />
+  }
   return (
     <>
       {failure}

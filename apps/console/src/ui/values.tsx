@@ -28,6 +28,19 @@ export function Id({ children, className }: { children: string; className?: stri
   )
 }
 
+/** A record by its description, with its identifier below. */
+export const Described = ({ as: text, id }: { as: string | null; id: string }): ReactNode =>
+  text === null || text === '' ? (
+    <Id>{id}</Id>
+  ) : (
+    <>
+      <div>
+        <Literal>{text}</Literal>
+      </div>
+      <Id>{id}</Id>
+    </>
+  )
+
 /** The clock of a page, in steps. */
 export function useNow(everyMs: number): number {
   const [now, setNow] = useState(Date.now)

@@ -1,4 +1,5 @@
 import type { Approval, Entry } from '@remit/contract'
+import { amountText, resourceText } from '@remit/contract/fit'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -95,7 +96,7 @@ export function AgentNumbers({ id }: { id: string }) {
       )}
       <Tile
         name={t.agents.spentToday}
-        value={today ? usd(today.usd + today.held_usd) : '–'}
+        value={today ? <Spent text={usd(today.usd + today.held_usd)} /> : '–'}
         note={spendNote(limit.data)}
         to="/spend"
         search={{ agent: id }}
@@ -104,6 +105,13 @@ export function AgentNumbers({ id }: { id: string }) {
     </Tiles>
   )
 }
+
+/** The currency is smaller than its amount. */
+const Spent = ({ text }: { text: string }) => (
+  <>
+    {text.slice(0, -4)} <small>{text.slice(-3)}</small>
+  </>
+)
 
 function spendNote(limit: { daily_usd: number | null } | null | undefined): string {
   if (limit === undefined) return ''
@@ -117,9 +125,9 @@ export function AgentActivity({ id }: { id: string }) {
   return (
     <>
       {can('GET /v1/ledger') && <RecentDecisions id={id} />}
+      {can('GET /v1/approvals') && <Requests id={id} />}
       <Pair>
         {can('GET /v1/spend-limits') && <Limit id={id} />}
-        {can('GET /v1/approvals') && <Requests id={id} />}
         {can('GET /v1/ledger') && <McpServers id={id} />}
       </Pair>
     </>
@@ -251,6 +259,12 @@ function Requests({ id }: { id: string }) {
                       <Id>{action}</Id>
                     </Link>
                   ),
+                },
+                { name: t.approvals.resource, value: (row) => resourceText(row), as: 'id' },
+                {
+                  name: t.approvals.amount,
+                  end: true,
+                  cell: (row) => amountText(row) ?? '–',
                 },
                 { name: t.approvals.status, cell: ({ status }) => <Status status={status} /> },
                 {

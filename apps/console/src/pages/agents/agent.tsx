@@ -2,14 +2,14 @@ import type { Agent, EffectivePermissions } from '@remit/contract'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { fieldErrorsOf, remit } from '../../api/client.ts'
+import { fieldErrorsOf, isMissing, remit } from '../../api/client.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { Input } from '../../ui/field.tsx'
 import { Card, Facts, Page, Stack, Table } from '../../ui/layout.tsx'
 import { Modal } from '../../ui/modal.tsx'
-import { CurlButton, Failure, Loaded } from '../../ui/states.tsx'
+import { CurlButton, Empty, Failure, Loaded } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
 import { Badge, Id, Literal, Time } from '../../ui/values.tsx'
@@ -40,30 +40,51 @@ export function AgentPage() {
         </>
       }
     >
-      <Loaded query={query}>
-        {(agent) => (
-          <Stack>
-            <AgentNumbers id={id} />
-            <Card title={t.agents.record} actions={<AgentStatus status={agent.status} />}>
-              <Record agent={agent} />
-            </Card>
-            <AgentActivity id={id} />
-            {can('GET /v1/delegation/effective') && <Effective id={id} />}
-            <Credentials agent={agent} />
-          </Stack>
-        )}
-      </Loaded>
+      {isMissing(query.error) ? (
+        <Unregistered id={id} />
+      ) : (
+        <Loaded query={query}>
+          {(agent) => (
+            <Stack>
+              <AgentNumbers id={id} />
+              <Card title={t.agents.record} actions={<AgentStatus status={agent.status} />}>
+                <Record agent={agent} />
+              </Card>
+              <AgentActivity id={id} />
+              {can('GET /v1/delegation/effective') && <Effective id={id} />}
+              <Credentials agent={agent} />
+            </Stack>
+          )}
+        </Loaded>
+      )}
     </Page>
   )
 }
 
+/** An agent that acts, or acted, under an id that is not registered. */
+const Unregistered = ({ id }: { id: string }) => (
+  <Stack>
+    <Empty title={t.agents.unregistered}>{t.agents.unregisteredText}</Empty>
+    <AgentActivity id={id} />
+  </Stack>
+)
+
 function Record({ agent }: { agent: Agent }) {
-  const { name, owners, environment, labels, allowed_scopes: scopes, created_at } = agent
+  const {
+    name,
+    description,
+    owners,
+    environment,
+    labels,
+    allowed_scopes: scopes,
+    created_at,
+  } = agent
   const { suspended_at: stoppedAt, suspended_reason: why } = agent
   return (
     <Facts
       rows={[
         [t.agents.name, name && <Literal>{name}</Literal>],
+        [t.agents.description, description && <Literal lines>{description}</Literal>],
         [
           t.agents.owners,
           <Literal key="o">{owners.map(({ id, email }) => email ?? id).join(', ')}</Literal>,

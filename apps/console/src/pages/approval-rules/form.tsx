@@ -63,7 +63,7 @@ export function ApprovalRuleForm(props: DraftFieldsProps<Draft>) {
         }
         onValue={(name, text) => set({ [name]: text })}
       />
-      <Grid>
+      <Grid style={{ alignItems: 'end' }}>
         {NUMBERS.map((name) => (
           <Input
             key={name}

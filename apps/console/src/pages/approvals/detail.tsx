@@ -58,6 +58,8 @@ function Detail({ request, onVote }: { request: Request; onVote: (vote: Vote) =>
   const can = useCan()
   const canVote = useCanVote()
   const summary = summaryOf(request)
+  // A used amount is part of what was spent.
+  const isOpen = status === 'pending' || status === 'approved'
   const title = titleOf(request)
   return (
     <Card
@@ -81,7 +83,7 @@ function Detail({ request, onVote }: { request: Request; onVote: (vote: Vote) =>
           <RequestFields request={request} />
         </div>
         <AgentFacts request={request} />
-        {can('GET /v1/spend-limits/{id}') && <SpendOfAgent request={request} />}
+        {isOpen && can('GET /v1/spend-limits/{id}') && <SpendOfAgent request={request} />}
         <ApprovedBefore request={request} />
         {can('GET /v1/ledger') && <LastDecisions request={request} />}
         <Rules request={request} />

@@ -3,7 +3,7 @@ import { amountText, failedText, resourceText, stepsOf } from '@remit/contract/f
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useCan } from '../../api/session.ts'
-import { usdText } from '../../format/money.ts'
+import { usd } from '../../format/money.ts'
 import { t } from '../../texts.ts'
 import { Facts } from '../../ui/layout.tsx'
 import { Note } from '../../ui/states.tsx'
@@ -281,11 +281,7 @@ export function SpendOfAgent({ request }: { request: Request }) {
   const line = ({ usd: settled, held_usd }: typeof spent.day, cap: number | null) =>
     cap === null
       ? null
-      : t.approvals.spendLine(
-          usdText(settled + held_usd),
-          usdText(settled + held_usd + amount),
-          usdText(cap),
-        )
+      : t.approvals.spendLine(usd(settled + held_usd), usd(settled + held_usd + amount), usd(cap))
   return (
     <div>
       <h3>{t.approvals.spend}</h3>

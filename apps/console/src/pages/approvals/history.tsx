@@ -9,7 +9,7 @@ import { Button } from '../../ui/button.tsx'
 import { Input, Select } from '../../ui/field.tsx'
 import { Row, Stack, Table } from '../../ui/layout.tsx'
 import { CsvButton, Empty, Loaded } from '../../ui/states.tsx'
-import { Literal, Time } from '../../ui/values.tsx'
+import { Id, Literal, Time } from '../../ui/values.tsx'
 import type { ApprovalsSearch } from './approvals.tsx'
 import { RequestDetail, Status } from './detail.tsx'
 import { historyQuery } from './queries.ts'
@@ -117,7 +117,7 @@ export function History({ search, id }: { search: ApprovalsSearch; id: string | 
                     cell: (row) => <Literal>{resourceText(row) || '–'}</Literal>,
                   },
                   { name: t.approvals.amount, end: true, cell: (row) => amountText(row) ?? '–' },
-                  { name: t.approvals.agent, cell: (row) => <Literal>{row.agent_id}</Literal> },
+                  { name: t.approvals.agent, cell: (row) => <Id>{row.agent_id}</Id> },
                   { name: t.approvals.status, cell: (row) => <Status status={row.status} /> },
                   {
                     name: t.approvals.decidedBy,

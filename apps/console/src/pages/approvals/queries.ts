@@ -35,13 +35,17 @@ export const historyQuery = (filter: { status?: ApprovalStatus; agent_id?: strin
     getNextPageParam: ({ next_cursor }) => next_cursor,
   })
 
-/** Approved requests of the same agent and action under one of the same rules, newest first. */
+/**
+ * Requests of the same agent and action under one of the same rules that were approved before this one was
+ * decided, newest first.
+ */
 export const alikeQuery = (request: Request) =>
   queryOptions({
     queryKey: ['approvals', 'alike', request.id],
     queryFn: async ({ signal }): Promise<Request[]> => {
       const rules = new Set(request.requirements.map(({ rule_id }) => rule_id))
-      const { agent_id } = request
+      const { agent_id, decided_at, closed_at } = request
+      const end = decided_at ?? closed_at
       const pages = await Promise.all(
         (['consumed', 'approved'] as const).map((status) =>
           remit.listApprovals({ query: { status, agent_id, limit: 100 }, signal }),
@@ -53,6 +57,7 @@ export const alikeQuery = (request: Request) =>
           (one) =>
             one.id !== request.id &&
             one.action === request.action &&
+            (end === null || (one.decided_at ?? one.requested_at) < end) &&
             one.requirements.some(({ rule_id }) => rules.has(rule_id)),
         )
       return alike.toSorted((a, b) => (a.requested_at < b.requested_at ? 1 : -1))

@@ -64,7 +64,9 @@ function Told({ story }: { story: Story }) {
         <Request story={story} />
         <Cost story={story} />
       </Pair>
-      {decision.data !== null && <Rules recorded={recorded} approval={approval} />}
+      {decision.data !== null && (
+        <Rules decision={decision} recorded={recorded} approval={approval} />
+      )}
       {approval && <ApprovalOf approval={approval} decision={recorded} />}
       <Timeline entries={entries} />
     </Stack>
@@ -147,7 +149,7 @@ function Cost({ story: { recorded, own } }: { story: Story }) {
   return (
     <Card title={t.decisions.cost}>
       <Stack>
-        <Facts rows={rows} />
+        {rows.some(([, value]) => value !== null) && <Facts rows={rows} />}
         {cost === null && outcomes.length === 0 && (
           <p className={ui['muted']}>{t.decisions.nothing}</p>
         )}

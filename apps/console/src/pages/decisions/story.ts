@@ -1,13 +1,7 @@
 import type { Approval, Entry } from '@remit/contract'
 import { queryOptions } from '@tanstack/react-query'
 import { remit } from '../../api/client.ts'
-
-/** A rule as an entry records it. */
-export interface Matched {
-  readonly kind: string
-  readonly id: string
-  readonly revision?: number
-}
+import type { Matched } from './tried.ts'
 
 interface Window {
   readonly limit_usd: number | null

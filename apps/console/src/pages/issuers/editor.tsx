@@ -8,10 +8,10 @@ import { t } from '../../texts.ts'
 import { buttonClass } from '../../ui/button.tsx'
 import { ConfirmDelete } from '../../ui/confirm-delete.tsx'
 import { Card, Facts, Page, Stack } from '../../ui/layout.tsx'
-import { Loaded, Note } from '../../ui/states.tsx'
+import { Loaded, Missing, Note } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
-import { Literal, Time } from '../../ui/values.tsx'
+import { Id, Literal, Time } from '../../ui/values.tsx'
 import { DraftForm } from '../rules/draft-form.tsx'
 import { useValidation } from '../rules/use-validation.ts'
 import { draftOf, EMPTY, inputOf } from './draft.ts'
@@ -28,16 +28,19 @@ export function IssuerPage() {
   const { copy } = useSearch({ from: '/agents/issuers/$id' })
   const shown = id === 'new' ? copy : id
   const query = useQuery({ ...issuersQuery, enabled: shown !== undefined })
-  const title = id === 'new' ? t.issuers.create : t.issuers.title(id)
+  const name = query.data?.data.find((one) => one.id === id)?.issuer
   return (
-    <Page title={title}>
+    <Page
+      title={id === 'new' ? t.issuers.create : <Literal>{name ?? t.issuers.title(id)}</Literal>}
+      lead={name !== undefined && <Id>{id}</Id>}
+    >
       {shown === undefined ? (
         <NewIssuer first={EMPTY} />
       ) : (
         <Loaded query={query}>
           {({ data }) => {
             const stored = data.find((one) => one.id === shown)
-            if (!stored) return <Note tone="wait">{t.common.notFoundText}</Note>
+            if (!stored) return <Missing />
             return id === 'new' ? (
               <NewIssuer key={shown} first={draftOf(stored)} />
             ) : (
@@ -71,6 +74,7 @@ function NewIssuer({ first }: { first: Draft }) {
   return (
     <DraftForm
       mayChange
+      title={t.issuers.terms}
       className={ui['form']}
       canSave={!create.isPending && draft !== EMPTY && validation.data?.valid !== false}
       save={create.isPending ? t.issuers.fetching : t.policies.create}

@@ -2,6 +2,7 @@ import type { StatKey, Stats } from '@remit/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { remit } from '../../api/client.ts'
+import { ledgerStartQuery } from '../../api/organization.ts'
 import { useCan } from '../../api/session.ts'
 import { count } from '../../format/money.ts'
 import { t } from '../../texts.ts'
@@ -13,7 +14,7 @@ import { Id } from '../../ui/values.tsx'
 import { pendingQuery } from '../approvals/queries.ts'
 import { limitsQuery } from '../spend/queries.ts'
 import { DecisionChart } from './decision-chart.tsx'
-import { changeOf, periodOf, SPANS, sumsOf } from './spans.ts'
+import { changeOf, hasRecordBefore, periodOf, SPANS, sumsOf } from './spans.ts'
 import type { Period, Span, Sum } from './spans.ts'
 
 const DECISIONS = ['allow', 'deny', 'needs_approval'] as const
@@ -43,11 +44,18 @@ const useCounts = (span: Span, by: StatKey) =>
 export function Counters({ span }: { span: Span }) {
   const can = useCan()
   const counts = useCounts(span, 'decision')
+  const start = useQuery({ ...ledgerStartQuery, enabled: can('GET /v1/ledger') })
   return (
     <Stack>
       <Tiles>
         {DECISIONS.map((decision) => (
-          <Counted key={decision} decision={decision} {...counts.data} span={span} />
+          <Counted
+            key={decision}
+            decision={decision}
+            {...counts.data}
+            start={start.data}
+            span={span}
+          />
         ))}
         <Now />
       </Tiles>
@@ -69,16 +77,18 @@ interface CountedProps {
   readonly span: Span
   readonly stats?: Stats
   readonly period?: Period
+  /** The time of the first entry. */
+  readonly start: string | null | undefined
 }
 
-function Counted({ decision, span, stats, period }: CountedProps) {
+function Counted({ decision, span, stats, period, start }: CountedProps) {
   const sums = stats && period ? sumsOf(stats, period) : null
   const sum = sums && (sums.find(({ key }) => key === decision) ?? { count: 0, before: 0 })
   return (
     <Tile
       name={t.live[decision]}
       value={sum ? count(sum.count) : '–'}
-      note={sum ? comparison(sum, span) : t.live.spans[span]}
+      note={sum && period ? comparison(sum, period, start) : t.live.spans[span]}
       to="/ledger"
       search={{ kind: DECIDED, decision, ...(period && { from: timeOf(period.from) }) }}
     />
@@ -87,10 +97,16 @@ function Counted({ decision, span, stats, period }: CountedProps) {
 
 const timeOf = (ms: number): string => new Date(ms).toISOString()
 
-function comparison(sum: Omit<Sum, 'key'>, span: Span): string {
+function comparison(
+  sum: Omit<Sum, 'key'>,
+  period: Period,
+  start: string | null | undefined,
+): string {
+  const { span } = period
   const change = changeOf(sum)
-  if (change === null) return sum.count === 0 ? t.live.spans[span] : t.live.noneBefore[span]
-  return t.live.change(change, t.live.before[span])
+  if (change !== null) return t.live.change(change, t.live.before[span])
+  if (sum.count === 0) return t.live.spans[span]
+  return hasRecordBefore(start, period) ? t.live.noneBefore[span] : t.live.noRecord
 }
 
 /** Pending approvals and agents near their limits, now. */

@@ -62,6 +62,10 @@ export function barsOf({ data }: Pick<Stats, 'data'>, key: string, period: Perio
   return bars
 }
 
+/** True if the ledger began before the period: else nothing could be counted before it. Pure. */
+export const hasRecordBefore = (start: string | null | undefined, { from }: Period): boolean =>
+  typeof start === 'string' && Date.parse(start) < from
+
 /** The change against the period before in percent; null without a base. Pure. */
 export const changeOf = ({ count, before }: Omit<Sum, 'key'>): number | null =>
   before === 0 ? null : Math.round(((count - before) / before) * 100)

@@ -5,7 +5,7 @@ import { lazy, Suspense } from 'react'
 import { spellOut } from '../../format/literal.ts'
 import { t } from '../../texts.ts'
 import { Card, Facts, Page, Row, Stack } from '../../ui/layout.tsx'
-import { Code, CurlButton, Loaded, Note, Skeleton } from '../../ui/states.tsx'
+import { Code, CurlButton, Loaded, Missing, Note, Skeleton } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
 import { Id, Literal, Time } from '../../ui/values.tsx'
 import { AdmitTool, ReviewTool, WithdrawTool } from './decide.tsx'
@@ -27,9 +27,7 @@ export function McpToolPage() {
       title={<Literal>{name}</Literal>}
       actions={<CurlButton request={() => ({ method: 'GET', path: '/v1/mcp/tools' })} />}
     >
-      <Loaded query={query}>
-        {(tool) => (tool ? <Tool tool={tool} /> : <Note tone="wait">{t.common.notFoundText}</Note>)}
-      </Loaded>
+      <Loaded query={query}>{(tool) => (tool ? <Tool tool={tool} /> : <Missing />)}</Loaded>
     </Page>
   )
 }

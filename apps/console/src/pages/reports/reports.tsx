@@ -4,6 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { fieldErrorsOf, remit } from '../../api/client.ts'
+import { ledgerStartQuery } from '../../api/organization.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
@@ -61,15 +62,7 @@ function Generate() {
   const [from, setFrom] = useState('')
   const [to, setTo] = useState('')
   const can = useCan()
-  const start = useQuery({
-    queryKey: ['ledger', 'start'],
-    enabled: can('GET /v1/ledger'),
-    staleTime: Infinity,
-    queryFn: async ({ signal }) => {
-      const query = { order: 'asc', limit: 1, fields: 'header' } as const
-      return (await remit.listEntries({ query, signal })).data[0]?.recorded_at ?? null
-    },
-  })
+  const start = useQuery({ ...ledgerStartQuery, enabled: can('GET /v1/ledger') })
   const body = {
     framework,
     ...askedPeriod({ from, to }, start.data ?? undefined, useNow(NOW_MS)),

@@ -6,6 +6,7 @@ import { Card, Row, Stack } from '../../ui/layout.tsx'
 import { CurlButton, Failure } from '../../ui/states.tsx'
 
 interface DraftFormProps {
+  readonly title?: string
   readonly className?: string | undefined
   /** Buttons beside the title. */
   readonly actions?: ReactNode
@@ -24,9 +25,10 @@ interface DraftFormProps {
 
 /** The frame of the form of a rule: its fields, what the server said, and the button that saves. */
 export function DraftForm(props: DraftFormProps) {
-  const { className, actions, children, mayChange, canSave, save, onSave, error, request } = props
+  const { title = t.policies.form, className, actions, children } = props
+  const { mayChange, canSave, save, onSave, error, request } = props
   return (
-    <Card className={className} title={t.policies.form} actions={actions}>
+    <Card className={className} title={title} actions={actions}>
       <form
         onSubmit={(event) => {
           event.preventDefault()

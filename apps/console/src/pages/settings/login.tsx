@@ -11,6 +11,7 @@ import { Checkbox, Input, TextArea } from '../../ui/field.tsx'
 import { Card, Facts, Row, Stack } from '../../ui/layout.tsx'
 import { CurlButton, Failure, Loaded } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
+import ui from '../../ui/ui.module.css'
 import { Badge, Id } from '../../ui/values.tsx'
 import { faultAt } from '../rules/use-validation.ts'
 import { bodyOf, draftOf } from './login-draft.ts'
@@ -67,7 +68,7 @@ function Form({ stored }: { stored: LoginProvider | null }) {
   )
   return (
     <Stack>
-      <Card title={texts.title}>
+      <Card className={ui['form']} title={texts.title}>
         <form
           noValidate
           onSubmit={(event) => {
@@ -81,9 +82,9 @@ function Form({ stored }: { stored: LoginProvider | null }) {
               rows={[
                 [
                   texts.redirect,
-                  <Id key="r">{`${location.origin}/console/callback/${organization?.id}`}</Id>,
+                  <code key="r">{`${location.origin}/console/callback/${organization?.id}`}</code>,
                 ],
-                [texts.record, <Id key="t">{`remit-organization=${organization?.id}`}</Id>],
+                [texts.record, <code key="t">{`remit-organization=${organization?.id}`}</code>],
                 ...(stored?.domains ?? []).map(
                   ({ domain, verified }) =>
                     [

@@ -4,7 +4,7 @@ import { remit } from '../../api/client.ts'
 import { t } from '../../texts.ts'
 import { Table } from '../../ui/layout.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
-import { Badge, Literal, Time } from '../../ui/values.tsx'
+import { Badge, Described, Literal, Time } from '../../ui/values.tsx'
 
 const { sinks: texts } = t.settings
 const TONES = { streaming: 'allow', retrying: 'deny', paused: 'wait' } as const
@@ -36,7 +36,12 @@ export function Sinks() {
             rowKey={({ id }) => id}
             csv="streams"
             columns={[
-              { name: texts.id, value: ({ id }) => id, as: 'id' },
+              {
+                name: texts.id,
+                value: ({ description, id }) => description ?? id,
+                cell: ({ description, id }) => <Described as={description} id={id} />,
+              },
+              { name: texts.sinkId, value: ({ id }) => id, isFileOnly: true },
               { name: texts.type, value: ({ type, format }) => `${type} · ${format}` },
               {
                 name: texts.state,

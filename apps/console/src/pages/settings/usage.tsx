@@ -69,22 +69,11 @@ function Decisions({ organization }: { organization: Organization }) {
             value={Math.min(used, limit)}
           />
         )}
-        <Table
-          label={texts.decisions}
-          rows={[{ used }]}
-          rowKey={() => 'month'}
-          columns={[
-            { name: texts.used, end: true, cell: () => number.format(used) },
-            {
-              name: texts.limit,
-              end: true,
-              cell: () => (limit === undefined ? texts.none : number.format(limit)),
-            },
-            {
-              name: texts.share,
-              end: true,
-              cell: () => (limit === undefined ? '–' : `${Math.floor((used * 100) / limit)} %`),
-            },
+        <Facts
+          rows={[
+            [texts.used, number.format(used)],
+            [texts.limit, limit === undefined ? texts.none : number.format(limit)],
+            [texts.share, limit !== undefined && `${Math.floor((used * 100) / limit)}%`],
           ]}
         />
         {limit !== undefined && (

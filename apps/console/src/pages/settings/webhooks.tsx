@@ -11,7 +11,7 @@ import { Card, Grid, Row, Stack, Table } from '../../ui/layout.tsx'
 import { SecretDialog } from '../../ui/secret-dialog.tsx'
 import { CurlButton, Empty, Failure, Loaded } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
-import { Badge, Id } from '../../ui/values.tsx'
+import { Badge, Described, Id } from '../../ui/values.tsx'
 import ui from '../../ui/ui.module.css'
 import { faultAt } from '../rules/use-validation.ts'
 import { Deliveries } from './deliveries.tsx'
@@ -74,8 +74,23 @@ export function Webhooks() {
                   name: t.settings.webhooks.format,
                   value: ({ format }) => t.settings.webhooks.formats[format],
                 },
-                { name: t.settings.webhooks.url, value: ({ url }) => url, as: 'id' },
-                { name: t.settings.webhooks.events, value: ({ events }) => events.join(', ') },
+                {
+                  name: t.settings.webhooks.url,
+                  value: ({ url }) => url,
+                  cell: ({ url, description }) => <Described as={description} id={url} />,
+                },
+                {
+                  name: t.settings.webhooks.description,
+                  value: ({ description }) => description,
+                  isFileOnly: true,
+                },
+                {
+                  name: t.settings.webhooks.events,
+                  value: ({ events }) =>
+                    events.length === EVENTS.length
+                      ? t.settings.webhooks.allEvents
+                      : events.join(', '),
+                },
                 {
                   name: t.settings.webhooks.state,
                   value: ({ enabled, disabled_reason: why }) =>

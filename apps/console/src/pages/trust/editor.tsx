@@ -7,7 +7,7 @@ import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { ConfirmDelete } from '../../ui/confirm-delete.tsx'
 import { Page } from '../../ui/layout.tsx'
-import { Loaded, Note } from '../../ui/states.tsx'
+import { Loaded, Missing, Note } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
 import { Literal } from '../../ui/values.tsx'
@@ -35,7 +35,7 @@ export function TrustEditor() {
       <Loaded query={query}>
         {({ data }) => {
           const stored = data.find((one) => one.id === id)
-          if (!stored) return <Note tone="wait">{t.common.notFoundText}</Note>
+          if (!stored) return <Missing />
           return <Editor key={id} stored={stored} />
         }}
       </Loaded>
