@@ -1,10 +1,11 @@
-import type { EndpointName, Contract } from '../contract.ts'
+import type { EndpointName } from '../contract.ts'
 import { RemitError } from './error.ts'
 import { readEvents } from './events.ts'
 import type { ServerEvent } from './events.ts'
 import { initOf, isRepeatable, readBase, urlOf } from './request.ts'
 import type { LooseCall } from './request.ts'
 import { withRetries } from './retry.ts'
+import { routes } from './routes.ts'
 import { withTimeLimit } from './time-limit.ts'
 import type { PlainResponse, Client, ClientOptions, WithResponse } from './types.ts'
 import type { Problem } from '../problem.ts'
@@ -158,123 +159,4 @@ async function streamOf(response: PlainResponse): Promise<ReadableStream<Uint8Ar
   // An unread body keeps its connection.
   await body?.cancel()
   throw unexpected(response, `with ${typeOf(response) || 'no media type'}`)
-}
-
-type Row<N extends EndpointName> = `${Contract[N]['method']} ${Contract[N]['path']}`
-
-/**
- * Method, path and, where the answer is not only JSON, its media type (`*`: several). Written by
- * `pnpm openapi`.
- */
-const routes: { readonly [N in EndpointName]: Row<N> | `${Row<N>} ${string}` } = {
-  authorize: 'POST /v1/authorize',
-  listEntries: 'GET /v1/ledger',
-  appendEntry: 'POST /v1/ledger',
-  getCheckpoint: 'GET /v1/ledger/checkpoint text/plain',
-  getConsistency: 'GET /v1/ledger/consistency',
-  listLedgerKeys: 'GET /v1/ledger/keys',
-  streamEntries: 'GET /v1/ledger/events text/event-stream',
-  exportEntries: 'GET /v1/ledger/export application/x-ndjson',
-  getEntry: 'GET /v1/ledger/{seq}',
-  getProof: 'GET /v1/ledger/{seq}/proof text/plain',
-  listPolicies: 'GET /v1/policies',
-  createPolicy: 'POST /v1/policies',
-  getPolicy: 'GET /v1/policies/{policyID}',
-  replacePolicy: 'PUT /v1/policies/{policyID}',
-  deletePolicy: 'DELETE /v1/policies/{policyID}',
-  listSpendLimits: 'GET /v1/spend-limits',
-  getSpendLimit: 'GET /v1/spend-limits/{id}',
-  getSpendHistory: 'GET /v1/spend-limits/{id}/history',
-  listSpendHolds: 'GET /v1/spend-holds',
-  setSpendLimit: 'POST /v1/spend-limits/{id}',
-  removeSpendLimit: 'DELETE /v1/spend-limits/{id}',
-  getStats: 'GET /v1/stats',
-  getUsage: 'GET /v1/usage',
-  getDelegation: 'GET /v1/delegation',
-  getEffectivePermissions: 'GET /v1/delegation/effective',
-  getPermission: 'GET /v1/delegation/permissions/{id}',
-  grantPermission: 'POST /v1/delegation/permissions/{id}',
-  revokePermission: 'DELETE /v1/delegation/permissions/{id}',
-  setAgentMode: 'POST /v1/delegation/agents/{agent_id}/mode',
-  listApprovalRules: 'GET /v1/approval-rules',
-  getApprovalRule: 'GET /v1/approval-rules/{id}',
-  setApprovalRule: 'POST /v1/approval-rules/{id}',
-  removeApprovalRule: 'DELETE /v1/approval-rules/{id}',
-  listApprovals: 'GET /v1/approvals',
-  streamApprovals: 'GET /v1/approvals/events text/event-stream',
-  getApproval: 'GET /v1/approvals/{id}',
-  decideApproval: 'POST /v1/approvals/{requestID}/decide',
-  cancelApproval: 'POST /v1/approvals/{id}/cancel',
-  revokeApproval: 'POST /v1/approvals/{id}/revoke',
-  getOrganization: 'GET /v1/organization',
-  changeOrganization: 'PATCH /v1/organization',
-  listKeys: 'GET /v1/keys',
-  createKey: 'POST /v1/keys',
-  rotateKey: 'POST /v1/keys/{id}/rotate',
-  revokeKey: 'DELETE /v1/keys/{id}',
-  listPeople: 'GET /v1/people',
-  invitePerson: 'POST /v1/people',
-  changePerson: 'PATCH /v1/people/{id}',
-  removePerson: 'DELETE /v1/people/{id}',
-  getLoginProvider: 'GET /v1/login-provider',
-  setLoginProvider: 'PUT /v1/login-provider',
-  removeLoginProvider: 'DELETE /v1/login-provider',
-  listAgents: 'GET /v1/identity/agents',
-  registerAgent: 'POST /v1/identity/agents',
-  getAgent: 'GET /v1/identity/agents/{agentID}',
-  changeAgent: 'PATCH /v1/identity/agents/{agentID}',
-  removeAgent: 'DELETE /v1/identity/agents/{agentID}',
-  listCredentials: 'GET /v1/identity/agents/{agentID}/credentials',
-  issueCredential: 'POST /v1/identity/agents/{agentID}/credentials',
-  revokeCredential: 'DELETE /v1/identity/credentials/{credID}',
-  introspectCredential: 'POST /v1/identity/introspect',
-  revokeByText: 'POST /v1/identity/revoke',
-  listTrustPolicies: 'GET /v1/identity/trust',
-  createTrustPolicy: 'POST /v1/identity/trust',
-  deleteTrustPolicy: 'DELETE /v1/identity/trust/{policyID}',
-  evaluateTrust: 'POST /v1/identity/authorize',
-  listIssuers: 'GET /v1/identity/idp',
-  trustIssuer: 'POST /v1/identity/idp',
-  removeIssuer: 'DELETE /v1/identity/idp/{idpID}',
-  authorizationServer: 'GET /.well-known/oauth-authorization-server',
-  exchangeToken: 'POST /v1/identity/token',
-  listWebhooks: 'GET /v1/webhooks',
-  createWebhook: 'POST /v1/webhooks',
-  getWebhook: 'GET /v1/webhooks/{id}',
-  deleteWebhook: 'DELETE /v1/webhooks/{id}',
-  listDeliveries: 'GET /v1/webhooks/{id}/deliveries',
-  redeliver: 'POST /v1/webhooks/{id}/deliveries/{deliveryID}/redeliver',
-  testWebhook: 'POST /v1/webhooks/{id}/test',
-  listSinks: 'GET /v1/sinks',
-  createSink: 'POST /v1/sinks',
-  getSink: 'GET /v1/sinks/{id}',
-  changeSink: 'PATCH /v1/sinks/{id}',
-  deleteSink: 'DELETE /v1/sinks/{id}',
-  testSink: 'POST /v1/sinks/{id}/test',
-  accessEvaluation: 'POST /access/v1/evaluation',
-  accessEvaluations: 'POST /access/v1/evaluations',
-  authzenConfiguration: 'GET /.well-known/authzen-configuration',
-  claudeCodeHook: 'POST /v1/hooks/claude-code',
-  codexHook: 'POST /v1/hooks/codex',
-  litellmGuardrail: 'POST /v1/hooks/litellm/beta/litellm_basic_guardrail_api',
-  listMcpTools: 'GET /v1/mcp/tools',
-  reportMcpTools: 'POST /v1/mcp/tools',
-  admitMcpTool: 'POST /v1/mcp/tools/{id}/admit',
-  reviewMcpTool: 'POST /v1/mcp/tools/{id}/review',
-  withdrawMcpTool: 'POST /v1/mcp/tools/{id}/withdraw',
-  listInventory: 'GET /v1/inventory',
-  reportInventory: 'POST /v1/inventory',
-  getSession: 'GET /v1/session',
-  startSession: 'POST /v1/session',
-  endSession: 'DELETE /v1/session',
-  runScorer: 'POST /v1/scorers',
-  listScorers: 'GET /v1/scorers',
-  checkContent: 'POST /v1/guard',
-  createReport: 'POST /v1/compliance/reports',
-  listReports: 'GET /v1/compliance/reports',
-  getReport: 'GET /v1/compliance/reports/{id} *',
-  listReportEvidence: 'GET /v1/compliance/reports/{id}/evidence',
-  dryRunPolicies: 'POST /v1/compliance/policies/dry-run',
-  replayPolicies: 'POST /v1/compliance/policies/replay',
-  verifyLedger: 'POST /v1/compliance/verify-ledger',
 }
