@@ -23,5 +23,5 @@ export const ENTRY = {
   resource: 'account:DE12',
   trace_id: 'trace-1',
   metadata: context,
-  outcome: 'success',
+  outcome: 'success' as const,
 }

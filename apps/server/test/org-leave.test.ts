@@ -19,7 +19,7 @@ import {
   suspendOrganization,
 } from '@remit/core'
 import type { AnyDatabase } from '@remit/core'
-import { apiOf, citusNodes, createClock, createTestRemit, DIALECTS } from '@remit/testing'
+import { apiOf, citusNodes, createClock, createTestRemit, DIALECTS, handMade } from '@remit/testing'
 import type { Api, TestClock, TestRemit } from '@remit/testing'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -216,7 +216,7 @@ describe.skipIf(!hasModules()).each(DIALECTS)('an organization that leaves on %s
         expect((await one.refusal(name, name === 'authorize' ? { body } : {})).code).toBe(
           'unauthorized',
         )
-    const entry = { kind: 'ledger.heartbeat', actor: SYSTEM, data: {} }
+    const entry = handMade({ kind: 'ledger.heartbeat', actor: SYSTEM, data: {} })
     const write = () =>
       remit.writer.work(api.org.id, OPERATOR, () =>
         Promise.resolve({ entries: [entry], reply: () => undefined }),

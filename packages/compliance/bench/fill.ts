@@ -59,15 +59,13 @@ async function configure(remit: TestRemit, key: string): Promise<void> {
 
 const LARGE = 'has(context.amount) && context.amount > 900.0'
 
+type Decided = EntryDraft<'authorization.decided'>
+
 /**
  * Payloads as the decider writes them for several requests, allow or deny, as text: the entries
  * repeat them.
  */
-async function sampleDecisions(
-  remit: TestRemit,
-  orgId: string,
-  key: string,
-): Promise<EntryDraft[]> {
+async function sampleDecisions(remit: TestRemit, orgId: string, key: string): Promise<Decided[]> {
   for (let i = 0; i < SAMPLES; i++) {
     const action = i % 4 === 0 ? 'docs.read' : 'payments.transfer'
     const context = { amount: (i * 37) % 1_000, vendor: 'Müller GmbH', invoice: `INV-${i}` }
@@ -81,18 +79,18 @@ async function sampleDecisions(
     .where('kind', '=', 'authorization.decided')
     .execute()
   return rows.map(({ payload }) => {
-    const entry = JSON.parse(payload ?? '') as Omit<EntryDraft, 'kind'>
+    const entry = JSON.parse(payload ?? '') as Omit<Decided, 'kind'>
     return { kind: 'authorization.decided', ...entry }
   })
 }
 
 /** Six decisions of seven entries; the seventh is what an agent says that it did. */
-function draft(samples: readonly EntryDraft[], i: number): EntryDraft {
+function draft(samples: readonly Decided[], i: number): EntryDraft {
   const sample = samples[i % samples.length]
   if (!sample) throw new Error('there are no decisions')
   const decisionId = `dec_${String(i).padStart(26, '0')}`
   if (i % 7 !== 0) return { ...sample, data: { ...sample.data, decision_id: decisionId } }
-  const { actor, agent_id = null, action = null } = sample
+  const { actor, agent_id, action = null } = sample
   const data = { metadata: { invoice: `INV-${i}` }, trace_id: `trace-${i}` }
   return { kind: 'entry.appended', actor, agent_id, action, data }
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLedgerSigner, OPERATOR, SYSTEM } from '@remit/core'
-import { apiOf, createClock, someDialects } from '@remit/testing'
+import { apiOf, createClock, handMade, someDialects } from '@remit/testing'
 import type { Api, TestClock } from '@remit/testing'
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -38,7 +38,7 @@ describe.each(someDialects())('checkpoints outside the database, with %s', (dial
   })
 
   const append = (count: number) => {
-    const one = { kind: 'key.created', actor: SYSTEM, data: {} }
+    const one = handMade({ kind: 'key.created', actor: SYSTEM, data: {} })
     const entries = Array.from({ length: count }, () => one)
     return process.remit.writer.work(api.org.id, OPERATOR, () =>
       Promise.resolve({ entries, reply: () => undefined }),

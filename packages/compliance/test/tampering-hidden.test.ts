@@ -3,6 +3,7 @@ import {
   apiOf,
   createClock,
   createTestRemit,
+  handMade,
   prune,
   readyReport,
   someDialects,
@@ -40,11 +41,10 @@ describe.each(someDialects())('an attacker who hides a change on %s', (dialect) 
   })
 
   const write = (kind: string, count: number) => {
-    const entries = Array.from({ length: count }, (_, i) => ({
-      kind,
-      actor: SYSTEM,
-      data: { key: { id: `key_${i}`, role: 'read', created_at: '2026-01-05T08:00:00.000Z' } },
-    }))
+    const entries = Array.from({ length: count }, (_, i) => {
+      const key = { id: `key_${i}`, role: 'read', created_at: '2026-01-05T08:00:00.000Z' }
+      return handMade({ kind, actor: SYSTEM, data: { key } })
+    })
     return remit.writer.work(api.org.id, OPERATOR, () =>
       Promise.resolve({ entries, reply: () => undefined }),
     )

@@ -2,7 +2,14 @@ import { generateKeyPairSync } from 'node:crypto'
 import type { LedgerVerification } from '@remit/contract'
 import { createLedgerSigner, OPERATOR, SYSTEM } from '@remit/core'
 import type { LedgerSigner } from '@remit/core'
-import { apiOf, createClock, createTestRemit, readyReport, someDialects } from '@remit/testing'
+import {
+  apiOf,
+  createClock,
+  createTestRemit,
+  handMade,
+  readyReport,
+  someDialects,
+} from '@remit/testing'
 import type { Api, TestRemit } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import compliance from '../src/index.ts'
@@ -148,11 +155,13 @@ describe.each(someDialects())('an attacker with the whole database on %s', (dial
     const org = await remit.organization()
     for (let minute = 0; minute < 6; minute++) {
       clock.advance(60_000)
-      const entries = Array.from({ length: minute === 5 ? 4 : 5 }, (_, i) => ({
-        kind: 'key.created',
-        actor: SYSTEM,
-        data: { key: { id: `key_${minute}_${i}` } },
-      }))
+      const entries = Array.from({ length: minute === 5 ? 4 : 5 }, (_, i) =>
+        handMade({
+          kind: 'key.created',
+          actor: SYSTEM,
+          data: { key: { id: `key_${minute}_${i}` } },
+        }),
+      )
       await remit.writer.work(org.id, OPERATOR, () =>
         Promise.resolve({ entries, reply: () => undefined }),
       )

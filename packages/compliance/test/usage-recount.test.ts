@@ -3,8 +3,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { OPERATOR, SYSTEM } from '@remit/core'
-import type { EntryDraft } from '@remit/core'
-import { apiOf, createClock, createTestRemit, isFullRun, someDialects } from '@remit/testing'
+import type { Draft } from '@remit/core'
+import {
+  apiOf,
+  createClock,
+  createTestRemit,
+  handMade,
+  isFullRun,
+  someDialects,
+} from '@remit/testing'
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
 import compliance from '../src/index.ts'
@@ -19,7 +26,7 @@ const MINUTE = 60_000
 const STEP = 7919
 
 /** Entry number `i`; some count, some do not. */
-function draft(i: number): EntryDraft {
+function draft(i: number): Draft {
   const at = (i * STEP) % 101
   const entry = { actor: SYSTEM, data: {} }
   if (at < 80)
@@ -110,7 +117,7 @@ describe.each(someDialects())('a recount of the usage on %s', (dialect) => {
       for (let i = 0; i < ENTRIES; i += BATCH) {
         const hour = Math.floor((i / ENTRIES) * HOURS)
         clock.set(`2026-11-20T${String(hour).padStart(2, '0')}:10:00.000Z`)
-        const entries = Array.from({ length: BATCH }, (_, n) => draft(i + n))
+        const entries = Array.from({ length: BATCH }, (_, n) => handMade(draft(i + n)))
         await remit.writer.work(org.id, OPERATOR, () =>
           Promise.resolve({ entries, reply: () => undefined }),
         )

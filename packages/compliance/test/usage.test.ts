@@ -2,8 +2,8 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { OPERATOR, SYSTEM } from '@remit/core'
-import type { EntryDraft, UsageSinkSettings } from '@remit/core'
-import { apiOf, createClock, createTestRemit, someDialects } from '@remit/testing'
+import type { Draft, UsageSinkSettings } from '@remit/core'
+import { apiOf, createClock, createTestRemit, handMade, someDialects } from '@remit/testing'
 import type { TestClock, TestRemit } from '@remit/testing'
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -67,9 +67,11 @@ describe.each(someDialects())('usage on %s', (dialect) => {
     return () => remit.close()
   })
 
-  const write = (entries: readonly EntryDraft[]) =>
-    remit.writer.work(orgId, OPERATOR, () => Promise.resolve({ entries, reply: () => undefined }))
-  const decided = (agent_id: string): EntryDraft => ({
+  const write = (drafts: readonly Draft[]) =>
+    remit.writer.work(orgId, OPERATOR, () =>
+      Promise.resolve({ entries: drafts.map(handMade), reply: () => undefined }),
+    )
+  const decided = (agent_id: string): Draft => ({
     kind: 'authorization.decided',
     actor: SYSTEM,
     agent_id,
@@ -77,7 +79,7 @@ describe.each(someDialects())('usage on %s', (dialect) => {
     decision: 'allow',
     data: {},
   })
-  const other = (kind: string, data: EntryDraft['data']): EntryDraft => ({
+  const other = (kind: string, data: Draft['data']): Draft => ({
     kind,
     actor: SYSTEM,
     data,

@@ -1,17 +1,15 @@
 import { setTimeout } from 'node:timers/promises'
 import { OPERATOR, SYSTEM } from '@remit/core'
-import { apiOf, createApi, createTestRemit, someDialects } from '@remit/testing'
+import { apiOf, createApi, createTestRemit, handMade, someDialects } from '@remit/testing'
 import type { Api } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import compliance from '../src/index.ts'
 import { Attacker } from './support/attacker.ts'
 
 const entries = (count: number) =>
-  Array.from({ length: count }, (_, i) => ({
-    kind: 'key.created',
-    actor: SYSTEM,
-    data: { key: { id: `key_${i}` } },
-  }))
+  Array.from({ length: count }, (_, i) =>
+    handMade({ kind: 'key.created', actor: SYSTEM, data: { key: { id: `key_${i}` } } }),
+  )
 
 describe.each(someDialects())('POST /v1/compliance/verify-ledger on %s', (dialect) => {
   let api: Api

@@ -9,7 +9,14 @@ import {
   parseKeyReference,
   SYSTEM,
 } from '@remit/core'
-import { KEY_SERVICE_ENV, apiOf, createClock, someDialects, startKeyService } from '@remit/testing'
+import {
+  apiOf,
+  createClock,
+  handMade,
+  KEY_SERVICE_ENV,
+  someDialects,
+  startKeyService,
+} from '@remit/testing'
 import type { Api, FakeKeyService } from '@remit/testing'
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -50,11 +57,9 @@ describe.each(someDialects())('a witness of the checkpoints outside, with %s', (
   })
 
   const append = (count: number) => {
-    const entries = Array.from({ length: count }, () => ({
-      kind: 'key.created',
-      actor: SYSTEM,
-      data: {},
-    }))
+    const entries = Array.from({ length: count }, () =>
+      handMade({ kind: 'key.created', actor: SYSTEM, data: {} }),
+    )
     return process.remit.writer.work(api.org.id, OPERATOR, () =>
       Promise.resolve({ entries, reply: () => undefined }),
     )

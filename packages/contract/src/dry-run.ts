@@ -130,7 +130,7 @@ export type FlipKind = (typeof FLIPS)[number]
 
 const Count = z.int().min(0)
 
-const FlipCounts = z
+export const FlipCounts = z
   .object({
     allow_to_deny: Count,
     needs_approval_to_deny: Count,

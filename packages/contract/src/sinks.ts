@@ -154,7 +154,8 @@ const sink = {
 }
 
 /** A sink as an entry records it. */
-export type RecordedSink = z.infer<z.ZodObject<typeof sink>>
+export const RecordedSink = z.object(sink)
+export type RecordedSink = z.infer<typeof RecordedSink>
 
 export const Sink = z
   .object({

@@ -1,5 +1,5 @@
 import { OPERATOR, SYSTEM } from '@remit/core'
-import { refusalOf, someDialects } from '@remit/testing'
+import { handMade, refusalOf, someDialects } from '@remit/testing'
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApi } from './support/api.ts'
@@ -20,7 +20,8 @@ describe.each(someDialects())('many event streams of an organization on %s', (di
   afterAll(() => first.remit.close())
   beforeEach(async () => {
     api = first.as(await first.remit.organization())
-    const entry = { kind: 'approval.said', actor: SYSTEM, data: { text: 'x'.repeat(500) } }
+    const data = { text: 'x'.repeat(500) }
+    const entry = handMade({ kind: 'approval.said', actor: SYSTEM, data })
     await api.remit.writer.work(api.org.id, OPERATOR, () =>
       Promise.resolve({
         entries: Array.from({ length: ENTRIES }, () => entry),

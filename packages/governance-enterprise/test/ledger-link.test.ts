@@ -1,5 +1,5 @@
 import { OPERATOR, SYSTEM } from '@remit/core'
-import { createClock, someDialects } from '@remit/testing'
+import { createClock, handMade, someDialects } from '@remit/testing'
 import type { TestClock } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from './support/api.ts'
@@ -78,7 +78,7 @@ describe.each(someDialects())('entries that name a decision, on %s', (dialect) =
 
   it('to unknown decisions are searched few at a time; beyond, 429, without an effect on other requests', async () => {
     const { decision_id } = await ask(1)
-    const entry = { kind: 'test.said', actor: SYSTEM, data: {} }
+    const entry = handMade({ kind: 'test.said', actor: SYSTEM, data: {} })
     await api.remit.writer.work(api.org.id, OPERATOR, () =>
       Promise.resolve({
         entries: Array.from({ length: 1_000 }, () => entry),

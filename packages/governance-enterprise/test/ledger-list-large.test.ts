@@ -1,5 +1,5 @@
 import { OPERATOR, SYSTEM } from '@remit/core'
-import { fullDialects, refusalOf } from '@remit/testing'
+import { fullDialects, handMade, refusalOf } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from './support/api.ts'
 import type { Api } from './support/api.ts'
@@ -14,12 +14,8 @@ describe.each(fullDialects())('GET /v1/ledger where entries are large, on %s', (
   let size = 0
   beforeAll(async () => {
     api = await createApi({ dialect })
-    const said = (data: Record<string, string>) => ({
-      kind: 'test.said',
-      actor: SYSTEM,
-      agent_id: AGENT,
-      data,
-    })
+    const said = (data: Record<string, string>) =>
+      handMade({ kind: 'test.said', actor: SYSTEM, agent_id: AGENT, data })
     const large = said({ text: '漢'.repeat(80_000) })
     const small = said({ trace_id: TRACE })
     for (let i = 0; i < LARGE; i += 20)

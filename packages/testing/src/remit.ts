@@ -29,6 +29,7 @@ import type {
   Remit,
 } from '@remit/core'
 import { createMigratedDatabase } from './databases.ts'
+import { entryShapes } from './entry-shapes.ts'
 
 export interface TestRemitOptions {
   readonly dialect?: Dialect
@@ -97,7 +98,8 @@ export async function createTestRemit(options: TestRemitOptions = {}): Promise<T
   const remit = await createRemit({
     ...base,
     databaseUrl: url,
-    modules: options.modules ?? [],
+    // Benchmarks use this too.
+    modules: [...(options.modules ?? []), ...(process.env['VITEST'] ? [entryShapes] : [])],
     secrets: createSecretBox(options.secretsKeys ?? [SECRETS_KEY]),
     ...(url.startsWith('postgres') && {
       signals: postgresSignals(url, { onError: () => undefined }),

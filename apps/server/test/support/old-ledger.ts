@@ -1,5 +1,5 @@
 import { createKey, loadLedgerKey, OPERATOR } from '@remit/core'
-import { createClock, createTestRemit } from '@remit/testing'
+import { createClock, createTestRemit, handMade } from '@remit/testing'
 import type { Installation } from './installation.ts'
 
 const DAY = 24 * 60 * 60 * 1000
@@ -19,7 +19,8 @@ export async function oldLedger({ env }: Installation, keys = 10): Promise<strin
   }
   clock.set(new Date().toISOString())
   const actor = { type: 'system', id: 'remit' }
-  const entry = { kind: 'entry.appended', actor, data: { metadata: { note: 'private' } } }
+  const data = { metadata: { note: 'private' } }
+  const entry = handMade({ kind: 'entry.appended', actor, data })
   await remit.writer.work(id, OPERATOR, () =>
     Promise.resolve({ entries: [entry], reply: () => undefined }),
   )

@@ -1,6 +1,6 @@
 import { OPERATOR, on } from '@remit/core'
-import type { EntryDraft } from '@remit/core'
-import { createTestRemit, someDialects } from '@remit/testing'
+import type { Draft } from '@remit/core'
+import { createTestRemit, handMade, someDialects } from '@remit/testing'
 import type { TestRemit } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Tables } from '../tables/schema.ts'
@@ -43,7 +43,7 @@ const TASK: ReplayTask = {
 
 const DECISIONS = 600
 
-const decision = (i: number): EntryDraft => ({
+const decision = (i: number): Draft => ({
   kind: 'authorization.decided',
   actor: { type: 'key', id: 'key' },
   agent_id: `agent-${i}`,
@@ -52,7 +52,7 @@ const decision = (i: number): EntryDraft => ({
   reason: 'default_allow',
   data: { context: {}, decision_id: `dec_${i}`, matched: [], plan: 'enterprise' },
 })
-const other: EntryDraft = {
+const other: Draft = {
   kind: 'entry.appended',
   actor: { type: 'agent', id: 'x' },
   action: 'authorization.decided',
@@ -66,7 +66,9 @@ describe.each(someDialects())('a replay on %s', (dialect) => {
   beforeAll(async () => {
     remit = await createTestRemit({ dialect })
     orgId = (await remit.organization()).id
-    const entries = Array.from({ length: DECISIONS }, (_, i) => [decision(i), other]).flat()
+    const entries = Array.from({ length: DECISIONS }, (_, i) => [decision(i), other])
+      .flat()
+      .map(handMade)
     await remit.writer.work(orgId, OPERATOR, () =>
       Promise.resolve({ entries, reply: () => undefined }),
     )
@@ -132,11 +134,12 @@ describe.each(someDialects())('a replay on %s', (dialect) => {
       kind: 'agent.registered',
       payload,
     }
-    const entries: EntryDraft[] = [
+    const drafts: Draft[] = [
       decision(1),
       decision(3),
       { kind: 'state.carried', actor: { type: 'system', id: 'remit' }, data: { entry: carried } },
     ]
+    const entries = drafts.map(handMade)
     await remit.writer.work(id, OPERATOR, () =>
       Promise.resolve({ entries, reply: () => undefined }),
     )
@@ -155,7 +158,7 @@ describe.each(someDialects())('a replay on %s', (dialect) => {
     const { id } = await remit.organization()
     const newer = { ...decision(1), decision: 'deny', reason: 'action_forbidden' } as const
     await remit.writer.work(id, OPERATOR, () =>
-      Promise.resolve({ entries: [newer, decision(3)], reply: () => undefined }),
+      Promise.resolve({ entries: [newer, decision(3)].map(handMade), reply: () => undefined }),
     )
 
     const found = await replay(on<Tables>(remit.db), id, TASK, () => undefined)
@@ -167,7 +170,7 @@ describe.each(someDialects())('a replay on %s', (dialect) => {
   it('ignores rows beyond the head', async () => {
     const { id } = await remit.organization()
     await remit.writer.work(id, OPERATOR, () =>
-      Promise.resolve({ entries: [decision(1)], reply: () => undefined }),
+      Promise.resolve({ entries: [handMade(decision(1))], reply: () => undefined }),
     )
     const { size } = await remit.ledger.head(id)
     const last = await remit.db
@@ -187,7 +190,7 @@ describe.each(someDialects())('a replay on %s', (dialect) => {
 
   it('ignores rows below the cut left by an interrupted pruning', async () => {
     const { id } = await remit.organization()
-    const registered = (environment: string): EntryDraft => ({
+    const registered = (environment: string): Draft => ({
       kind: 'agent.registered',
       actor: { type: 'system', id: 'remit' },
       agent_id: 'agent-1',
@@ -197,13 +200,13 @@ describe.each(someDialects())('a replay on %s', (dialect) => {
       },
     })
     const begun = await remit.ledger.head(id)
-    const entries = [decision(1), decision(3), registered('test')]
+    const entries = [decision(1), decision(3), registered('test')].map(handMade)
     await remit.writer.work(id, OPERATOR, () =>
       Promise.resolve({ entries, reply: () => undefined }),
     )
     const { size, hash, recorded_at, frontier, vkey } = await remit.ledger.head(id)
     await remit.writer.work(id, OPERATOR, () =>
-      Promise.resolve({ entries: [decision(1)], reply: () => undefined }),
+      Promise.resolve({ entries: [handMade(decision(1))], reply: () => undefined }),
     )
     const cut = { org_id: id, size, hash, recorded_at, frontier, vkey }
     await remit.db.insertInto('ledger_cut').values(cut).execute()

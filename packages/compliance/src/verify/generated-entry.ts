@@ -1,4 +1,4 @@
-import type { Actor, Framework } from '@remit/contract'
+import type { Actor, Framework, ReportSummary } from '@remit/contract'
 import type { EntryDraft } from '@remit/core'
 import { catalogue } from '../catalogue/catalogue.ts'
 import type { ReportScope } from '../catalogue/report-scope.ts'
@@ -15,19 +15,19 @@ export function recordedFields(row: ReportHead) {
   const head = JSON.parse(row.head ?? 'null') as ReportFacts['head']
   return {
     report_id: row.id,
-    framework: row.framework,
+    framework: row.framework as Framework,
     from: row.period_from,
     to: row.period_to,
     categories,
     role,
     requested_at: row.requested_at,
     evaluation: row.evaluation === 1,
-    content_sha256: row.content_sha256,
-    csv_sha256: row.csv_sha256,
+    content_sha256: row.content_sha256 as string,
+    csv_sha256: row.csv_sha256 as string,
     // The end of the ledger as the report found it: a later truncation contradicts this entry.
     checkpoint: { seq: head.size - 1, hash: head.hash },
     ledger_head: head,
-    summary: JSON.parse(row.summary ?? 'null') as unknown,
+    summary: JSON.parse(row.summary ?? 'null') as ReportSummary,
     verified: row.verified === null ? null : row.verified === 1,
   }
 }

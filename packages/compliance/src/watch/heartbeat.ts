@@ -1,5 +1,5 @@
 import { inPart, isoTime, on, OPERATOR, SYSTEM } from '@remit/core'
-import type { AnyDatabase, Deps, Part } from '@remit/core'
+import type { AnyDatabase, Deps, EntryDraft, Part } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 
 /**
@@ -53,6 +53,6 @@ export const recordHeartbeat = (writer: Deps['writer'], orgId: string): Promise<
       .executeTakeFirstOrThrow()
     const wasDue = numInsertedOrUpdatedRows === 1n
     const data = { day: recordedAt.slice(0, 10) }
-    const entries = wasDue ? [{ kind: 'ledger.heartbeat', actor: SYSTEM, data }] : []
-    return { entries, reply: () => wasDue }
+    const beat: EntryDraft = { kind: 'ledger.heartbeat', actor: SYSTEM, data }
+    return { entries: wasDue ? [beat] : [], reply: () => wasDue }
   })

@@ -1,6 +1,13 @@
 import type { Dialect, EntryDraft } from '@remit/core'
 import { defineModule, OPERATOR } from '@remit/core'
-import { apiOf, copyDatabase, createClock, createDatabase, createTestRemit } from '@remit/testing'
+import {
+  apiOf,
+  copyDatabase,
+  createClock,
+  createDatabase,
+  createTestRemit,
+  handMade,
+} from '@remit/testing'
 import type { Api, TestClock, TestOrganization, TestRemitOptions } from '@remit/testing'
 import { Generator } from '../../src/report/generator.ts'
 import { reportRoutes } from '../../src/report/routes.ts'
@@ -84,11 +91,7 @@ const draftOf = ({
   data = {},
   actor = SYSTEM,
   ...said
-}: EntryInput): EntryDraft => ({
-  ...said,
-  actor,
-  data,
-})
+}: EntryInput): EntryDraft => handMade({ ...said, actor, data })
 
 /** An organization with a good quarter behind it, some days after its end. */
 export async function createPlayed(options: ReportsOptions = {}): Promise<ReportsApi> {

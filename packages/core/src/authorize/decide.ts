@@ -2,7 +2,7 @@ import type { AuthorizeAnswer, Decision, Match, Reason } from '@remit/contract'
 import { SLOTS, TEAM_SLOTS } from './slots.ts'
 import type { Slot } from './slots.ts'
 import { readingsOf } from './readings.ts'
-import type { Ask, Stage, StageVerdict, Notes, Settled } from './stage.ts'
+import type { Ask, DecisionData, Stage, StageVerdict, Notes, Settled } from './stage.ts'
 
 /** The verdict of a stage by its rules alone, or the error that it failed with; then it denies. */
 export interface StageResult {
@@ -95,7 +95,7 @@ export interface Decided {
   readonly message: string
   readonly matched: readonly Match[]
   readonly answer: Partial<AuthorizeAnswer>
-  readonly data: Readonly<Record<string, unknown>>
+  readonly data: Partial<DecisionData>
   readonly warnings: readonly string[]
   /** Effects of passed stages that apply to the decision. */
   readonly settled: readonly (Settled & { readonly slot: Slot })[]
@@ -171,7 +171,7 @@ const messageOf = (reason: Reason, { agent }: Decided['answer']): string =>
 class Collected {
   readonly matched: Match[] = []
   readonly answer: Partial<AuthorizeAnswer> = {}
-  readonly data: Record<string, unknown> = {}
+  readonly data: Partial<DecisionData> = {}
   readonly warnings: string[] = []
 
   add({ matched, answer, data, warnings }: Notes): void {

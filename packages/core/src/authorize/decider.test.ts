@@ -5,7 +5,8 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { implement } from '../http/endpoint.ts'
 import { defineModule } from '../module/module.ts'
 import { OPERATOR } from '../orgs/administration.ts'
-import { createTestRemit } from '@remit/testing'
+import { SYSTEM } from '../caller/caller.ts'
+import { createTestRemit, handMade } from '@remit/testing'
 import type { TestRemit, TestRemitOptions } from '@remit/testing'
 import type { Slot } from './slots.ts'
 import type { Stage } from './stage.ts'
@@ -52,7 +53,7 @@ async function start(
     change: () =>
       remit.writer.change(id, OPERATOR, () =>
         Promise.resolve({
-          entries: [{ kind: 'thing.changed', actor: { type: 'system', id: 'remit' }, data: {} }],
+          entries: [handMade({ kind: 'thing.changed', actor: SYSTEM, data: {} })],
           reply: () => undefined,
         }),
       ),
@@ -267,9 +268,7 @@ describe('a batch', () => {
       decide: () => ({ verdict: 'pass', effect: 'hold' }),
       record: (settled) => {
         recorded.push(...settled.map(({ ask }) => ask.request.agent_id))
-        return Promise.resolve([
-          { kind: 'thing.held', actor: { type: 'system', id: 'remit' }, data: {} },
-        ])
+        return Promise.resolve([handMade({ kind: 'thing.held', actor: SYSTEM, data: {} })])
       },
     }
     const choosing: Stage = {

@@ -6,7 +6,8 @@ import { fail } from '../base/errors.ts'
 import { lockHead } from '../ledger/store/store.ts'
 import { defineModule } from '../module/module.ts'
 import { OPERATOR } from '../orgs/administration.ts'
-import { createClock, createTestRemit, someDialects } from '@remit/testing'
+import { SYSTEM } from '../caller/caller.ts'
+import { createClock, createTestRemit, handMade, someDialects } from '@remit/testing'
 import type { TestClock, TestRemit } from '@remit/testing'
 import type { PreviewOptions } from './preview.ts'
 import type { Slot } from './slots.ts'
@@ -27,7 +28,7 @@ const REQUEST: AuthorizeRequest = { agent_id: 'a', action: 'b.c', resource: 'doc
 const change = (orgId: string) =>
   remit.writer.change(orgId, OPERATOR, () =>
     Promise.resolve({
-      entries: [{ kind: 'thing.changed', actor: { type: 'system', id: 'remit' }, data: {} }],
+      entries: [handMade({ kind: 'thing.changed', actor: SYSTEM, data: {} })],
       reply: () => undefined,
     }),
   )

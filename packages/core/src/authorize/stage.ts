@@ -10,7 +10,7 @@ import type { AnyDatabase } from '../db/portable.ts'
 import type { BulkInsert } from '../db/write-rows.ts'
 import type { Meter } from '../computing/meter.ts'
 import type { Caller } from '../caller/caller.ts'
-import type { EntryDraft } from '../ledger/format/draft.ts'
+import type { EntryData, EntryDraft } from '../ledger/format/draft.ts'
 import type { EvaluatedConditions } from './evaluated-conditions.ts'
 
 /** The request of a call if its name is read in another way: members of `context` are replaced. */
@@ -78,13 +78,16 @@ export interface Pass {
   readonly effect?: unknown
 }
 
+/** The data of the entry of a decision. */
+export type DecisionData = EntryData<'authorization.decided'>
+
 /** Members that a stage adds to the response and to the data of the entry. */
 export interface Notes {
   readonly matched?: readonly Match[]
   readonly answer?: Partial<
     Pick<AuthorizeAnswer, 'agent' | 'spend' | 'limit_usd' | 'approval' | 'request_id'>
   >
-  readonly data?: Readonly<Record<string, unknown>>
+  readonly data?: Partial<DecisionData>
   readonly warnings?: readonly string[]
 }
 

@@ -14,7 +14,7 @@ import { migrate } from '../db/migrate.ts'
 import { openDatabase } from '../db/open.ts'
 import type { CoreTables } from '../db/schema.ts'
 import { localSignals } from '../db/signals.ts'
-import type { EntryDraft } from '../ledger/format/draft.ts'
+import type { Draft, EntryDraft } from '../ledger/format/draft.ts'
 import { createLedgerSigner, loadLedgerKey } from '../ledger/format/signing-key.ts'
 import { Ledger } from '../ledger/read/ledger.ts'
 import { verifyDatabase } from '../ledger/verify/database.ts'
@@ -27,7 +27,7 @@ import { createOrganization, findOrganization } from '../orgs/organizations.ts'
 
 export { Failure } from '../base/errors.ts'
 export { verifyExport } from '../ledger/verify/export.ts'
-export type { EntryDraft, Recorded, VerifyDatabaseOptions, VerifyReport }
+export type { Draft as EntryDraft, Recorded, VerifyDatabaseOptions, VerifyReport }
 
 export interface OpenLedgerOptions {
   /** `sqlite:<path>` or `postgres://…`; missing tables are created. */
@@ -43,7 +43,7 @@ export interface OpenLedgerOptions {
 }
 
 /** An entry to append; the actor is the system unless given. */
-export type NewEntry = Omit<EntryDraft, 'actor'> & Partial<Pick<EntryDraft, 'actor'>>
+export type NewEntry = Omit<Draft, 'actor'> & Partial<Pick<Draft, 'actor'>>
 
 /** One organization's ledger. */
 export interface OpenLedger {
@@ -60,11 +60,13 @@ export interface OpenLedger {
   close(): Promise<void>
 }
 
-/** Appends as they are. */
-const appending: Lane<EntryDraft, Recorded> = {
+/** Appends as they are: a ledger of its own has kinds of its own. */
+const appending: Lane<Draft, Recorded> = {
   name: 'append',
-  run: (items) =>
-    Promise.resolve({ outcomes: items.map(({ job }) => ({ entries: [job], reply: firstOf })) }),
+  run: (items) => {
+    const outcomes = items.map(({ job }) => ({ entries: [job as EntryDraft], reply: firstOf }))
+    return Promise.resolve({ outcomes })
+  },
 }
 
 /**

@@ -95,7 +95,7 @@ async function endLive({ tx, orgId, recordedAt }: WriteContext, id: string): Pro
 export const createdEntry = (
   key: KeyRecord,
   caller: Caller | null,
-  more: EntryDraft['data'] = {},
+  more: { readonly rotated_from?: string } = {},
 ): EntryDraft => ({
   kind: 'key.created',
   actor: actorOf(caller),

@@ -5,6 +5,7 @@ import { isoTime } from '../base/clock.ts'
 import { SYSTEM } from '../caller/caller.ts'
 import { on } from '../db/portable.ts'
 import type { AnyDatabase } from '../db/portable.ts'
+import type { EntryDraft } from '../ledger/format/draft.ts'
 import type { Allowance } from './allowances.ts'
 
 const DECISION = 'authorization.decided'
@@ -73,7 +74,11 @@ interface Count {
  * Entries for shares of the monthly limit that are newly reached, by decisions or by a lower limit.
  * The count of a month never falls, so each is recorded once per month and limit.
  */
-export function quotaEntries(before: Count, after: Count, recordedAt: string) {
+export function quotaEntries(
+  before: Count,
+  after: Count,
+  recordedAt: string,
+): EntryDraft<'quota.threshold'>[] {
   const { limit, decided } = after
   if (limit === null) return []
   return PERCENTS.filter((percent) => reaches(after, percent) && !reaches(before, percent)).map(

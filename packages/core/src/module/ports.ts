@@ -126,9 +126,13 @@ export interface AgentRegistry {
   /** Returns every agent that is or was registered, in the transaction; immutable. */
   load(orgId: string, tx: AnyDatabase): Promise<ReadonlyMap<string, RegisteredAgent>>
   /** Suspends an agent within a change; returns its entry, or null if it is not registered. */
-  suspend(scope: WriteContext, agentId: string, reason: string | null): Promise<EntryDraft | null>
+  suspend(
+    scope: WriteContext,
+    agentId: string,
+    reason: string | null,
+  ): Promise<EntryDraft<'agent.suspended'> | null>
   /** Resumes an agent within a change; returns its entry, or null if it is not registered. */
-  resume(scope: WriteContext, agentId: string): Promise<EntryDraft | null>
+  resume(scope: WriteContext, agentId: string): Promise<EntryDraft<'agent.resumed'> | null>
 }
 
 export interface RegisteredAgent {

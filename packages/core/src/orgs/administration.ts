@@ -3,6 +3,7 @@ import type { Database } from '../db/open.ts'
 import type { CoreTables, OrganizationRow } from '../db/schema.ts'
 import { fail, invalid } from '../base/errors.ts'
 import { keyCreation, keyRevocation, keyRotation } from '../keys/changes.ts'
+import type { EntryData } from '../ledger/format/draft.ts'
 import { firstOf } from '../ledger/write/work.ts'
 import type { Requester } from '../ledger/write/work.ts'
 import type { Writer } from '../ledger/write/writer.ts'
@@ -49,7 +50,10 @@ export async function rotateKey(
 }
 
 /** Further members of the entry, such as the reason and the name of the operator's key. */
-export type Noted = Readonly<Record<string, unknown>>
+export type Noted = Pick<
+  EntryData<'organization.updated'>,
+  'acknowledge_short_retention' | 'reason' | 'operator'
+>
 
 /** A changed organization, and the position of the entry that records the change. */
 export interface OrganizationUpdate {

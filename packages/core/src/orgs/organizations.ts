@@ -158,7 +158,7 @@ async function beginLedger(
     decided: 0,
   }
   await tx.insertInto('ledger_head').values(head).execute()
-  const genesis = {
+  const genesis: EntryDraft = {
     kind: GENESIS_KIND,
     actor: SYSTEM,
     data: {

@@ -7,6 +7,7 @@ import { writeRows } from '../db/write-rows.ts'
 import type { CoreTables } from '../db/schema.ts'
 import { fail } from '../base/errors.ts'
 import { signCheckpoint } from '../ledger/format/checkpoint.ts'
+import type { EntryDraft } from '../ledger/format/draft.ts'
 import { newSalt } from '../ledger/format/entry.ts'
 import { linkEntries } from '../ledger/format/link.ts'
 import { forgedHead, HeadGuard, missingHead } from '../ledger/write/head-guard.ts'
@@ -61,8 +62,12 @@ export function rotateLedgerKey(
     const now = isoTime(deps.clock.now())
     const recordedAt = now > head.recorded_at ? now : head.recorded_at
     const by = person === undefined ? {} : { person }
-    const entry = { kind: 'ledger.key_rotated', actor: SYSTEM, data: { ...data, ...by } }
-    const linked = linkEntries(head, [entry], recordedAt, newSalt)
+    const rotated: EntryDraft = {
+      kind: 'ledger.key_rotated',
+      actor: SYSTEM,
+      data: { ...data, ...by },
+    }
+    const linked = linkEntries(head, [rotated], recordedAt, newSalt)
     const { size, root } = linked
     const signed = signCheckpoint(signer, { origin: head.origin, size, root })
     // The new key must have signed this end, because the writer continues only from such an end.

@@ -17,7 +17,7 @@ import { Sessions } from '../../src/sessions/sessions.ts'
 import type { Writer } from '../../src/ledger/write/writer.ts'
 import { createSecretBox } from '../../src/secrets/secret-box.ts'
 import { ComputePool } from '../../src/threads/pool.ts'
-import { createClock, createTestRemit } from '@remit/testing'
+import { createClock, createTestRemit, handMade } from '@remit/testing'
 import type { TestRemit } from '@remit/testing'
 
 const common = {
@@ -50,7 +50,7 @@ const routes = (writer: Writer) =>
     written: (_, caller, request) =>
       writer.change(caller.orgId, { ...request, caller }, () =>
         Promise.resolve({
-          entries: [{ kind: 'secret.made', actor: caller.principal, data: {} }],
+          entries: [handMade({ kind: 'secret.made', actor: caller.principal, data: {} })],
           reply: next,
         }),
       ),

@@ -4,7 +4,7 @@ import { verifyDatabase } from '../../src/ledger/verify/database.ts'
 import { SYSTEM } from '../../src/caller/caller.ts'
 import { OPERATOR } from '../../src/orgs/administration.ts'
 import { listOrganizations } from '../../src/orgs/list.ts'
-import { createTestRemit } from '@remit/testing'
+import { createTestRemit, handMade } from '@remit/testing'
 import type { TestRemit } from '@remit/testing'
 import { append, decisionDraft } from '../support/drafts.ts'
 
@@ -62,7 +62,7 @@ describe('a transaction that PostgreSQL rolls back in favour of another', () => 
     for (let n = 1; n <= 6; n++)
       await remit.writer.change(orgId, OPERATOR, () =>
         Promise.resolve({
-          entries: [{ kind: 'test.changed', actor: SYSTEM, data: { n } }],
+          entries: [handMade({ kind: 'test.changed', actor: SYSTEM, data: { n } })],
           reply: () => n,
         }),
       )

@@ -5,7 +5,7 @@ import type { CarriedHeader } from '../../src/ledger/format/carried.ts'
 import { entryHash, headerOf } from '../../src/ledger/format/entry.ts'
 import { verifyExport } from '../../src/ledger/verify/export.ts'
 import type { Eraser } from '../../src/ledger/write/eraser.ts'
-import type { EntryDraft } from '../../src/ledger/format/draft.ts'
+import type { Draft } from '../../src/ledger/format/draft.ts'
 import { verifyDatabase } from '../../src/ledger/verify/database.ts'
 import { eraseEntries } from '../../src/orgs/erase-entries.ts'
 import type { Erasure } from '../../src/orgs/erase-entries.ts'
@@ -20,7 +20,7 @@ const REASON = 'request of the person concerned'
 /** Texts that must be absent afterwards, in the payload and its copies. */
 const SECRET = 'Erika-Mustermann-1964'
 
-const personal = (n: number): EntryDraft => ({
+const personal = (n: number): Draft => ({
   ...decisionDraft(n),
   agent_id: `agent-of-${SECRET}`,
   action: `call.${SECRET}`,

@@ -12,7 +12,7 @@ import { verifyDatabase } from '../../src/ledger/verify/database.ts'
 import { Writer } from '../../src/ledger/write/writer.ts'
 import { OPERATOR } from '../../src/orgs/administration.ts'
 import { rotateLedgerKey } from '../../src/orgs/rotate-ledger-key.ts'
-import { createClock, createTestRemit, DIALECTS } from '@remit/testing'
+import { createClock, createTestRemit, DIALECTS, handMade } from '@remit/testing'
 import type { TestRemit } from '@remit/testing'
 import {
   cutFrom,
@@ -253,7 +253,7 @@ describe.each(DIALECTS)('a head that its key did not sign, on %s', (dialect) => 
 })
 
 const telling = {
-  entries: [{ kind: 'test.told', actor: SYSTEM, data: {} }],
+  entries: [handMade({ kind: 'test.told', actor: SYSTEM, data: {} })],
   reply: () => undefined,
 }
 

@@ -5,7 +5,7 @@ import type { CoreTables } from '../../src/db/schema.ts'
 import { verifyDatabase } from '../../src/ledger/verify/database.ts'
 import { OPERATOR } from '../../src/orgs/administration.ts'
 import { SYSTEM } from '../../src/caller/caller.ts'
-import { createDatabase, createTestRemit } from '@remit/testing'
+import { createDatabase, createTestRemit, handMade } from '@remit/testing'
 import type { TestDatabase, TestRemit } from '@remit/testing'
 import { startCommitProxy } from '../support/commit-proxy.ts'
 import type { CommitProxy } from '../support/commit-proxy.ts'
@@ -128,7 +128,7 @@ describe('a COMMIT on its way to PostgreSQL', () => {
       remit.writer.change(orgId, OPERATOR, async ({ tx }) => {
         await tx.updateTable('organization').set({ name }).where('id', '=', orgId).execute()
         return {
-          entries: [{ kind: 'test.renamed', actor: SYSTEM, data: { name } }],
+          entries: [handMade({ kind: 'test.renamed', actor: SYSTEM, data: { name } })],
           reply: () => name,
         }
       })

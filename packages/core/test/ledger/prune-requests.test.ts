@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CARRIED_KIND, parseCarried } from '../../src/ledger/format/carried.ts'
 import { findCut } from '../../src/ledger/store/cut.ts'
-import type { EntryDraft } from '../../src/ledger/format/draft.ts'
+import type { Draft } from '../../src/ledger/format/draft.ts'
 import { parsePayload } from '../../src/ledger/format/entry.ts'
 import type { StoredEntry } from '../../src/ledger/format/entry.ts'
 import { readEntries } from '../../src/ledger/store/store.ts'
@@ -37,14 +37,14 @@ const KIND: Readonly<Record<string, string>> = {
   rejected: 'decided',
 }
 
-const approval = (kind: string, id: string, status: string): EntryDraft => ({
+const approval = (kind: string, id: string, status: string): Draft => ({
   kind: `approval.${kind}`,
   actor: { type: 'key', id: 'key_1' },
   agent_id: 'payer',
   data: { approval: { id, status } },
 })
 
-const asking = (id: string, policy: number): EntryDraft => ({
+const asking = (id: string, policy: number): Draft => ({
   ...decisionDraft(policy),
   decision: 'needs_approval',
   data: { approval: { id, status: 'pending' }, matched: [{ id: `pol_${policy}`, kind: 'policy' }] },
@@ -55,7 +55,7 @@ class Requests {
   readonly #open = new Map<string, string>()
   #made = 0
 
-  next(roll: (sides: number) => number): EntryDraft[] {
+  next(roll: (sides: number) => number): Draft[] {
     const [id, status] = [...this.#open][roll(Math.max(1, this.#open.size))] ?? []
     if (id === undefined || status === undefined || roll(4) === 0) {
       const name = `apr_${++this.#made}`

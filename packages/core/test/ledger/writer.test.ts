@@ -14,7 +14,7 @@ import { Writer } from '../../src/ledger/write/writer.ts'
 import type { WriterOptions } from '../../src/ledger/write/writer.ts'
 import { OPERATOR } from '../../src/orgs/administration.ts'
 import { SYSTEM } from '../../src/caller/caller.ts'
-import { createTestRemit, DIALECTS } from '@remit/testing'
+import { createTestRemit, DIALECTS, handMade } from '@remit/testing'
 import type { TestRemit } from '@remit/testing'
 import { append, decisionDraft, draftLane } from '../support/drafts.ts'
 
@@ -49,7 +49,7 @@ describe.each(DIALECTS)('the writer on %s', (dialect) => {
       await tx.updateTable('organization').set({ name }).where('id', '=', orgId).execute()
       if (name === 'refused') throw fail('invalid_request', 'not that')
       if (name === 'broken') throw new Error('not that either')
-      const entry = { kind: 'test.renamed', actor: SYSTEM, data: { name } }
+      const entry = handMade({ kind: 'test.renamed', actor: SYSTEM, data: { name } })
       return { entries: name === 'unrecorded' ? [] : [entry], reply: () => name }
     })
 
@@ -107,7 +107,7 @@ describe.each(DIALECTS)('the writer on %s', (dialect) => {
         if (items.some(({ job }) => job === 'poison')) return Promise.reject(new Error('poisoned'))
         return Promise.resolve({
           outcomes: items.map(() => ({
-            entries: [decisionDraft(1)],
+            entries: [handMade(decisionDraft(1))],
             reply: ([recorded]) => recorded!.receipt.seq,
           })),
         })

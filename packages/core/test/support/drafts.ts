@@ -1,11 +1,12 @@
 import type { Receipt } from '@remit/contract'
-import type { EntryDraft } from '../../src/ledger/format/draft.ts'
+import type { Draft } from '../../src/ledger/format/draft.ts'
 import type { Lane } from '../../src/ledger/write/work.ts'
 import { OPERATOR } from '../../src/orgs/administration.ts'
+import { handMade } from '@remit/testing'
 import type { TestClock, TestRemit } from '@remit/testing'
 
 /** A decision as the server records it, varied by `n`; every third is a denial. */
-export const decisionDraft = (n: number): EntryDraft => ({
+export const decisionDraft = (n: number): Draft => ({
   kind: 'authorization.decided',
   actor: { type: 'key', id: `key_${n % 7}` },
   agent_id: `agent-${n % 5}`,
@@ -17,12 +18,12 @@ export const decisionDraft = (n: number): EntryDraft => ({
 })
 
 /** Writes the drafts of a piece as they are, and answers with their receipts. */
-export const draftLane: Lane<readonly EntryDraft[], readonly Receipt[]> = {
+export const draftLane: Lane<readonly Draft[], readonly Receipt[]> = {
   name: 'drafts',
   run: (items) =>
     Promise.resolve({
       outcomes: items.map(({ job }) => ({
-        entries: job,
+        entries: job.map(handMade),
         reply: (recorded) => recorded.map(({ receipt }) => receipt),
       })),
     }),
@@ -32,7 +33,7 @@ export const draftLane: Lane<readonly EntryDraft[], readonly Receipt[]> = {
 export const append = (
   remit: Pick<TestRemit, 'writer'>,
   orgId: string,
-  drafts: readonly EntryDraft[],
+  drafts: readonly Draft[],
 ): Promise<readonly Receipt[]> =>
   remit.writer.submit(draftLane, orgId, drafts, { ...OPERATOR, wantsNote: true })
 

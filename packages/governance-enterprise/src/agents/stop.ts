@@ -21,7 +21,14 @@ export const agentSwitch = ({ writer, offered }: Deps): AgentSwitch => ({
       if (registered) return done(registered, person)
       if ((await release(scope, agentId)) === null)
         throw fail('not_found', `${agentId} is not suspended`)
-      return done(entryOf('agent.resumed', agentId, {}), person)
+      const data = { agent_id: agentId }
+      const resumed = {
+        kind: 'agent.resumed',
+        actor: actorOf(null),
+        agent_id: agentId,
+        data,
+      } as const
+      return done(resumed, person)
     }),
 
   release,
@@ -33,26 +40,22 @@ export async function readStops(db: AnyDatabase, orgId: string): Promise<Map<str
   return new Map((await stops.list(db, orgId)).map(({ agent_id, reason }) => [agent_id, reason]))
 }
 
-const done = (entry: EntryDraft, person?: string) => ({
-  entries: [person === undefined ? entry : { ...entry, data: { ...entry.data, person } }],
+const done = (entry: EntryDraft<'agent.suspended' | 'agent.resumed'>, person?: string) => ({
+  entries: [
+    (person === undefined ? entry : { ...entry, data: { ...entry.data, person } }) as EntryDraft,
+  ],
   reply: () => undefined,
-})
-
-const entryOf = (kind: string, agentId: string, more: EntryDraft['data']): EntryDraft => ({
-  kind,
-  actor: actorOf(null),
-  agent_id: agentId,
-  data: { agent_id: agentId, ...more },
 })
 
 async function stop(
   { tx, orgId, recordedAt }: WriteContext,
   agentId: string,
   reason: string | null,
-): Promise<EntryDraft> {
+): Promise<EntryDraft<'agent.suspended'>> {
   const row = { org_id: orgId, agent_id: agentId, reason: reason ?? '', stopped_at: recordedAt }
   await stops.put(tx, row)
-  return entryOf('agent.suspended', agentId, { reason })
+  const data = { agent_id: agentId, reason }
+  return { kind: 'agent.suspended', actor: actorOf(null), agent_id: agentId, data }
 }
 
 async function release({ tx, orgId }: WriteContext, agentId: string): Promise<string | null> {

@@ -1,10 +1,10 @@
 import type { Approval, ApprovalDecision } from '@remit/contract'
 import { actorOf, fail, isOwn, personOf, settingsOf } from '@remit/core'
-import type { Caller, Change, EntryDraft, Outcome, WriteContext } from '@remit/core'
+import type { Caller, Change, Outcome, WriteContext } from '@remit/core'
 import type { People } from './people.ts'
 import { endOf, statusAt } from './lifecycle.ts'
 import { approvalEntry, partiesOf, wireApproval } from './request.ts'
-import type { ApprovalKind } from './request.ts'
+import type { ApprovalKind, ApprovalMore } from './request.ts'
 import type { ApprovalRequestRow } from '../tables/approvals.ts'
 import { findRequest, moveRequest } from './store.ts'
 import { admitKey, castVote, voterOf } from './vote.ts'
@@ -35,7 +35,7 @@ export const decideApproval =
       ...(outcome === 'approved' && usableUntil(endOf(now, row.approval_ttl_seconds))),
       ...(outcome === 'rejected' && { counts_until: endOf(now, row.cooldown_seconds) }),
     })
-    const kind = outcome === 'pending' ? 'voted' : 'decided'
+    const kind = outcome === 'pending' ? 'approval.voted' : 'approval.decided'
     return changed(kind, moved, scope, admitted, { vote })
   }
 
@@ -48,7 +48,7 @@ export const cancelApproval =
     const status = statusAt(row, scope.now)
     if (status !== 'pending') throw fail('approval_closed', `The request is ${status}`)
     const moved = await moveRequest(scope.tx, row, 'cancelled', closedAt(scope))
-    return changed('cancelled', moved, scope, caller)
+    return changed('approval.cancelled', moved, scope, caller, {})
   }
 
 /** Revokes an approval that was not used. */
@@ -60,7 +60,7 @@ export const revokeApproval =
     const status = statusAt(row, scope.now)
     if (status !== 'approved') throw fail('approval_not_usable', `The request is ${status}`)
     const moved = await moveRequest(scope.tx, row, 'revoked', closedAt(scope))
-    return changed('revoked', moved, scope, caller)
+    return changed('approval.revoked', moved, scope, caller, {})
   }
 
 const usableUntil = (end: string | null) => ({ usable_until: end, counts_until: end })
@@ -92,17 +92,14 @@ const unchanged = (row: ApprovalRequestRow, { now }: WriteContext): Outcomes => 
   reply: () => wireApproval(row, now),
 })
 
-function changed(
-  kind: ApprovalKind,
+function changed<Kind extends ApprovalKind>(
+  kind: Kind,
   row: ApprovalRequestRow,
   { now }: WriteContext,
   caller: Caller | null,
-  data: Readonly<Record<string, unknown>> = {},
+  more: ApprovalMore<Kind>,
 ): Outcomes {
-  const entry: EntryDraft = approvalEntry(kind, row, now, {
-    actor: actorOf(caller),
-    data: { ...data, ...personOf(caller) },
-  })
+  const entry = approvalEntry(kind, row, now, actorOf(caller), { ...more, ...personOf(caller) })
   return {
     entries: [entry],
     reply: ([recorded]) => ({

@@ -1,6 +1,6 @@
-import type { Approval } from '@remit/contract'
+import type { Actor, Approval } from '@remit/contract'
 import { resourceText } from '@remit/core'
-import type { EntryDraft } from '@remit/core'
+import type { EntryData, EntryDraft, EntryKind } from '@remit/core'
 import { requestersOf } from './requesters.ts'
 import { shownText } from './binding.ts'
 import { statusAt } from './lifecycle.ts'
@@ -31,12 +31,7 @@ export const partiesOf = (
 })
 
 /** The part of a request that every entry contains; its facts are only in the entry that opened it. */
-export type ApprovalSummary = Omit<
-  Approval,
-  'context' | 'shown' | 'resource' | 'replaced' | 'ledger' | 'comment_for_agent'
->
-
-function briefOf(row: ApprovalRequestRow, now: number): ApprovalSummary {
+function briefOf(row: ApprovalRequestRow, now: number) {
   const status = statusAt(row, now)
   return {
     id: row.id,
@@ -91,35 +86,28 @@ export function commentForAgent(row: ApprovalRequestRow): string | null {
   return comments.length === 0 ? null : comments.join(' ')
 }
 
-export type ApprovalKind =
-  | 'requested'
-  | 'voted'
-  | 'decided'
-  | 'consumed'
-  | 'expired'
-  | 'cancelled'
-  | 'revoked'
+export type ApprovalKind = Extract<EntryKind, `approval.${string}`>
+
+/** The members of an entry beside the request. */
+export type ApprovalMore<Kind extends ApprovalKind> = Omit<EntryData<Kind>, 'approval'>
 
 /** The entry for an event of a request; the first one also contains its facts. */
-export function approvalEntry(
-  kind: ApprovalKind,
+export function approvalEntry<Kind extends ApprovalKind>(
+  kind: Kind,
   row: ApprovalRequestRow,
   now: number,
-  by: { readonly actor: EntryDraft['actor']; readonly data?: Readonly<Record<string, unknown>> },
+  actor: Actor,
+  more: ApprovalMore<Kind>,
 ): EntryDraft {
   const { resource, context } = wireApproval(row, now)
-  return {
-    kind: `approval.${kind}`,
-    actor: by.actor,
+  const facts = kind === 'approval.requested' ? { context, resource } : {}
+  const entry = {
+    kind,
+    actor,
     agent_id: row.agent_id,
     action: row.action,
     resource: resourceText(resource ?? undefined),
-    data: {
-      approval: {
-        ...briefOf(row, now),
-        ...(kind === 'requested' && { context, resource }),
-      },
-      ...by.data,
-    },
+    data: { approval: { ...briefOf(row, now), ...facts }, ...more },
   }
+  return entry as EntryDraft<ApprovalKind>
 }

@@ -145,8 +145,8 @@ export const approvalStage = ({
       }
       if (effect.does === 'open') opened.push(effect.row)
       const row = effect.does === 'open' ? effect.row : await use(one, effect.known, tx)
-      const kind = effect.does === 'open' ? 'requested' : 'consumed'
-      entries.push(approvalEntry(kind, row, now, { actor: actorOf(caller) }))
+      const kind = effect.does === 'open' ? 'approval.requested' : 'approval.consumed'
+      entries.push(approvalEntry(kind, row, now, actorOf(caller), {}))
     }
     if (opened.length > 0) writes.push(newRequests(opened))
     return entries

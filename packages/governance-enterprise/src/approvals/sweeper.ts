@@ -47,7 +47,7 @@ const expireSome = (writer: Deps['writer'], orgId: string): Promise<number> =>
         closed_at: recordedAt,
         counts_until: null,
       })
-      entries.push(approvalEntry('expired', expired, now, { actor: actorOf(null) }))
+      entries.push(approvalEntry('approval.expired', expired, now, actorOf(null), {}))
     }
     return { entries, reply: () => due.length }
   })

@@ -1,7 +1,7 @@
 import { delegation } from '@remit/contract'
 import type { Permission } from '@remit/contract'
 import { actorOf, fail, firstOf, implement, personOf, Reply, withAgent } from '@remit/core'
-import type { Caller, Deps, EntryDraft, Route } from '@remit/core'
+import type { Caller, Deps, Route } from '@remit/core'
 import { rosterReader } from '../agents/roster.ts'
 import { admitCondition } from '../rules/admit-condition.ts'
 import { ruleWarnings } from '../rules/lint.ts'
@@ -48,7 +48,7 @@ export const delegationRoutes = (deps: Deps): Route[] => {
         const permission = wirePermission(row, chain, now, await readRoster(tx, orgId))
         const warnings = ruleWarnings(toPermission(row), row.effect, now)
         return {
-          entries: [entryOf('permission.granted', permission, admitted), ...further],
+          entries: [{ kind: 'permission.granted', ...headOf(permission, admitted) }, ...further],
           reply: ([recorded]) =>
             new Reply<Permission>(
               { ...permission, warnings, ...(recorded && { ledger: recorded.receipt }) },
@@ -73,13 +73,16 @@ export const delegationRoutes = (deps: Deps): Route[] => {
         if (!row || revoked.length === 0) throw fail('permission_not_found')
         const [permission] = await wirePermissions(tx, readRoster, orgId, [row], now)
         if (!permission) throw fail('permission_not_found')
+        const head = headOf(permission, admitted)
         const parts = []
         for (let start = 0; start < revoked.length; start += IDS_AN_ENTRY)
           parts.push(revoked.slice(start, start + IDS_AN_ENTRY))
         return {
-          entries: parts.map((part) =>
-            entryOf('permission.revoked', permission, admitted, { revoked: part }),
-          ),
+          entries: parts.map((part) => ({
+            kind: 'permission.revoked',
+            ...head,
+            data: { ...head.data, revoked: part },
+          })),
           reply: (recorded) => ({ revoked, ledger: firstOf(recorded).receipt }),
         }
       }),
@@ -95,18 +98,12 @@ export const delegationRoutes = (deps: Deps): Route[] => {
   })
 }
 
-/** The entry contains the whole permission, without its time-dependent members. */
-function entryOf(
-  kind: 'permission.granted' | 'permission.revoked',
-  whole: Permission,
-  caller: Caller | null,
-  more: Readonly<Record<string, unknown>> = {},
-): EntryDraft {
+/** The head and the common data of an entry: the whole permission, without its time-dependent members. */
+function headOf(whole: Permission, caller: Caller | null) {
   const { effective: _, ...permission } = whole
   return {
-    kind,
     actor: actorOf(caller),
     agent_id: permission.agent_id.includes('*') ? null : permission.agent_id,
-    data: { permission, ...more, ...personOf(caller) },
+    data: { permission, ...personOf(caller) },
   }
 }

@@ -4,6 +4,7 @@ import { fail, firstOf, invalid, isOwn, ownAgent, resourceText, withContent } fr
 import type {
   BulkInsert,
   Caller,
+  EntryData,
   EntryDraft,
   Failure,
   Item,
@@ -225,20 +226,19 @@ function actorOf(
 }
 
 /** The given members in canonical order; an empty trace id is omitted. */
-function dataOf(job: AppendRequest, principal: Principal | null): Record<string, unknown> {
-  const { resource, trace_id: traceId } = job
-  const data: Record<string, unknown> = {}
-  if (job.cost_usd !== undefined) data['cost_usd'] = job.cost_usd
-  if (principal?.type === 'credential') data['credential_id'] = principal.id
-  if (job.decision_id !== undefined) data['decision_id'] = job.decision_id
-  if (principal?.type !== 'credential') data['key_id'] = principal?.id ?? null
-  if (job.metadata !== undefined) data['metadata'] = job.metadata
-  if (job.occurred_at !== undefined) data['occurred_at'] = job.occurred_at
-  if (job.outcome !== undefined) data['outcome'] = job.outcome
-  if (typeof resource === 'object' && resource.properties !== undefined) {
-    data['resource_properties'] = resource.properties
+function dataOf(job: AppendRequest, principal: Principal | null): EntryData<typeof APPENDED> {
+  const { cost_usd, decision_id, metadata, occurred_at, outcome, resource, settle, trace_id } = job
+  const properties = typeof resource === 'object' ? resource.properties : undefined
+  return {
+    ...(cost_usd !== undefined && { cost_usd }),
+    ...(principal?.type === 'credential' && { credential_id: principal.id }),
+    ...(decision_id !== undefined && { decision_id }),
+    ...(principal?.type !== 'credential' && { key_id: principal?.id ?? null }),
+    ...(metadata !== undefined && { metadata }),
+    ...(occurred_at !== undefined && { occurred_at }),
+    ...(outcome !== undefined && { outcome }),
+    ...(properties !== undefined && { resource_properties: properties }),
+    ...(settle !== undefined && { settle }),
+    ...(trace_id !== undefined && trace_id !== '' && { trace_id }),
   }
-  if (job.settle !== undefined) data['settle'] = job.settle
-  if (traceId !== undefined && traceId !== '') data['trace_id'] = traceId
-  return data
 }

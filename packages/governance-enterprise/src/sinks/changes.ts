@@ -71,7 +71,11 @@ export function sinkCreation(
     await insertSink(tx, row)
     scope.announce(SINKS)
     const headers = { Location: `/v1/sinks/${id}` }
-    const outcome = recorded('created', row, caller, { from_seq: row.next_seq })
+    const outcome = recorded(row, {
+      kind: 'sink.created',
+      actor: actorOf(caller),
+      data: { from_seq: row.next_seq, ...dataOf(row, caller) },
+    })
     return {
       ...outcome,
       reply: (entries) => new Reply(outcome.reply(entries), { status: 201, headers }),
@@ -100,7 +104,11 @@ export const sinkChange =
     if (!row) throw fail('sink_not_found')
     scope.announce(SINKS)
     const moved = body.from_seq !== undefined && { from_seq: body.from_seq }
-    return recorded('updated', row, caller, { ...moved })
+    return recorded(row, {
+      kind: 'sink.updated',
+      actor: actorOf(caller),
+      data: { ...moved, ...dataOf(row, caller) },
+    })
   }
 
 /** Deletes a sink. */
@@ -109,22 +117,19 @@ export const sinkDeletion =
   async ({ tx, orgId }, caller) => {
     const row = await deleteSink(tx, orgId, id)
     if (!row) throw fail('sink_not_found')
-    return { ...recorded('deleted', row, caller), reply: () => undefined }
+    return {
+      entries: [{ kind: 'sink.deleted', actor: actorOf(caller), data: dataOf(row, caller) }],
+      reply: () => undefined,
+    }
   }
 
-const recorded = (
-  event: 'created' | 'updated' | 'deleted',
-  row: SinkRow,
-  caller: Caller | null,
-  more: EntryDraft['data'] = {},
-): Outcome<Sink> => ({
-  entries: [
-    {
-      kind: `sink.${event}`,
-      actor: actorOf(caller),
-      data: { sink: recordedSink(row), ...more, ...personOf(caller) },
-    },
-  ],
+const dataOf = (row: SinkRow, caller: Caller | null) => ({
+  sink: recordedSink(row),
+  ...personOf(caller),
+})
+
+const recorded = (row: SinkRow, draft: EntryDraft): Outcome<Sink> => ({
+  entries: [draft],
   reply: ([entry]) => ({
     ...wireSink(row, (entry?.row.seq ?? 0) + 1),
     ...(entry && { ledger: entry.receipt }),

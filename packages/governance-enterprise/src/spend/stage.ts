@@ -163,7 +163,7 @@ const isUnused = (usage: SpendUsage | null): boolean =>
   usage !== null && usage.month.spent + usage.month.held === 0
 
 /** The spend in an entry: the caps and the usage; the rest can be derived. */
-function recorded({ amount_usd, daily, monthly }: SpendState): Record<string, unknown> {
+function recorded({ amount_usd, daily, monthly }: SpendState) {
   const kept = (window: SpendState['daily']) =>
     window && { limit_usd: window.limit_usd, spent_usd: window.spent_usd }
   return { amount_usd, daily: kept(daily), monthly: kept(monthly) }

@@ -11,7 +11,7 @@ function told(capUsd: number, fromUsd: number, toUsd: number): unknown[] {
   const caps = { agentId: 'payer', dailyMicro: toMicroUsd(capUsd), monthlyMicro: null }
   const counted = (usd: number) => ({ day: toMicroUsd(usd), month: 0 })
   return thresholdEntries(caps, windows, counted(fromUsd), counted(toUsd)).map(
-    ({ data }) => data['threshold_percent'],
+    ({ data }) => data.threshold_percent,
   )
 }
 
@@ -86,7 +86,7 @@ describe('thresholdsOfHolds', () => {
       ['payer', { day: { spent: 30, held: 25 }, month: { spent: 30, held: 25 } }],
     ])
     const percents = (...holds: ReturnType<typeof hold>[]) =>
-      thresholdsOfHolds(holds, limits, usage, windows).map(({ data }) => data['threshold_percent'])
+      thresholdsOfHolds(holds, limits, usage, windows).map(({ data }) => data.threshold_percent)
 
     expect(percents(hold('payer', 3), hold('other', 90), hold('payer', 3))).toEqual([50])
     expect(percents(hold('payer', 5))).toEqual([])

@@ -30,7 +30,7 @@ export function thresholdEntries(
   windows: Pick<Windows, 'day' | 'month'>,
   before: CountedSpend,
   after: CountedSpend,
-): EntryDraft[] {
+): EntryDraft<'spend.threshold'>[] {
   return [
     ...crossings(caps.agentId, windows.day, caps.dailyMicro, before.day, after.day),
     ...crossings(caps.agentId, windows.month, caps.monthlyMicro, before.month, after.month),
@@ -43,7 +43,7 @@ function crossings(
   cap: number | null,
   before: number,
   after: number,
-): EntryDraft[] {
+): EntryDraft<'spend.threshold'>[] {
   if (cap === null) return []
   return THRESHOLDS.flatMap(({ percent, times, over }) =>
     before * over < cap * times && cap * times <= after * over
@@ -71,7 +71,7 @@ export function thresholdsOfHolds(
   limits: ReadonlyMap<string, Caps>,
   usage: ReadonlyMap<string, SpendUsage | null>,
   windows: Windows,
-): EntryDraft[] {
+): EntryDraft<'spend.threshold'>[] {
   const added = new Map<string, number>()
   for (const { agent_id, held_micro } of holds) {
     if (held_micro > 0 && usage.has(agent_id))

@@ -47,7 +47,8 @@ export const registration =
     const row = newRow(input, making, await releaseStop(scope, agentId))
     await insertAgent(tx, row)
     await setSubjects(scope, agentId, input.federation)
-    return answered([await entryOf('agent.registered', row, scope, caller)], row, scope)
+    const entry = { kind: 'agent.registered', ...(await headOf(row, scope, caller)) } as const
+    return answered([entry], row, scope)
   }
 
 /** Changes an agent. `ifVersion`: the expected version. */
@@ -61,7 +62,7 @@ export const alteration =
       throw fail('version_mismatch', `The agent has version ${before.version}`)
     const { recordedAt: at, configVersion } = scope
     let row = revised({ ...before, ...changedFields(rest) }, at, configVersion)
-    const kinds = Object.keys(rest).length > 0 ? ['agent.updated'] : []
+    const kinds: Kind[] = Object.keys(rest).length > 0 ? ['agent.updated'] : []
     if (status === 'suspended') {
       row = suspended(row, reason ?? null, at)
       kinds.push('agent.suspended')
@@ -71,9 +72,10 @@ export const alteration =
     }
     await updateAgent(scope.tx, row)
     if (rest.federation) await setSubjects(scope, agentId, rest.federation)
-    const entries: EntryDraft[] = []
-    for (const kind of kinds.length > 0 ? kinds : ['agent.updated'])
-      entries.push(await entryOf(kind, row, scope, caller))
+    const head = await headOf(row, scope, caller)
+    const entries = (kinds.length > 0 ? kinds : (['agent.updated'] as const)).map((kind) =>
+      kind === 'agent.suspended' ? suspension(row, head) : { kind, ...head },
+    )
     return answered(entries, row, scope)
   }
 
@@ -86,13 +88,13 @@ export const removal =
     if (ifVersion !== null && ifVersion !== before.version)
       throw fail('version_mismatch', `The agent has version ${before.version}`)
     const { tx, orgId, recordedAt: at } = scope
-    const whole = await entryOf('agent.removed', before, scope, caller)
+    const whole = await headOf(before, scope, caller)
     await replaceSubjects(tx, orgId, agentId, [])
     await updateAgent(tx, revised(tombstone(before, at), at, scope.configVersion))
     const by = actorOf(caller).id
     const ended = await revokeCredentials(tx, orgId, { agent_id: agentId }, { at, by })
     const first = { ...whole.data, revoked_credentials: ended.slice(0, IDS_AN_ENTRY) }
-    const entries: EntryDraft[] = [{ ...whole, data: first }]
+    const entries: EntryDraft[] = [{ kind: 'agent.removed', ...whole, data: first }]
     for (let start = IDS_AN_ENTRY; start < ended.length; start += IDS_AN_ENTRY) {
       const ids = ended.slice(start, start + IDS_AN_ENTRY)
       entries.push({
@@ -114,27 +116,27 @@ export async function suspendAgent(
   scope: WriteContext,
   agentId: string,
   reason: string | null,
-): Promise<EntryDraft | null> {
+): Promise<EntryDraft<'agent.suspended'> | null> {
   const before = await findAgent(scope.tx, scope.orgId, agentId)
   if (!before) return null
   const { recordedAt: at, configVersion } = scope
   const row = revised(suspended(registered(before), reason, at), at, configVersion)
   await updateAgent(scope.tx, row)
-  return entryOf('agent.suspended', row, scope, null)
+  return suspension(row, await headOf(row, scope, null))
 }
 
 /** Resumes an agent on behalf of the operator; null if it was never registered. */
 export async function resumeAgent(
   scope: WriteContext,
   agentId: string,
-): Promise<EntryDraft | null> {
+): Promise<EntryDraft<'agent.resumed'> | null> {
   const before = await findAgent(scope.tx, scope.orgId, agentId)
   if (!before) return null
   if (registered(before).status !== 'suspended')
     throw fail('not_found', `${agentId} is not suspended`)
   const row = revised(resumed(before), scope.recordedAt, scope.configVersion)
   await updateAgent(scope.tx, row)
-  return entryOf('agent.resumed', row, scope, null)
+  return { kind: 'agent.resumed', ...(await headOf(row, scope, null)) }
 }
 
 function registered(row: AgentRow | undefined): AgentRow {
@@ -168,22 +170,25 @@ async function setSubjects(
   await replaceSubjects(tx, orgId, agentId, rows)
 }
 
-async function entryOf(
-  kind: string,
+type Kind = 'agent.updated' | 'agent.suspended' | 'agent.resumed'
+type Head = Pick<EntryDraft<'agent.updated'>, 'actor' | 'agent_id' | 'data'>
+
+/** The head and the common data of an entry. */
+async function headOf(
   row: AgentRow,
   { tx, orgId }: WriteContext,
   caller: Caller | null,
-): Promise<EntryDraft> {
+): Promise<Head> {
   const agent = wireAgent(row, await subjectsOf(tx, orgId, [row.agent_id]))
   const { agent_id } = row
-  const reason = kind === 'agent.suspended' ? { reason: row.suspended_reason } : {}
-  return {
-    kind,
-    actor: actorOf(caller),
-    agent_id,
-    data: { agent, agent_id, ...reason, ...personOf(caller) },
-  }
+  return { actor: actorOf(caller), agent_id, data: { agent, agent_id, ...personOf(caller) } }
 }
+
+const suspension = (row: AgentRow, head: Head): EntryDraft<'agent.suspended'> => ({
+  kind: 'agent.suspended',
+  ...head,
+  data: { ...head.data, reason: row.suspended_reason },
+})
 
 async function answered(
   entries: readonly EntryDraft[],

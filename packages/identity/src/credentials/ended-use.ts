@@ -1,5 +1,5 @@
 import { OPERATOR, upTo } from '@remit/core'
-import type { Deps } from '@remit/core'
+import type { Deps, EntryDraft } from '@remit/core'
 import { LRUCache } from 'lru-cache'
 import type { EndReason, CredentialRecord } from './credential-record.ts'
 import { claimRefusedUse } from './store.ts'
@@ -42,7 +42,7 @@ export class EndedUse {
     return this.#deps.writer.work(orgId, OPERATOR, async ({ tx, now }) => {
       // Other processes see it too; the row decides which of them records it.
       const isFirst = await claimRefusedUse(tx, orgId, id, now)
-      const entry = {
+      const entry: EntryDraft = {
         kind: 'credential.refused',
         actor: { type: 'credential', id },
         agent_id: agentId,

@@ -1,5 +1,5 @@
 import { OPERATOR, ownAgent, toClientError, upTo } from '@remit/core'
-import type { Caller, Deps, Impersonations } from '@remit/core'
+import type { Caller, Deps, EntryDraft, Impersonations } from '@remit/core'
 import { LRUCache } from 'lru-cache'
 
 const MINUTE_MS = 60_000
@@ -31,7 +31,7 @@ export class RefusedImpersonations implements Impersonations {
     const agent_id = ownAgent(caller)
     const earlier = this.#admit(principal.id, asked)
     if (earlier === null) return
-    const entry = {
+    const entry: EntryDraft = {
       kind: 'identity.impersonation.refused',
       actor: { type: principal.type, id: principal.id },
       agent_id,

@@ -35,16 +35,18 @@ export const issuance =
       ...(old && { rotatedFrom: old.id }),
     })
     const credential = wireCredential(minted.row, at)
-    let data: EntryDraft['data'] = { credential, ...personOf(caller) }
+    const head = { actor: actorOf(caller), agent_id: agentId }
+    const data = { credential, ...personOf(caller) }
+    let entry: EntryDraft = { kind: 'credential.issued', ...head, data }
     if (old && input.rotate) {
       const until = isoTime(now + input.rotate.overlap_seconds * 1000)
       const expires_at = until < old.expires_at ? until : old.expires_at
       await endAt(tx, orgId, old.id, expires_at)
-      data = { ...data, rotated_from: { id: old.id, expires_at } }
+      const rotated_from = { id: old.id, expires_at }
+      entry = { kind: 'credential.rotated', ...head, data: { ...data, rotated_from } }
     }
-    const kind = old ? 'credential.rotated' : 'credential.issued'
     return {
-      entries: [{ kind, actor: actorOf(caller), agent_id: agentId, data }],
+      entries: [entry],
       reply: (recorded) => ({
         secret: minted.secret,
         credential,

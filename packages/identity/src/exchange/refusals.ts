@@ -1,5 +1,5 @@
 import { actorOf, OPERATOR, toClientError } from '@remit/core'
-import type { Deps, Requester } from '@remit/core'
+import type { Deps, EntryDraft, Requester } from '@remit/core'
 import { RefusalLog } from './refusal-log.ts'
 import type { TokenRefusal } from './refusal.ts'
 import { digest } from './token-uses.ts'
@@ -63,7 +63,12 @@ export class Refusals {
     const { clock, writer, log } = this.#deps
     for (const { orgId, idpId, count } of this.#log.settle(clock.now())) {
       const data = { reason: 'too_many', idp_id: idpId, count }
-      const entry = { kind: 'token.refused', actor: actorOf(null), reason: 'too_many', data }
+      const entry: EntryDraft = {
+        kind: 'token.refused',
+        actor: actorOf(null),
+        reason: 'too_many',
+        data,
+      }
       try {
         await writer.work(orgId, OPERATOR, () =>
           Promise.resolve({ entries: [entry], reply: () => undefined }),

@@ -149,7 +149,7 @@ function furtherRevoked(ids: readonly string[], idpId: string, by: Caller | null
   for (let at = IDS_AN_ENTRY; at < ids.length; at += IDS_AN_ENTRY) {
     const data = {
       idp_id: idpId,
-      cause: 'issuer_removed',
+      cause: 'issuer_removed' as const,
       credential_ids: ids.slice(at, at + IDS_AN_ENTRY),
       ...personOf(by),
     }

@@ -1,6 +1,6 @@
 import type { Change, EntryDraft, Ids, Sessions, WriteContext } from '@remit/core'
 import { endSessionsOf } from '@remit/core'
-import { personEntry } from '../people/changes.ts'
+import { toPerson } from '../people/changes.ts'
 import {
   addressesOf,
   findByAddress,
@@ -57,7 +57,11 @@ export const signIn =
     await (before ? updatePerson(tx, row) : insertPerson(tx, row))
     const { id, email, name } = row
     const cookie = await sessions.begin(orgId, { id, role, name, email }, tx)
-    const entry = personEntry('signed_in', row, null, { issuer: identity.issuer })
+    const entry: EntryDraft = {
+      kind: 'person.signed_in',
+      actor: { type: 'person', id },
+      data: { member: toPerson(row), issuer: identity.issuer },
+    }
     return { entries: [entry], reply: () => ({ cookie }) }
   }
 

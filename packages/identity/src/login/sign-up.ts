@@ -1,6 +1,6 @@
 import { Attempts, Failure, isOrganizationName, networkOf } from '@remit/core'
 import type { Deps } from '@remit/core'
-import { personEntry } from '../people/changes.ts'
+import { toPerson } from '../people/changes.ts'
 import { foldAddress, insertPerson } from '../people/store.ts'
 import type { Identity } from './provider.ts'
 
@@ -57,7 +57,8 @@ export function signUpsOf({ newOrganization, settings, ids, log }: Deps): SignUp
             last_login_at: null,
           }
           await insertPerson(tx, row)
-          return [personEntry('invited', row, null)]
+          const actor = { type: 'person', id: row.id }
+          return [{ kind: 'person.invited', actor, data: { member: toPerson(row) } }]
         },
       })
       log.info({ orgId: organization.id }, 'an organization signed up')

@@ -1,6 +1,6 @@
 import type { Person, PersonChange, PersonInput } from '@remit/contract'
 import { actorOf, endSessionsOf, fail, hasOtherAdmin, personOf } from '@remit/core'
-import type { Caller, Change, EntryDraft, Ids, Outcome, WriteContext } from '@remit/core'
+import type { Caller, Change, Ids, Outcome, WriteContext } from '@remit/core'
 import type { PersonRow } from '../tables/people.ts'
 import {
   countPeople,
@@ -47,7 +47,7 @@ export const invitation =
       last_login_at: null,
     }
     await insertPerson(tx, row)
-    return recorded('invited', row, caller)
+    return recorded('person.invited', row, caller)
   }
 
 /** Tells whether the identity provider of an organization decides about roles. */
@@ -68,7 +68,7 @@ export const personChange =
     }
     await updatePerson(tx, row)
     const isStopped = row.status === 'disabled' && before.status !== 'disabled'
-    return recorded(isStopped ? 'disabled' : 'updated', row, caller)
+    return recorded(isStopped ? 'person.disabled' : 'person.updated', row, caller)
   }
 
 /** Removes a person. */
@@ -80,7 +80,7 @@ export const personRemoval =
     if (isAdmin(row)) await keepAdmin(tx, row)
     await removePerson(tx, orgId, id)
     await endSessionsOf(tx, orgId, id)
-    return { ...recorded('removed', row, caller), reply: () => undefined }
+    return { ...recorded('person.removed', row, caller), reply: () => undefined }
   }
 
 async function findIn({ tx, orgId }: WriteContext, id: string): Promise<PersonRow> {
@@ -105,27 +105,9 @@ async function keepAdmin(tx: WriteContext['tx'], { org_id, id }: PersonRow): Pro
   if (!(await hasOtherAdmin(tx, org_id, ''))) throw fail('last_admin')
 }
 
-export type PersonEvent =
-  | 'invited'
-  | 'updated'
-  | 'disabled'
-  | 'removed'
-  | 'signed_in'
-  | 'signed_out'
+type PersonKind = 'person.invited' | 'person.updated' | 'person.disabled' | 'person.removed'
 
-/** Returns the entry of a person. */
-export const personEntry = (
-  event: PersonEvent,
-  row: PersonRow,
-  caller: Caller | null,
-  more: EntryDraft['data'] = {},
-): EntryDraft => ({
-  kind: `person.${event}`,
-  actor: caller ? actorOf(caller) : { type: 'person', id: row.id },
-  data: { member: toPerson(row), ...more, ...personOf(caller) },
-})
-
-const recorded = (event: PersonEvent, row: PersonRow, caller: Caller | null): Outcome<Person> => ({
-  entries: [personEntry(event, row, caller)],
+const recorded = (kind: PersonKind, row: PersonRow, caller: Caller | null): Outcome<Person> => ({
+  entries: [{ kind, actor: actorOf(caller), data: { member: toPerson(row), ...personOf(caller) } }],
   reply: ([entry]) => ({ ...toPerson(row), ...(entry && { ledger: entry.receipt }) }),
 })

@@ -1,7 +1,9 @@
 import type { Actor } from '@remit/contract'
 
-/** An entry to append: everything except its position in the chain. */
-export interface EntryDraft {
+export type { EntryData, EntryDraft, EntryKind } from '@remit/contract/entries'
+
+/** An entry of any kind to append: everything except its position in the chain. */
+export interface Draft {
   readonly kind: string
   readonly actor: Actor
   readonly agent_id?: string | null

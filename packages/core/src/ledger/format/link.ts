@@ -1,6 +1,6 @@
 import type { LedgerEntryRow, LedgerHeadRow } from '../../db/schema.ts'
 import { CARRIED_KIND } from './carried.ts'
-import type { EntryDraft } from './draft.ts'
+import type { Draft } from './draft.ts'
 import { commitmentOf, entryHash, headerOf, payloadText } from './entry.ts'
 import type { EntryPayload } from './entry.ts'
 import { MerkleTree, decodeFrontier, encodeFrontier, rootOf } from './merkle.ts'
@@ -47,7 +47,7 @@ type End = Pick<LedgerHeadRow, 'org_id' | 'size' | 'hash' | 'frontier'>
  */
 export function linkEntries(
   end: End,
-  drafts: readonly EntryDraft[],
+  drafts: readonly Draft[],
   recordedAt: string,
   newSalt: () => string,
 ): Linked {
@@ -77,7 +77,7 @@ export function linkEntries(
 
 type Place = Pick<LedgerEntryRow, 'org_id' | 'seq' | 'prev_hash' | 'recorded_at'>
 
-function linkOne(place: Place, draft: EntryDraft, salt: string): LinkedEntry {
+function linkOne(place: Place, draft: Draft, salt: string): LinkedEntry {
   const { kind, actor, data } = draft
   const { action = null, agent_id = null, decision = null, reason = null, resource = null } = draft
   const content: EntryPayload = { action, actor, agent_id, data, decision, reason, resource }

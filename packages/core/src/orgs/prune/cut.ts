@@ -3,6 +3,7 @@ import type { Database } from '../../db/open.ts'
 import { fail } from '../../base/errors.ts'
 import { SYSTEM } from '../../caller/caller.ts'
 import { findCut, ownEntries } from '../../ledger/store/cut.ts'
+import type { EntryData } from '../../ledger/format/draft.ts'
 import { parsePayload } from '../../ledger/format/entry.ts'
 import { ledgerIdOf } from '../../ledger/read/export-entries.ts'
 import { findHead } from '../../ledger/store/store.ts'
@@ -62,7 +63,7 @@ async function recordOf(
   { tx, orgId, recordedAt }: WriteContext,
   plan: PrunePlan,
   facts: CutFacts,
-): Promise<Record<string, unknown>> {
+): Promise<EntryData<'ledger.pruned'>> {
   const { from_seq, cut, cutoff, retention_days, short, point, now } = plan
   const head = await findHead(tx, orgId)
   const { export_sha256, redacted, carried, reason, person } = facts
@@ -92,10 +93,13 @@ async function recordOf(
 const KEPT_RECORDS = 1_000
 
 /** Returns the last record and the ones that it names, as it may be pruned later. */
-async function earlierOf(db: Database<CoreTables>, orgId: string): Promise<unknown[]> {
+async function earlierOf(
+  db: Database<CoreTables>,
+  orgId: string,
+): Promise<EntryData<'ledger.pruned'>['earlier']> {
   const [last] = await ownEntries(db, orgId, 'ledger.pruned', { last: 1 })
   if (!last) return []
   const { cut, cutoff, pruned_at, earlier } = parsePayload(last.payload ?? '')?.data ?? {}
-  const older = Array.isArray(earlier) ? (earlier as unknown[]) : []
+  const older = Array.isArray(earlier) ? (earlier as EntryData<'ledger.pruned'>['earlier']) : []
   return [...older, { seq: last.seq, cut, cutoff, pruned_at }].slice(-KEPT_RECORDS)
 }

@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import type { WebhookEvent } from '../webhooks.ts'
+
+/** The parts of the cached rules of an organization. */
+export type SnapshotPart =
+  | 'agents'
+  | 'approval_rules'
+  | 'modes'
+  | 'permissions'
+  | 'policies'
+  | 'spend_limits'
+  | 'stops'
+
+/** One kind of ledger entry: its shape, and what the server does with such entries. */
+export interface EntryKindRow<Data extends z.ZodObject = z.ZodObject> {
+  /** When it is written, for docs/entry-kinds.md. */
+  readonly says: string
+  /**
+   * The members of `data`, strict for writers. Descriptions are shown in docs/entry-kinds.md. A new
+   * member is optional: earlier entries lack it.
+   */
+  readonly data: Data
+  /** Whether the entry has an `agent_id`: credentials of that agent may read it. */
+  readonly agent: 'always' | 'sometimes' | 'never'
+  /** The event of webhooks; a function if it depends on the decision. */
+  readonly event: WebhookEvent | ((decision: string | null) => WebhookEvent | null) | null
+  /**
+   * What pruning carries over: every entry (`state`), the last one (`last`), those of approval
+   * requests that are open at the cut (`open_request`), or none.
+   */
+  readonly carried: 'state' | 'last' | 'open_request' | 'no'
+  /** The administrative change for sinks; its object is the first part of the kind. */
+  readonly change: {
+    readonly area: 'iam' | 'configuration'
+    readonly does: 'creation' | 'change' | 'deletion'
+  } | null
+  /** The cached rules that it can change; `all` unless proven narrower. */
+  readonly touches: readonly SnapshotPart[] | 'all'
+}
+
+/** Rows by kind. */
+export type EntryRows = Readonly<Record<string, EntryKindRow>>
+
+/** The columns of an event, which changes no state. */
+export const EVENT = { event: null, carried: 'no', change: null, touches: [] } as const
+
+/** The person of the key or session that made a change. */
+export const by = { person: z.string().optional() }
+
+/** A JSON object with members of any name. */
+export const json = z.record(z.string(), z.unknown())

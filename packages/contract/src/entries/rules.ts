@@ -1,0 +1,120 @@
+import { z } from 'zod'
+import { ApprovalRule } from '../approvals.ts'
+import { AgentMode, Permission } from '../delegation.ts'
+import { ChangeReason, Policy } from '../policies.ts'
+import { SpendLimit } from '../spend-limits.ts'
+import { TrustPolicy } from '../trust.ts'
+import { by } from './row.ts'
+import type { EntryRows } from './row.ts'
+
+const state = { agent: 'never', event: null, carried: 'state' } as const
+
+const creation = { area: 'configuration', does: 'creation' } as const
+const change = { area: 'configuration', does: 'change' } as const
+const deletion = { area: 'configuration', does: 'deletion' } as const
+
+const policy = Policy.strict()
+const reason = { change_reason: ChangeReason.optional().meta({ description: '' }) }
+const policies = {
+  ...state,
+  data: z.strictObject({ policy, ...reason, ...by }),
+  touches: ['policies'],
+} as const
+
+const approvalRules = {
+  ...state,
+  data: z.strictObject({
+    approval_rule: ApprovalRule.omit({ warnings: true, ledger: true }).strict(),
+    ...by,
+  }),
+  touches: ['approval_rules'],
+} as const
+
+const spend_limit = SpendLimit.omit({ spent: true, ledger: true }).strict()
+
+const permission = Permission.omit({ effective: true, warnings: true, ledger: true }).strict()
+
+const trustPolicies = {
+  ...state,
+  data: z.strictObject({ policy: TrustPolicy.strict(), ...by }),
+  touches: 'all',
+} as const
+
+export const rules = {
+  'policy.created': { ...policies, says: 'a policy rule was created', change: creation },
+  'policy.updated': {
+    ...policies,
+    says: 'a policy rule was replaced',
+    data: policies.data.extend({ policy: policy.describe('the whole new version') }),
+    change,
+  },
+  'policy.deleted': { ...policies, says: 'a policy rule was deleted', change: deletion },
+  'approval_rule.set': {
+    ...approvalRules,
+    says: 'an approval rule was created or replaced',
+    change,
+  },
+  'approval_rule.removed': {
+    ...approvalRules,
+    says: 'an approval rule was removed',
+    change: deletion,
+  },
+  'spend_limit.set': {
+    ...state,
+    says: 'a spend limit was created or replaced',
+    data: z.strictObject({ spend_limit, ...by }),
+    agent: 'always',
+    change,
+    touches: ['spend_limits'],
+  },
+  'spend_limit.removed': {
+    ...state,
+    says: 'a spend limit was removed',
+    data: z.strictObject({ agent_id: z.string(), spend_limit, ...by }),
+    agent: 'always',
+    change: deletion,
+    touches: ['spend_limits'],
+  },
+  'permission.granted': {
+    ...state,
+    says: 'a permission or denial was granted or replaced',
+    data: z.strictObject({ permission, ...by }),
+    agent: 'sometimes',
+    change: { area: 'iam', does: 'creation' },
+    touches: ['permissions'],
+  },
+  'permission.revoked': {
+    ...state,
+    says: 'a permission was revoked, with its delegations',
+    data: z.strictObject({
+      permission,
+      revoked: z.array(z.string()).describe('ids; more than 500 are split over several entries'),
+      ...by,
+    }),
+    agent: 'sometimes',
+    change: { area: 'iam', does: 'deletion' },
+    touches: ['permissions'],
+  },
+  'agent_mode.set': {
+    ...state,
+    says: 'the mode of an agent was set: open or granted',
+    data: z.strictObject({
+      agent_id: z.string(),
+      mode: AgentMode.meta({ description: '' }),
+      ...by,
+    }),
+    agent: 'always',
+    change: { area: 'iam', does: 'change' },
+    touches: ['modes'],
+  },
+  'trust_policy.created': {
+    ...trustPolicies,
+    says: 'a trust policy was created',
+    change: creation,
+  },
+  'trust_policy.deleted': {
+    ...trustPolicies,
+    says: 'a trust policy was deleted',
+    change: deletion,
+  },
+} as const satisfies EntryRows
