@@ -1,4 +1,4 @@
-import type { Dialect } from '@remit/core'
+import type { Dialect } from '@remit/core/db'
 import { createInstallation } from './installation.ts'
 import { alternate, median, ratio } from './report.ts'
 import type { Result } from './report.ts'

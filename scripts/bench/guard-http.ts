@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http'
 import { GuardRequest } from '@remit/contract'
-import { checkContent } from '@remit/core'
+import { inspectContent } from '@remit/core/guard'
 import { createTestRemit } from '@remit/testing'
 import { delayOf } from './delay.ts'
 import { createInstallation } from './installation.ts'
@@ -31,7 +31,9 @@ export async function overHttp(texts: readonly string[], requests: number): Prom
   const installation = await createInstallation('sqlite')
   const guard = await startServer({ kind: 'remit', ...installation })
   const echo = await startServer({ kind: 'echo' })
-  const harmless = texts.filter((content) => !checkContent(GuardRequest.parse({ content })).flagged)
+  const harmless = texts.filter(
+    (content) => !inspectContent(GuardRequest.parse({ content })).flagged,
+  )
   const passing = harmless.map((content) => JSON.stringify({ content }))
   const attacks = texts.map((text) => JSON.stringify({ content: (ATTACK + text).slice(0, 500) }))
   const { key } = guard.organization

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { GuardRequest } from '@remit/contract'
-import { checkContent } from '@remit/core'
+import { inspectContent } from '@remit/core/guard'
 import { heldByTexts, overHttp } from './guard-http.ts'
 import { median, quantile } from './report.ts'
 import type { Result } from './report.ts'
@@ -79,7 +79,7 @@ function inProcess(requests: readonly GuardRequest[], checks: number): number[] 
     const one = requests[i % requests.length]
     if (!one) continue
     const started = performance.now()
-    checkContent(one)
+    inspectContent(one)
     if (i >= checks) taken.push(performance.now() - started)
   }
   return taken

@@ -5,7 +5,7 @@
  * from its attacks; `all` are all of them at once.
  */
 import { parseArgs } from 'node:util'
-import type { Dialect } from '@remit/core'
+import type { Dialect } from '@remit/core/db'
 import { appendSuite } from './append.ts'
 import { failoverSuite } from './failover.ts'
 import { isolationSuite } from './isolation/suite.ts'

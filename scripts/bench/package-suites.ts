@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
-import type { Dialect, Module } from '@remit/core'
+import type { Dialect } from '@remit/core/db'
+import type { Module } from '@remit/core/module'
 import { loadModules } from '../../apps/server/src/boot/modules.ts'
 import { createInstallation } from './installation.ts'
 import { alternate, median, quantile, ratio } from './report.ts'

@@ -1,4 +1,4 @@
-import { builtInScorers } from '@remit/core'
+import { builtInScorers } from '@remit/core/scorers'
 import type { ResultToScore } from '@remit/contract'
 import { ExactMatch, JSONDiff, Levenshtein, ListContains, NumericDiff, ValidJSON } from 'autoevals'
 import { l as rougeL } from 'js-rouge'

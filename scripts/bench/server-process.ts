@@ -5,17 +5,14 @@
 import { createPrivateKey, createSecretKey, randomBytes } from 'node:crypto'
 import { Hono } from 'hono'
 import { pino } from 'pino'
-import {
-  createLedgerSigner,
-  createOrganization,
-  createRemit,
-  createSecretBox,
-  openDatabase,
-  randomIds,
-  SECRETS_KEY_BYTES,
-  systemClock,
-} from '@remit/core'
-import type { CoreTables, Tracer } from '@remit/core'
+import { randomIds, systemClock } from '@remit/core/base'
+import { openDatabase } from '@remit/core/db/open'
+import type { CoreTables } from '@remit/core/db'
+import { createLedgerSigner } from '@remit/core/ledger/proofs'
+import { createOrganization } from '@remit/core/orgs'
+import { createSecretBox, SECRETS_KEY_BYTES } from '@remit/core/secrets'
+import { createRemit } from '@remit/core/server'
+import type { Tracer } from '@remit/core/telemetry'
 import { nearNodes } from '../../apps/server/src/boot/database.ts'
 import { listen } from '../../apps/server/src/boot/listen.ts'
 import { referencePages } from '../../apps/server/src/boot/reference-pages.ts'

@@ -1,5 +1,7 @@
-import { listOrganizations, openDatabase, verifyDatabase } from '@remit/core'
-import type { CoreTables } from '@remit/core'
+import { openDatabase } from '@remit/core/db/open'
+import type { CoreTables } from '@remit/core/db'
+import { verifyDatabase } from '@remit/core/ledger/records'
+import { listOrganizations } from '@remit/core/orgs'
 
 const PAGE = 5_000
 

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { generateKey } from '@remit/core'
+import { generateKey } from '@remit/core/keys'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasModules } from '../src/boot/modules.ts'

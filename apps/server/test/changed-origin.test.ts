@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LedgerVerification } from '@remit/contract'
-import type { VerifyReport } from '@remit/core'
+import type { VerifyReport } from '@remit/core/ledger/records'
 import { someDialects } from '@remit/testing'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

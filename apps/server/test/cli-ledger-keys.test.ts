@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseVerifierKey } from '@remit/core'
+import { parseVerifierKey } from '@remit/core/ledger/proofs'
 import { someDialects } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cli, cliJson, createOrg } from './support/cli.ts'

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { ScorersAnswer } from '@remit/contract'
-import { builtInScorers } from '@remit/core'
+import { builtInScorers } from '@remit/core/scorers'
 import { describe, expect, test } from 'vitest'
 import { cli } from './support/cli.ts'
 

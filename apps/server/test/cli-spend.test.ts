@@ -1,5 +1,6 @@
-import { generateKey, on } from '@remit/core'
-import type { AnyDatabase, Dialect } from '@remit/core'
+import { on } from '@remit/core/db'
+import type { AnyDatabase, Dialect } from '@remit/core/db'
+import { generateKey } from '@remit/core/keys'
 import { DIALECTS } from '@remit/testing'
 import { sql } from 'kysely'
 import { pino } from 'pino'

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { generateKey } from '@remit/core'
+import { generateKey } from '@remit/core/keys'
 import { describe, expect, test } from 'vitest'
 import { ConfigError, ignoredNames, readConfig } from '../src/settings/config.ts'
 import { sortNames } from '../src/settings/environment-names.ts'

@@ -1,4 +1,4 @@
-import { resumeOrganization, setLimits, setSettings, suspendOrganization } from '@remit/core'
+import { resumeOrganization, setLimits, setSettings, suspendOrganization } from '@remit/core/orgs'
 import { apiOf, createClock, createTestRemit, DIALECTS } from '@remit/testing'
 import type { Api, TestClock, TestRemit } from '@remit/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'

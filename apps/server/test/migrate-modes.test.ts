@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { generateKey } from '@remit/core'
+import { generateKey } from '@remit/core/keys'
 import { freePort, runStatement } from '@remit/testing'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'

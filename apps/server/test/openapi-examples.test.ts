@@ -1,5 +1,5 @@
 import { endpoints } from '@remit/contract'
-import { createOutbound } from '@remit/core'
+import { createOutbound } from '@remit/core/net'
 import { createTestRemit, startLoginProvider } from '@remit/testing'
 import type { TestRemit } from '@remit/testing'
 import { Ajv2020 } from 'ajv/dist/2020.js'

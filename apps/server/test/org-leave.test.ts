@@ -3,22 +3,18 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { SYSTEM } from '@remit/core/caller'
+import { on, organizationIds, organizationTables } from '@remit/core/db'
+import type { AnyDatabase } from '@remit/core/db'
+import { createLedgerSigner, openCheckpoint, parseVerifierKey } from '@remit/core/ledger/proofs'
 import {
-  createLedgerSigner,
   deleteOrganization,
   exportConfiguration,
   findDeleted,
-  on,
-  openCheckpoint,
   OPERATOR,
-  organizationIds,
-  organizationTables,
-  parseVerifierKey,
   scheduleDeletion,
-  SYSTEM,
   suspendOrganization,
-} from '@remit/core'
-import type { AnyDatabase } from '@remit/core'
+} from '@remit/core/orgs'
 import { apiOf, citusNodes, createClock, createTestRemit, DIALECTS, handMade } from '@remit/testing'
 import type { Api, TestClock, TestRemit } from '@remit/testing'
 import { sql } from 'kysely'

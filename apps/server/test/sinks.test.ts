@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { generateKey } from '@remit/core'
+import { generateKey } from '@remit/core/keys'
 import { DIALECTS, runs } from '@remit/testing'
 import { sql } from 'kysely'
 import { describe, expect, it, vi } from 'vitest'

@@ -1,4 +1,6 @@
-import { dialectOf, generateOperatorKey, operatorKeyLine, verifyExport } from '@remit/core'
+import { dialectOf } from '@remit/core/db'
+import { verifyExport } from '@remit/core/ledger/records'
+import { generateOperatorKey, operatorKeyLine } from '@remit/core/server'
 import { createClock, someDialects } from '@remit/testing'
 import type { Api, CallOptions } from '@remit/testing'
 import { sql } from 'kysely'

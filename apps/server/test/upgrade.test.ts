@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { generateKey } from '@remit/core'
+import { generateKey } from '@remit/core/keys'
 import { runs } from '@remit/testing/pure'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules } from '../src/boot/modules.ts'

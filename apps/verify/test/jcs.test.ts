@@ -1,4 +1,4 @@
-import { canonicalJson } from '@remit/core'
+import { canonicalJson } from '@remit/contract/json'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { canonical, JsonError, parseJson } from '../src/jcs.ts'

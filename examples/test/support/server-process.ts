@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { generateKey } from '@remit/core'
+import { generateKey } from '@remit/core/keys'
 import { bundledProgram, programEnv, SOURCE_FLAGS } from '@remit/testing/pure'
 
 /** A server in a process of its own, on a port and a database that stay. */

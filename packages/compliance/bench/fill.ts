@@ -1,6 +1,6 @@
 import { createPrivateKey } from 'node:crypto'
-import type { EntryDraft } from '@remit/core'
-import { OPERATOR } from '@remit/core'
+import type { EntryDraft } from '@remit/core/ledger/lanes'
+import { OPERATOR } from '@remit/core/orgs'
 import { createClock, createTestRemit } from '@remit/testing'
 import type { TestRemit } from '@remit/testing'
 import type { Unstarted } from './suites.ts'

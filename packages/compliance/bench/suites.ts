@@ -2,7 +2,7 @@
  * Suites of this package for `pnpm bench`, which finds this file by its place: open code does not
  * know the package.
  */
-import type { Module } from '@remit/core'
+import type { Module } from '@remit/core/module'
 import { complianceSuite } from './compliance.ts'
 import { statsSuite } from './stats.ts'
 

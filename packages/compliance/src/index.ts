@@ -1,4 +1,4 @@
-import { defineModule } from '@remit/core'
+import { defineModule } from '@remit/core/module'
 import { operatorOf } from './operator.ts'
 import { previewRoutes } from './preview/routes.ts'
 import { reportsOf } from './report/index.ts'

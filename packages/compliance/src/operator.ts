@@ -1,5 +1,6 @@
-import { fail, OPERATOR } from '@remit/core'
-import type { Compliance, Deps } from '@remit/core'
+import { fail } from '@remit/core/base'
+import type { Compliance, Deps } from '@remit/core/module'
+import { OPERATOR } from '@remit/core/orgs'
 import { requestReport } from './report/request-report.ts'
 import { renderingOf } from './report/formats.ts'
 import { Generator } from './report/generator.ts'

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { ReadyReport } from '@remit/contract'
-import { on } from '@remit/core'
+import { on } from '@remit/core/db'
 import { createApi, createClock, readyReport, someDialects } from '@remit/testing'
 import type { Api } from '@remit/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'

@@ -1,14 +1,8 @@
 import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  createWitness,
-  deleteOrganization,
-  openRemoteKey,
-  parseKeyReference,
-  scheduleDeletion,
-  suspendOrganization,
-} from '@remit/core'
+import { createWitness, openRemoteKey, parseKeyReference } from '@remit/core/kms'
+import { deleteOrganization, scheduleDeletion, suspendOrganization } from '@remit/core/orgs'
 import { KEY_SERVICE_ENV, createClock, someDialects, startKeyService } from '@remit/testing'
 import type { TestClock, TestRemitOptions } from '@remit/testing'
 import { pino } from 'pino'

@@ -1,5 +1,5 @@
 import type { ReportContent } from '@remit/contract'
-import { eraseEntries } from '@remit/core'
+import { eraseEntries } from '@remit/core/orgs'
 import { createApi, createClock, DIALECTS, prune, readyReport, someDialects } from '@remit/testing'
 import { expect, test } from 'vitest'
 import compliance from '../src/index.ts'

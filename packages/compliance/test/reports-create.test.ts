@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { ReadyReport } from '@remit/contract'
-import { canonicalJson } from '@remit/core'
+import { canonicalJson } from '@remit/contract/json'
 import { someDialects } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createPlayed, QUARTER } from './support/reports.ts'

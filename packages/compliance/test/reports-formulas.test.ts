@@ -1,5 +1,7 @@
 import { CSV_PARTS } from '@remit/contract'
-import { createOrganization, isOrganizationName, createLedgerSigner, randomIds } from '@remit/core'
+import { randomIds } from '@remit/core/base'
+import { createLedgerSigner } from '@remit/core/ledger/proofs'
+import { createOrganization, isOrganizationName } from '@remit/core/orgs'
 import { pino } from 'pino'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { withoutFormulas } from '@remit/contract/fit'

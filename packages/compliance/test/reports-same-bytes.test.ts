@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { ReadyReport } from '@remit/contract'
-import type { Dialect } from '@remit/core'
+import type { Dialect } from '@remit/core/db'
 import {
   SOURCE_FLAGS,
   apiOf,

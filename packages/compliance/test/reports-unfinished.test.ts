@@ -1,5 +1,5 @@
-import { fail, isoTime } from '@remit/core'
-import type { Dialect } from '@remit/core'
+import { fail, isoTime } from '@remit/core/base'
+import type { Dialect } from '@remit/core/db'
 import { fullDialects, someDialects } from '@remit/testing'
 import type { Api } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'

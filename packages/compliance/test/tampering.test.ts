@@ -1,7 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto'
 import type { LedgerVerification } from '@remit/contract'
-import { createLedgerSigner, OPERATOR, SYSTEM } from '@remit/core'
-import type { LedgerSigner } from '@remit/core'
+import { SYSTEM } from '@remit/core/caller'
+import { createLedgerSigner } from '@remit/core/ledger/proofs'
+import type { LedgerSigner } from '@remit/core/ledger/proofs'
+import { OPERATOR } from '@remit/core/orgs'
 import {
   apiOf,
   createClock,

@@ -1,5 +1,5 @@
-import { openDatabase } from '@remit/core'
-import type { CoreTables } from '@remit/core'
+import { openDatabase } from '@remit/core/db/open'
+import type { CoreTables } from '@remit/core/db'
 import { createTestRemit, someDialects } from '@remit/testing'
 import type { TestRemit } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -2,8 +2,9 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { OPERATOR, SYSTEM } from '@remit/core'
-import type { Draft } from '@remit/core'
+import { SYSTEM } from '@remit/core/caller'
+import type { Draft } from '@remit/core/ledger/lanes'
+import { OPERATOR } from '@remit/core/orgs'
 import {
   apiOf,
   createClock,

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import { OPERATOR, SYSTEM } from '@remit/core'
+import { SYSTEM } from '@remit/core/caller'
+import { OPERATOR } from '@remit/core/orgs'
 import { apiOf, createApi, createTestRemit, handMade, someDialects } from '@remit/testing'
 import type { Api } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'

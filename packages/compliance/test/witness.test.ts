@@ -1,14 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  createLedgerSigner,
-  createWitness,
-  openRemoteKey,
-  OPERATOR,
-  parseKeyReference,
-  SYSTEM,
-} from '@remit/core'
+import { SYSTEM } from '@remit/core/caller'
+import { createWitness, openRemoteKey, parseKeyReference } from '@remit/core/kms'
+import { createLedgerSigner } from '@remit/core/ledger/proofs'
+import { OPERATOR } from '@remit/core/orgs'
 import {
   apiOf,
   createClock,

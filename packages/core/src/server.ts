@@ -41,7 +41,6 @@ import { ComputePool } from './threads/pool.ts'
 import { Share } from './threads/share.ts'
 import type { Remit, RemitOptions } from './remit.ts'
 
-export type { LicensePeriod } from './http/session-routes.ts'
 export type { Remit, RemitOptions } from './remit.ts'
 
 const NO_SIGN_IN: SessionSettings = { keyLogin: false, place: () => null }

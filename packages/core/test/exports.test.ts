@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,22 +12,81 @@ import { openLedger } from '../src/exports/ledger.ts'
 import { listScorers, scoreResults } from '../src/exports/scorers.ts'
 
 const run = promisify(execFile)
+const PACKAGE = join(import.meta.dirname, '..')
+const manifest = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as {
+  readonly exports: Readonly<Record<string, Readonly<Record<string, string>>>>
+}
 
-/** The npm packages that a process loads when it imports one module and nothing else. */
-async function packagesOf(specifier: string): Promise<string[]> {
+/** Most modules that a process loads with one sub-path; null for those whose packages are tested below. */
+const MOST_MODULES: Readonly<Record<string, number | null>> = {
+  './base': 20,
+  './caller': 6,
+  './db': 280,
+  './db/open': 345,
+  './decision': 20,
+  './decision/recorded': 190,
+  './guard': null,
+  './guard/internals': null,
+  './http': 230,
+  './http/console': 290,
+  './json': null,
+  './keys': 300,
+  './kms': 20,
+  './ledger': null,
+  './ledger/lanes': 12,
+  './ledger/proofs': 25,
+  './ledger/records': 330,
+  './module': 5,
+  './net': 20,
+  './orgs': 540,
+  './scorers': null,
+  './secrets': 20,
+  './server': null,
+  './telemetry': 20,
+  './threads': 20,
+}
+
+/** The modules that a process loads when it imports one and nothing else. */
+async function modulesOf(specifier: string): Promise<string[]> {
   const program = `
     const { registerHooks } = require('node:module')
     const urls = []
     registerHooks({ load: (url, context, next) => (urls.push(url), next(url, context)) })
     import(${JSON.stringify(specifier)}).then(() => console.log(JSON.stringify(urls)))`
-  const options = { cwd: join(import.meta.dirname, '..') }
+  const options = { cwd: PACKAGE }
   const args = ['--conditions=@remit/source', '--eval', program]
   const { stdout } = await run(process.execPath, args, options)
-  const names = (JSON.parse(stdout) as string[]).flatMap(
+  return (JSON.parse(stdout) as string[]).filter((url) => !url.startsWith('node:'))
+}
+
+async function packagesOf(specifier: string): Promise<string[]> {
+  const names = (await modulesOf(specifier)).flatMap(
     (url) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? [],
   )
   return [...new Set(names)]
 }
+
+describe('the sub-paths of @remit/core', () => {
+  it('are those of this table, and the package itself cannot be imported', () => {
+    expect(Object.keys(manifest.exports).toSorted()).toEqual(Object.keys(MOST_MODULES).toSorted())
+    expect(() => import.meta.resolve('@remit/core')).toThrow('No "exports" main defined')
+  })
+
+  it.each(Object.keys(manifest.exports))('%s names what it exports', (path) => {
+    const entry = manifest.exports[path]?.['@remit/source'] ?? ''
+
+    expect(readFileSync(join(PACKAGE, entry), 'utf8')).not.toMatch(/^export (?:type )?\*/m)
+  })
+
+  it.each(Object.entries(MOST_MODULES).filter(([, most]) => most !== null))(
+    '%s loads at most %i modules',
+    async (path, most) => {
+      const loaded = await modulesOf(`@remit/core${path.slice(1)}`)
+
+      expect(loaded.length, loaded.join('\n')).toBeLessThanOrEqual(most ?? 0)
+    },
+  )
+})
 
 describe('importing a sub-path loads only the packages it needs:', () => {
   it('@remit/core/json: none', async () => {
@@ -55,8 +115,13 @@ describe('importing a sub-path loads only the packages it needs:', () => {
     )
   })
 
-  it('@remit/core/reading: no server', async () => {
-    const loaded = await packagesOf('@remit/core/reading')
+  it('@remit/core/ledger/records and @remit/core/db/open: no server', async () => {
+    const paths = [
+      '@remit/core/ledger/records',
+      '@remit/core/db/open',
+      '@remit/core/decision/recorded',
+    ]
+    const loaded = (await Promise.all(paths.map(packagesOf))).flat()
 
     expect(loaded).toContain('better-sqlite3')
     expect(loaded).not.toEqual(

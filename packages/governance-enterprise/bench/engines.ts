@@ -1,6 +1,6 @@
 import { preparsePolicySet, statefulIsAuthorized } from '@cedar-policy/cedar-wasm/nodejs'
-import { DecisionMeter } from '@remit/core'
-import type { Ask } from '@remit/core'
+import { DecisionMeter } from '@remit/core/decision'
+import type { Ask } from '@remit/core/decision'
 import { newEnforcer, newModel } from 'casbin'
 import { evaluatePolicies } from '../src/policies/evaluate.ts'
 import { ruleOf } from '../src/policies/policy.ts'

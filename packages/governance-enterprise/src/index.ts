@@ -1,4 +1,4 @@
-import { defineModule } from '@remit/core'
+import { defineModule } from '@remit/core/module'
 import { rosterReader } from './agents/roster.ts'
 import { agentStage } from './delegation/stage.ts'
 import { agentSwitch } from './agents/stop.ts'

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { setSettings } from '@remit/core'
+import { setSettings } from '@remit/core/orgs'
 import { someDialects } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { compileCondition, ConditionError } from '../src/rules/condition.ts'

@@ -1,4 +1,5 @@
-import { eraseEntries, verifyDatabase } from '@remit/core'
+import { verifyDatabase } from '@remit/core/ledger/records'
+import { eraseEntries } from '@remit/core/orgs'
 import { createClock, prune, someDialects } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from './support/api.ts'

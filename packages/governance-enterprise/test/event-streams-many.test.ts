@@ -1,4 +1,5 @@
-import { OPERATOR, SYSTEM } from '@remit/core'
+import { SYSTEM } from '@remit/core/caller'
+import { OPERATOR } from '@remit/core/orgs'
 import { handMade, refusalOf, someDialects } from '@remit/testing'
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'

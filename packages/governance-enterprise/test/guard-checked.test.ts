@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync } from 'node:crypto'
-import { canonicalJson } from '@remit/core'
+import { canonicalJson } from '@remit/contract/json'
 import { createClock, someDialects } from '@remit/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApi } from './support/api.ts'

@@ -1,4 +1,4 @@
-import { endKey, rotateKey, setPlan } from '@remit/core'
+import { endKey, rotateKey, setPlan } from '@remit/core/orgs'
 import { createTestRemit, someDialects } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import governance from '../src/index.ts'

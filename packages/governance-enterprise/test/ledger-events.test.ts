@@ -1,5 +1,6 @@
 import { generateKeyPairSync, hash } from 'node:crypto'
-import { endKey, rotateLedgerKey, systemClock } from '@remit/core'
+import { systemClock } from '@remit/core/base'
+import { endKey, rotateLedgerKey } from '@remit/core/orgs'
 import { someDialects } from '@remit/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApi } from './support/api.ts'

@@ -1,4 +1,5 @@
-import { OPERATOR, SYSTEM } from '@remit/core'
+import { SYSTEM } from '@remit/core/caller'
+import { OPERATOR } from '@remit/core/orgs'
 import { createClock, handMade, someDialects } from '@remit/testing'
 import type { TestClock } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

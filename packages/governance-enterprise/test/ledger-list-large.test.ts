@@ -1,4 +1,5 @@
-import { OPERATOR, SYSTEM } from '@remit/core'
+import { SYSTEM } from '@remit/core/caller'
+import { OPERATOR } from '@remit/core/orgs'
 import { fullDialects, handMade, refusalOf } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from './support/api.ts'

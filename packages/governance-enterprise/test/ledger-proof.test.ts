@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { rotateLedgerKey } from '@remit/core'
+import { rotateLedgerKey } from '@remit/core/orgs'
 import { createClock, someDialects } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from './support/api.ts'

@@ -1,5 +1,5 @@
+import { createKey } from '@remit/core/orgs'
 import { createClock, someDialects } from '@remit/testing'
-import { createKey } from '@remit/core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from './support/api.ts'
 import type { Api } from './support/api.ts'

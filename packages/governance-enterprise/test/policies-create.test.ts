@@ -1,4 +1,4 @@
-import { on } from '@remit/core'
+import { on } from '@remit/core/db'
 import { cpuMsOf, createClock, someDialects } from '@remit/testing'
 import type { TestClock } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

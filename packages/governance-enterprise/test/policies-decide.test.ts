@@ -1,4 +1,4 @@
-import { setPlan, setSettings } from '@remit/core'
+import { setPlan, setSettings } from '@remit/core/orgs'
 import { cpuMsOf, createClock, someDialects } from '@remit/testing'
 import type { TestClock } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -1,6 +1,6 @@
+import { on } from '@remit/core/db'
 import { createClock, someDialects } from '@remit/testing'
 import type { TestClock } from '@remit/testing'
-import { on } from '@remit/core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Tables } from '../src/tables/schema.ts'
 import { createApi } from './support/api.ts'

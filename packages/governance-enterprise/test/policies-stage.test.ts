@@ -1,4 +1,4 @@
-import { setSettings } from '@remit/core'
+import { setSettings } from '@remit/core/orgs'
 import { someDialects } from '@remit/testing'
 import { CompiledQuery } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

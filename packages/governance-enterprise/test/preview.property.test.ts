@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { AuthorizeRequest } from '@remit/contract'
-import { setPlan } from '@remit/core'
+import { setPlan } from '@remit/core/orgs'
 import { createClock, runs, someDialects } from '@remit/testing'
 import type { TestClock } from '@remit/testing'
 import fc from 'fast-check'

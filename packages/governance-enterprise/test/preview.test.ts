@@ -1,6 +1,6 @@
+import type { Overlay } from '@remit/core/decision'
 import { createClock, someDialects } from '@remit/testing'
 import type { TestClock } from '@remit/testing'
-import type { Overlay } from '@remit/core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from './support/api.ts'
 import type { Api } from './support/api.ts'

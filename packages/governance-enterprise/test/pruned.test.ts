@@ -1,4 +1,4 @@
-import { verifyDatabase } from '@remit/core'
+import { verifyDatabase } from '@remit/core/ledger/records'
 import { createClock, prune, someDialects } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from './support/api.ts'

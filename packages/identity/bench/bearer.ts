@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { Authenticator } from '@remit/core'
+import { Authenticator } from '@remit/core/keys'
 import { createTestRemit } from '@remit/testing'
 import type { TestRemit } from '@remit/testing'
 import { mint } from '../src/credentials/mint.ts'

@@ -1,5 +1,5 @@
-import { defineModule } from '@remit/core'
-import type { AgentRegistry } from '@remit/core'
+import { defineModule } from '@remit/core/module'
+import type { AgentRegistry } from '@remit/core/module'
 import { resumeAgent, suspendAgent } from './agents/changes.ts'
 import { LiveAgents } from './agents/live-agents.ts'
 import { agentRoutes } from './agents/routes.ts'

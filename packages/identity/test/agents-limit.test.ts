@@ -1,4 +1,4 @@
-import { bulkInsert } from '@remit/core'
+import { bulkInsert } from '@remit/core/db'
 import { someDialects } from '@remit/testing'
 import { describe, expect, it } from 'vitest'
 import { MAX_AGENTS } from '../src/agents/changes.ts'

@@ -1,4 +1,4 @@
-import { generateText } from '@remit/core'
+import { generateText } from '@remit/core/keys'
 import { createClock, someDialects } from '@remit/testing'
 import type { Api, TestClock } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-import { createOutbound } from '@remit/core'
+import { createOutbound } from '@remit/core/net'
 import {
   LOGIN_CLIENT,
   oidcSettings,

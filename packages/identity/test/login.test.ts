@@ -1,6 +1,8 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
-import { createOutbound, createSecretBox, on, SECRETS_KEY_BYTES } from '@remit/core'
-import type { OidcSettings } from '@remit/core'
+import { on } from '@remit/core/db'
+import type { OidcSettings } from '@remit/core/module'
+import { createOutbound } from '@remit/core/net'
+import { createSecretBox, SECRETS_KEY_BYTES } from '@remit/core/secrets'
 import {
   oidcSettings,
   apiOf,

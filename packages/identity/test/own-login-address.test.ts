@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createOutbound } from '@remit/core'
+import { createOutbound } from '@remit/core/net'
 import { apiOf, createTestRemit } from '@remit/testing'
 import type { Api, TestRemit } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -1,4 +1,5 @@
-import { createOutbound, on } from '@remit/core'
+import { on } from '@remit/core/db'
+import { createOutbound } from '@remit/core/net'
 import {
   LOGIN_CLIENT,
   oidcSettings,

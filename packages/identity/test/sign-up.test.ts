@@ -1,6 +1,9 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
-import { createOutbound, listOrganizations, on, PLAN_LIMITS, SECRETS_KEY_BYTES } from '@remit/core'
-import type { Settings } from '@remit/core'
+import { on } from '@remit/core/db'
+import type { Settings } from '@remit/core/module'
+import { createOutbound } from '@remit/core/net'
+import { listOrganizations, PLAN_LIMITS } from '@remit/core/orgs'
+import { SECRETS_KEY_BYTES } from '@remit/core/secrets'
 import {
   oidcSettings,
   apiOf,

@@ -1,4 +1,4 @@
-import { isKeyText } from '@remit/core'
+import { isKeyText } from '@remit/core/keys'
 import { apiOf, createClock, createTestRemit, someDialects } from '@remit/testing'
 import type { Api, TestClock } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'

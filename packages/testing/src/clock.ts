@@ -1,4 +1,4 @@
-import type { Clock } from '@remit/core'
+import type { Clock } from '@remit/core/base'
 
 /** A clock that tests control. */
 export interface TestClock extends Clock {

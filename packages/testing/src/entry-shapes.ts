@@ -1,6 +1,7 @@
 import { rowOf } from '@remit/contract/entries'
-import { defineModule } from '@remit/core'
-import type { Draft, EntryDraft, EntryObserver, Module } from '@remit/core'
+import type { Draft, EntryDraft, EntryObserver } from '@remit/core/ledger/lanes'
+import { defineModule } from '@remit/core/module'
+import type { Module } from '@remit/core/module'
 
 /** The data of entries that tests wrote by hand. */
 const HAND_MADE = new WeakSet<object>()

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { JWK, Provider } from 'oidc-provider'
-import type { OidcSettings } from '@remit/core'
+import type { OidcSettings } from '@remit/core/module'
 
 /** The client that Remit is at the provider. */
 export const LOGIN_CLIENT = { clientId: 'remit', clientSecret: 'secret-of-remit' } as const

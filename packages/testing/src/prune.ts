@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { createLedgerSigner, pruneLedger } from '@remit/core'
-import type { Pruned, PruneUpTo } from '@remit/core'
+import { createLedgerSigner } from '@remit/core/ledger/proofs'
+import { pruneLedger } from '@remit/core/orgs'
+import type { Pruned, PruneUpTo } from '@remit/core/orgs'
 import type { TestClock } from './clock.ts'
 import type { TestOrganization, TestRemit } from './remit.ts'
 

@@ -3,31 +3,20 @@ import type { KeyObject } from 'node:crypto'
 import type { Plan, Role } from '@remit/contract'
 import { pino } from 'pino'
 import type { Logger } from 'pino'
-import {
-  systemClock,
-  openDatabase,
-  postgresSignals,
-  randomIds,
-  createLedgerSigner,
-  createKey,
-  PLAN_LIMITS,
-  consolePlace,
-  createOrganization,
-  createSecretBox,
-  SECRETS_KEY_BYTES,
-  createRemit,
-} from '@remit/core'
-import type {
-  Clock,
-  Database,
-  Dialect,
-  CoreTables,
-  Module,
-  Settings,
-  Outbound,
-  ConsoleFiles,
-  Remit,
-} from '@remit/core'
+import { systemClock, randomIds } from '@remit/core/base'
+import type { Clock } from '@remit/core/base'
+import { openDatabase, postgresSignals } from '@remit/core/db/open'
+import type { Database } from '@remit/core/db/open'
+import type { Dialect, CoreTables } from '@remit/core/db'
+import type { ConsoleFiles } from '@remit/core/http/console'
+import { consolePlace } from '@remit/core/keys'
+import { createLedgerSigner } from '@remit/core/ledger/proofs'
+import type { Module, Settings } from '@remit/core/module'
+import type { Outbound } from '@remit/core/net'
+import { createKey, PLAN_LIMITS, createOrganization } from '@remit/core/orgs'
+import { createSecretBox, SECRETS_KEY_BYTES } from '@remit/core/secrets'
+import { createRemit } from '@remit/core/server'
+import type { Remit } from '@remit/core/server'
 import { createMigratedDatabase } from './databases.ts'
 import { entryShapes } from './entry-shapes.ts'
 

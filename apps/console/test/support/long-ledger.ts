@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
-import { OPERATOR } from '@remit/core'
-import type { EntryDraft } from '@remit/core'
+import type { EntryDraft } from '@remit/core/ledger/lanes'
+import { OPERATOR } from '@remit/core/orgs'
 import { createTestRemit } from '@remit/testing'
 import type { Installation } from './server.ts'
 

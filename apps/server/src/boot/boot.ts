@@ -1,28 +1,20 @@
 import type { KeyObject } from 'node:crypto'
 import type { Plan } from '@remit/contract'
-import {
-  consolePlace,
-  PLAN_LIMITS,
-  createLedgerSigner,
-  createOrganization,
-  createOutbound,
-  createRemit,
-  createSecretBox,
-  randomIds,
-  systemClock,
-} from '@remit/core'
-import type {
-  Clock,
-  CoreTables,
-  CreateOptions,
-  Database,
-  JudgesSource,
-  NewKey,
-  NewOrganization,
-  Remit,
-  Tracer,
-  WaitOptions,
-} from '@remit/core'
+import { randomIds, systemClock } from '@remit/core/base'
+import type { Clock } from '@remit/core/base'
+import type { Database, WaitOptions } from '@remit/core/db/open'
+import type { CoreTables } from '@remit/core/db'
+import { consolePlace } from '@remit/core/keys'
+import type { NewKey } from '@remit/core/keys'
+import { createLedgerSigner } from '@remit/core/ledger/proofs'
+import type { JudgesSource } from '@remit/core/module'
+import { createOutbound } from '@remit/core/net'
+import { PLAN_LIMITS, createOrganization } from '@remit/core/orgs'
+import type { CreateOptions, NewOrganization } from '@remit/core/orgs'
+import { createSecretBox } from '@remit/core/secrets'
+import { createRemit } from '@remit/core/server'
+import type { Remit } from '@remit/core/server'
+import type { Tracer } from '@remit/core/telemetry'
 import type { Logger } from 'pino'
 import type { Config } from '../settings/config.ts'
 import { consoleFiles } from './console-files.ts'

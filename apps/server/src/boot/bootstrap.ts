@@ -1,4 +1,6 @@
-import { findKeyOrganization, organizationExists, organizationIds, parseKey } from '@remit/core'
+import { organizationIds } from '@remit/core/db'
+import { findKeyOrganization, parseKey } from '@remit/core/keys'
+import { organizationExists } from '@remit/core/orgs'
 import type { Booted } from './boot.ts'
 import { ConfigError } from '../settings/config.ts'
 

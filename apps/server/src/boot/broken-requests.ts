@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import { STATUS_CODES } from 'node:http'
 import type { Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { fail, problemBody } from '@remit/core'
-import type { Failure } from '@remit/core'
+import { fail } from '@remit/core/base'
+import type { Failure } from '@remit/core/base'
+import { problemBody } from '@remit/core/http'
 import type { OpenResponses } from './open-responses.ts'
 
 /** Milliseconds for a client to read its error and disconnect. */

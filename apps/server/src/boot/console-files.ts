@@ -1,8 +1,8 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { CONSOLE_HEADERS } from '@remit/core'
-import type { ConsoleFiles } from '@remit/core'
+import { CONSOLE_HEADERS } from '@remit/core/http/console'
+import type { ConsoleFiles } from '@remit/core/http/console'
 import { parseAccept } from 'hono/utils/accept'
 
 /** The console as `pnpm build` writes it; absent until then, and in installations without it. */

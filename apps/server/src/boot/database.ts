@@ -1,6 +1,5 @@
 import {
   hasPersistentSessions,
-  isDistributed,
   localSignals,
   migrate,
   NearNodes,
@@ -8,8 +7,10 @@ import {
   pendingMigrations,
   pollingSignals,
   postgresSignals,
-} from '@remit/core'
-import type { CoreTables, Database, MigrationSet, Signals } from '@remit/core'
+} from '@remit/core/db/open'
+import type { Database, MigrationSet, Signals } from '@remit/core/db/open'
+import { isDistributed } from '@remit/core/db'
+import type { CoreTables } from '@remit/core/db'
 import type { Logger } from 'pino'
 import { ConfigError } from '../settings/config.ts'
 import { isPostgres } from '../settings/environment.ts'

@@ -1,10 +1,6 @@
-import {
-  findOrganization,
-  isLoopback,
-  isUnavailable,
-  listKeys,
-  organizationPage,
-} from '@remit/core'
+import { isUnavailable } from '@remit/core/db'
+import { isLoopback, listKeys } from '@remit/core/keys'
+import { findOrganization, organizationPage } from '@remit/core/orgs'
 import type { Booted } from './boot.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Module } from '@remit/core'
+import type { Module } from '@remit/core/module'
 
 /** The names of the commercial packages. */
 const KNOWN = ['@remit/governance-enterprise', '@remit/identity', '@remit/compliance'] as const

@@ -6,7 +6,7 @@ import {
   TracerProvider,
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace'
-import type { Attributes, Span, Tracer } from '@remit/core'
+import type { Attributes, Span, Tracer } from '@remit/core/telemetry'
 import type { TelemetrySettings } from '../settings/telemetry.ts'
 import { VERSION } from '../settings/version.ts'
 import { resourceOf } from './otlp-resource.ts'

@@ -8,7 +8,7 @@ import {
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics'
 import type { DataPoint, Histogram, MetricData } from '@opentelemetry/sdk-metrics'
-import type { MetricFamily, Metrics } from '@remit/core'
+import type { MetricFamily, Metrics } from '@remit/core/telemetry'
 import type { MetricsSettings } from '../settings/telemetry.ts'
 import { VERSION } from '../settings/version.ts'
 import { resourceOf } from './otlp-resource.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { PublicPage } from '@remit/core'
+import type { PublicPage } from '@remit/core/http'
 
 const html = (guides: string) => `<!doctype html>
 <html lang="en">

@@ -1,5 +1,5 @@
-import { Periodic } from '@remit/core'
-import type { Remit } from '@remit/core'
+import { Periodic } from '@remit/core/base'
+import type { Remit } from '@remit/core/server'
 import { boot } from './boot.ts'
 import type { BootOptions } from './boot.ts'
 import { bootstrap } from './bootstrap.ts'

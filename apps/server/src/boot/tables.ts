@@ -1,5 +1,7 @@
-import { coreModule, migrationSetsOf, pendingMigrations, waitForMigrations } from '@remit/core'
-import type { MigrationSet, Module, WaitOptions } from '@remit/core'
+import { migrationSetsOf, pendingMigrations, waitForMigrations } from '@remit/core/db/open'
+import type { MigrationSet, WaitOptions } from '@remit/core/db/open'
+import type { Module } from '@remit/core/module'
+import { coreModule } from '@remit/core/server'
 import type { Config } from '../settings/config.ts'
 import type { Storage } from './database.ts'
 

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto'
-import type { CoreTables, Database, MigrationSet } from '@remit/core'
+import type { Database, MigrationSet } from '@remit/core/db/open'
+import type { CoreTables } from '@remit/core/db'
 import type { Config } from '../settings/config.ts'
 
 /** The inputs of a check. */

@@ -1,5 +1,5 @@
 import { AgentId } from '@remit/contract'
-import type { AgentSwitch } from '@remit/core'
+import type { AgentSwitch } from '@remit/core/module'
 import type { Command } from 'commander'
 import type { Booted } from '../boot/boot.ts'
 import { orgOption, subcommand } from './command.ts'

@@ -1,14 +1,10 @@
 import { join } from 'node:path'
-import {
-  checkSqlite,
-  copySqlite,
-  isoTime,
-  Ledger,
-  listOrganizations,
-  makeFolder,
-  openDatabase,
-} from '@remit/core'
-import type { CoreTables, Database } from '@remit/core'
+import { isoTime, makeFolder } from '@remit/core/base'
+import { checkSqlite, copySqlite, openDatabase } from '@remit/core/db/open'
+import type { Database } from '@remit/core/db/open'
+import type { CoreTables } from '@remit/core/db'
+import { Ledger } from '@remit/core/ledger/records'
+import { listOrganizations } from '@remit/core/orgs'
 import type { Command } from 'commander'
 import { isPostgres } from '../settings/environment.ts'
 import { VERSION } from '../settings/version.ts'

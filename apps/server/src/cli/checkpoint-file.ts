@@ -1,5 +1,5 @@
-import { parseExternalCheckpoint } from '@remit/core'
-import type { ExternalCheckpoint } from '@remit/core'
+import { parseExternalCheckpoint } from '@remit/core/ledger/proofs'
+import type { ExternalCheckpoint } from '@remit/core/ledger/proofs'
 import { CliError } from './errors.ts'
 import { readText } from './files.ts'
 

@@ -1,7 +1,7 @@
 import { Framework, FrameworkRole, REPORT_FORMATS, ReportRequest } from '@remit/contract'
 import type { ReadyReport, ReportFormat } from '@remit/contract'
 import { openFindingsText } from '@remit/contract/report-texts'
-import type { Compliance } from '@remit/core'
+import type { Compliance } from '@remit/core/module'
 import type { Command } from 'commander'
 import type { Booted } from '../boot/boot.ts'
 import { choice, orgOption, subcommand } from './command.ts'

@@ -1,5 +1,5 @@
 import type { LedgerVerification } from '@remit/contract'
-import type { Compliance } from '@remit/core'
+import type { Compliance } from '@remit/core/module'
 import type { Command } from 'commander'
 import type { Booted } from '../boot/boot.ts'
 import { readCheckpointFile, requireOrigin } from './checkpoint-file.ts'

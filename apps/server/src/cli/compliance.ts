@@ -1,4 +1,4 @@
-import type { Compliance } from '@remit/core'
+import type { Compliance } from '@remit/core/module'
 import type { Command } from 'commander'
 import type { Booted } from '../boot/boot.ts'
 import { complianceReportCommand } from './compliance-report.ts'

@@ -1,5 +1,5 @@
-import { distribute, openDatabase, pendingMigrations } from '@remit/core'
-import type { CoreTables } from '@remit/core'
+import { distribute, openDatabase, pendingMigrations } from '@remit/core/db/open'
+import type { CoreTables } from '@remit/core/db'
 import type { Command } from 'commander'
 import { MigrationsPending } from '../boot/tables.ts'
 import { ConfigError } from '../settings/config.ts'

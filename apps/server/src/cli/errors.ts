@@ -1,14 +1,8 @@
-import {
-  CheckpointError,
-  DatabaseInUse,
-  Failure,
-  isDamage,
-  isUnavailable,
-  NoteError,
-  NotDistributable,
-  SettingError,
-  TablesTooNew,
-} from '@remit/core'
+import { Failure } from '@remit/core/base'
+import { DatabaseInUse, isDamage, NotDistributable, TablesTooNew } from '@remit/core/db/open'
+import { isUnavailable } from '@remit/core/db'
+import { CheckpointError, NoteError } from '@remit/core/ledger/proofs'
+import { SettingError } from '@remit/core/module'
 import { CommanderError } from 'commander'
 import { ConfigError } from '../settings/config.ts'
 import { fileFault, isSystemError } from '../settings/read-file.ts'

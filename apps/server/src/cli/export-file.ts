@@ -1,4 +1,4 @@
-import { exportLines, parseExportLine } from '@remit/core'
+import { exportLines, parseExportLine } from '@remit/core/ledger/records'
 import { CliError } from './errors.ts'
 import { bytesOf } from './files.ts'
 

@@ -13,13 +13,8 @@ import {
 import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import {
-  isUnavailable,
-  makeFolder,
-  readWholeFile,
-  requireRegularFile,
-  writeWholeFile,
-} from '@remit/core'
+import { makeFolder, readWholeFile, requireRegularFile, writeWholeFile } from '@remit/core/base'
+import { isUnavailable } from '@remit/core/db'
 import { fileFault, isSystemError } from '../settings/read-file.ts'
 import { CliError } from './errors.ts'
 import type { Io } from './io.ts'

@@ -1,6 +1,6 @@
 import { GuardRequest, GuardSource } from '@remit/contract'
 import type { GuardAnswer } from '@remit/contract'
-import { checkContent } from '@remit/core'
+import { inspectContent } from '@remit/core/guard'
 import type { Command } from 'commander'
 import { choice, subcommand } from './command.ts'
 import { CliError, EXIT } from './errors.ts'
@@ -80,7 +80,7 @@ function reading(file: string, work: (text: string) => CheckedFile): Outcome {
 }
 
 const check = (content: string, { source, sensitivity }: GuardOptions): GuardAnswer =>
-  checkContent(GuardRequest.parse({ content, source, sensitivity }))
+  inspectContent(GuardRequest.parse({ content, source, sensitivity }))
 
 const fails = ({ action, flagged }: GuardAnswer, { failOn }: GuardOptions): boolean =>
   action === 'block' || (failOn === 'flag' && flagged)

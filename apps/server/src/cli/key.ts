@@ -1,16 +1,9 @@
 import { Role } from '@remit/contract'
-import {
-  createKey,
-  endKey,
-  findKeyOrganization,
-  generateKey,
-  generateOperatorKey,
-  OPERATOR_NAME,
-  operatorKeyLine,
-  listKeys,
-  rotateKey,
-} from '@remit/core'
-import type { CoreTables, Database } from '@remit/core'
+import type { Database } from '@remit/core/db/open'
+import type { CoreTables } from '@remit/core/db'
+import { findKeyOrganization, generateKey, listKeys } from '@remit/core/keys'
+import { createKey, endKey, rotateKey } from '@remit/core/orgs'
+import { generateOperatorKey, OPERATOR_NAME, operatorKeyLine } from '@remit/core/server'
 import type { Command } from 'commander'
 import { choice, orgOption, subcommand } from './command.ts'
 import { CliError, EXIT } from './errors.ts'

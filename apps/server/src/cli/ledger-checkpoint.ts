@@ -1,4 +1,4 @@
-import { Ledger } from '@remit/core'
+import { Ledger } from '@remit/core/ledger/records'
 import type { Command } from 'commander'
 import { orgOption, subcommand } from './command.ts'
 import { organizationOf } from './session.ts'

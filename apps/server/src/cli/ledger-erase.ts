@@ -1,5 +1,5 @@
-import { eraseEntries } from '@remit/core'
-import type { Erasure } from '@remit/core'
+import { eraseEntries } from '@remit/core/orgs'
+import type { Erasure } from '@remit/core/orgs'
 import type { Command } from 'commander'
 import { orgOption, subcommand } from './command.ts'
 import { organizationOf } from './session.ts'

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { Ledger } from '@remit/core'
+import { Ledger } from '@remit/core/ledger/records'
 import type { Command } from 'commander'
 import { orgOption, subcommand } from './command.ts'
 import { admitFile, REPLACE, writeWhole } from './files.ts'

@@ -1,12 +1,9 @@
 import { createPublicKey } from 'node:crypto'
-import {
-  eachPart,
-  generateLedgerKey,
-  inPart,
-  listOrganizations,
-  rotateLedgerKey,
-} from '@remit/core'
-import type { CoreTables, Database, OrganizationRow } from '@remit/core'
+import type { Database } from '@remit/core/db/open'
+import { eachPart, inPart } from '@remit/core/db'
+import type { CoreTables, OrganizationRow } from '@remit/core/db'
+import { generateLedgerKey } from '@remit/core/ledger/proofs'
+import { listOrganizations, rotateLedgerKey } from '@remit/core/orgs'
 import type { Command } from 'commander'
 import { ledgerKeyFile } from '../settings/ledger-key.ts'
 import { orgOption, subcommand } from './command.ts'

@@ -1,11 +1,6 @@
-import {
-  createLedgerSigner,
-  fileArchive,
-  finishPruning,
-  planPruning,
-  pruneLedger,
-} from '@remit/core'
-import type { Pruned, PrunePlan, PruneQuestion, PruneStep, PruneUpTo } from '@remit/core'
+import { createLedgerSigner } from '@remit/core/ledger/proofs'
+import { fileArchive, finishPruning, planPruning, pruneLedger } from '@remit/core/orgs'
+import type { Pruned, PrunePlan, PruneQuestion, PruneStep, PruneUpTo } from '@remit/core/orgs'
 import type { Command } from 'commander'
 import type { Booted } from '../boot/boot.ts'
 import { orgOption, subcommand } from './command.ts'

@@ -1,4 +1,4 @@
-import { recoverLedger } from '@remit/core'
+import { recoverLedger } from '@remit/core/orgs'
 import type { Command } from 'commander'
 import { orgOption, subcommand } from './command.ts'
 import { readCheckpointFile } from './checkpoint-file.ts'

@@ -1,5 +1,6 @@
-import { Ledger, parseVerifierKey, unwitnessed, verifyDatabase, verifyExport } from '@remit/core'
-import type { VerifyReport } from '@remit/core'
+import { parseVerifierKey } from '@remit/core/ledger/proofs'
+import { Ledger, unwitnessed, verifyDatabase, verifyExport } from '@remit/core/ledger/records'
+import type { VerifyReport } from '@remit/core/ledger/records'
 import { Option } from 'commander'
 import type { Command } from 'commander'
 import { orgOption, subcommand } from './command.ts'

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { NoteError, parseVerifierKey } from '@remit/core'
+import { NoteError, parseVerifierKey } from '@remit/core/ledger/proofs'
 import type { Command } from 'commander'
 import { checkLog, LogAlarm } from '../watch/check-log.ts'
 import type { Look } from '../watch/check-log.ts'

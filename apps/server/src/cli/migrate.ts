@@ -1,4 +1,4 @@
-import { waitForMigrations } from '@remit/core'
+import { waitForMigrations } from '@remit/core/db/open'
 import type { Command } from 'commander'
 import { subcommand } from './command.ts'
 import { ConfigError } from '../settings/config.ts'

@@ -1,5 +1,5 @@
-import { deleteOrganization, DELETION_DAYS, findDeleted, scheduleDeletion } from '@remit/core'
-import type { Deletion, OrganizationRecord } from '@remit/core'
+import { deleteOrganization, DELETION_DAYS, findDeleted, scheduleDeletion } from '@remit/core/orgs'
+import type { Deletion, OrganizationRecord } from '@remit/core/orgs'
 import type { Command } from 'commander'
 import type { Booted } from '../boot/boot.ts'
 import { subcommand } from './command.ts'

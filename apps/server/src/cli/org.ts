@@ -12,8 +12,8 @@ import {
   settingFromText,
   settingsWarnings,
   suspendOrganization,
-} from '@remit/core'
-import type { OrganizationRecord, SettingsOptions } from '@remit/core'
+} from '@remit/core/orgs'
+import type { OrganizationRecord, SettingsOptions } from '@remit/core/orgs'
 import { Argument } from 'commander'
 import type { Command } from 'commander'
 import { choice, subcommand } from './command.ts'

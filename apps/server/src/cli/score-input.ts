@@ -1,5 +1,5 @@
 import { ResultToScore } from '@remit/contract'
-import { StrictJsonError, parseStrictJson } from '@remit/core'
+import { StrictJsonError, parseStrictJson } from '@remit/contract/json'
 import { CliError } from './errors.ts'
 import { readText } from './files.ts'
 

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { ScorersAnswer } from '@remit/contract'
-import { Failure, builtInScorers, runScorer } from '@remit/core'
+import { Failure } from '@remit/core/base'
+import { builtInScorers, runScorer } from '@remit/core/scorers'
 import type { Command } from 'commander'
 import { subcommand } from './command.ts'
 import { CliError, EXIT } from './errors.ts'

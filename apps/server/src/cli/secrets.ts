@@ -1,6 +1,6 @@
 import { createSecretKey } from 'node:crypto'
 import { appendFile } from 'node:fs/promises'
-import { generateSecretsKey, secretsKeyId } from '@remit/core'
+import { generateSecretsKey, secretsKeyId } from '@remit/core/secrets'
 import type { Command } from 'commander'
 import { parseKeyLines } from '../settings/key-lines.ts'
 import { readSecretsKeys, SECRETS_KEYS, secretsKeyFile } from '../settings/secrets-key.ts'

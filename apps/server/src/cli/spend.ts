@@ -1,4 +1,4 @@
-import type { SpendAccounts, SpendComparison } from '@remit/core'
+import type { SpendAccounts, SpendComparison } from '@remit/core/module'
 import type { Command } from 'commander'
 import type { Booted } from '../boot/boot.ts'
 import { orgOption, subcommand } from './command.ts'

@@ -1,4 +1,4 @@
-import type { Settings } from '@remit/core'
+import type { Settings } from '@remit/core/module'
 import { ConfigError } from './config.ts'
 import type { Config } from './config.ts'
 

@@ -1,5 +1,7 @@
 import { PersonRole } from '@remit/contract'
-import { FAIL_CLOSED, isOrganizationName, ORGANIZATION_NAME_RULE, parseKey } from '@remit/core'
+import { parseKey } from '@remit/core/keys'
+import { isOrganizationName, ORGANIZATION_NAME_RULE } from '@remit/core/orgs'
+import { FAIL_CLOSED } from '@remit/core/server'
 import { z } from 'zod'
 import { flag, HTTP_URL, whole } from './fields.ts'
 import { keyServiceFields } from './key-service-fields.ts'

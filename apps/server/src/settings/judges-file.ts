@@ -1,4 +1,4 @@
-import type { JudgesSource } from '@remit/core'
+import type { JudgesSource } from '@remit/core/module'
 import type { Config } from './config.ts'
 import { readSettingFile } from './read-file.ts'
 

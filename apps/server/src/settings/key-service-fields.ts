@@ -1,4 +1,4 @@
-import { KEY_REFERENCE_RULE, parseKeyReference } from '@remit/core'
+import { KEY_REFERENCE_RULE, parseKeyReference } from '@remit/core/kms'
 import { z } from 'zod'
 import { HTTP_URL, whole } from './fields.ts'
 

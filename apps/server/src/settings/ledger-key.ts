@@ -2,15 +2,12 @@ import { createPrivateKey } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import {
-  createLedgerSigner,
-  eachPart,
-  inPart,
-  loadLedgerKey,
-  openRemoteKey,
-  parseKeyReference,
-} from '@remit/core'
-import type { CoreTables, Database, KeyReference } from '@remit/core'
+import type { Database } from '@remit/core/db/open'
+import { eachPart, inPart } from '@remit/core/db'
+import type { CoreTables } from '@remit/core/db'
+import { openRemoteKey, parseKeyReference } from '@remit/core/kms'
+import type { KeyReference } from '@remit/core/kms'
+import { createLedgerSigner, loadLedgerKey } from '@remit/core/ledger/proofs'
 import { ConfigError } from './config.ts'
 import type { Config } from './config.ts'
 import { fileFault, readSettingFile } from './read-file.ts'

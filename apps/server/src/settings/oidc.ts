@@ -1,4 +1,4 @@
-import type { OidcSettings } from '@remit/core'
+import type { OidcSettings } from '@remit/core/module'
 import { ConfigError } from './config.ts'
 import type { Config } from './config.ts'
 import { readSettingFile } from './read-file.ts'

@@ -1,4 +1,4 @@
-import { OPERATOR_NAME } from '@remit/core'
+import { OPERATOR_NAME } from '@remit/core/server'
 import { ConfigError } from './config.ts'
 import { readSettingFile } from './read-file.ts'
 

@@ -1,5 +1,5 @@
 import { getSystemErrorMessage } from 'node:util'
-import { readWholeFile } from '@remit/core'
+import { readWholeFile } from '@remit/core/base'
 import { ConfigError } from './config.ts'
 
 /** Returns the text of the file of a setting. Throws `ConfigError`. */

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { createSecretFile, generateSecretsKey, SECRETS_KEY_BYTES } from '@remit/core'
+import { createSecretFile, generateSecretsKey, SECRETS_KEY_BYTES } from '@remit/core/secrets'
 import { ConfigError } from './config.ts'
 import type { Config } from './config.ts'
 import { readKeyLines } from './key-lines.ts'

@@ -1,4 +1,4 @@
-import type { UsageSinkSettings } from '@remit/core'
+import type { UsageSinkSettings } from '@remit/core/module'
 import { z } from 'zod'
 import { ConfigError } from './config.ts'
 import type { Config } from './config.ts'

@@ -1,5 +1,5 @@
-import { createWitness, openRemoteKey, parseKeyReference } from '@remit/core'
-import type { Settings } from '@remit/core'
+import { createWitness, openRemoteKey, parseKeyReference } from '@remit/core/kms'
+import type { Settings } from '@remit/core/module'
 import type { Config } from './config.ts'
 
 /** The settings of the witness; none without `REMIT_WITNESS`. */

@@ -4,8 +4,8 @@ import {
   openCheckpoint,
   parseVerifierKey,
   verifyConsistency,
-} from '@remit/core'
-import type { Checkpoint } from '@remit/core'
+} from '@remit/core/ledger/proofs'
+import type { Checkpoint } from '@remit/core/ledger/proofs'
 import type { LogClient } from './log-client.ts'
 import type { WatchState } from './state.ts'
 

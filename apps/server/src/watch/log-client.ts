@@ -1,4 +1,4 @@
-import { hashFromBase64 } from '@remit/core'
+import { hashFromBase64 } from '@remit/core/ledger/proofs'
 import { z } from 'zod'
 
 /** API client for a log. */

@@ -1,6 +1,6 @@
 import { renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { makeFolder, readWholeFile } from '@remit/core'
+import { makeFolder, readWholeFile } from '@remit/core/base'
 import { z } from 'zod'
 import { fileFault } from '../settings/read-file.ts'
 

@@ -1,8 +1,16 @@
-import { NearNodes, openDatabase } from '@remit/core'
-import type { CoreTables, Database } from '@remit/core'
+import {
+  NearNodes,
+  openDatabase,
+  findShard,
+  holdShard,
+  onShard,
+  ShardMoved,
+} from '@remit/core/db/open'
+import type { Database } from '@remit/core/db/open'
+import type { CoreTables } from '@remit/core/db'
+import { findHead, lockHead } from '@remit/core/ledger/records'
 import { createDatabase } from '@remit/testing'
 import type { PostgresNode, TestDatabase } from '@remit/testing'
-import { findHead, findShard, holdShard, lockHead, onShard, ShardMoved } from '@remit/core'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createOrg } from '../support/cli.ts'

@@ -1,4 +1,4 @@
-import { verifyDatabase } from '@remit/core'
+import { verifyDatabase } from '@remit/core/ledger/records'
 import { runStatement } from '@remit/testing'
 import type { PostgresNode } from '@remit/testing'
 import { pino } from 'pino'

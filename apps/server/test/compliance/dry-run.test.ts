@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Policy } from '@remit/contract'
-import { canonicalJson, setPlan } from '@remit/core'
+import { canonicalJson } from '@remit/contract/json'
+import { setPlan } from '@remit/core/orgs'
 import { createClock, refusalOf, someDialects } from '@remit/testing'
 import type { Api, TestClock } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { NOT_CARRIED } from '@remit/core'
+import { NOT_CARRIED } from '@remit/core/ledger/records'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules } from '../../src/boot/modules.ts'
 import { live } from './life.ts'

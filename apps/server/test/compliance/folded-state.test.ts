@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { setPlan } from '@remit/core'
+import { setPlan } from '@remit/core/orgs'
 import { createClock, prune, someDialects } from '@remit/testing'
 import type { Api, TestClock } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -1,5 +1,5 @@
 import type { FlipCounts } from '@remit/contract'
-import { dialectOf } from '@remit/core'
+import { dialectOf } from '@remit/core/db'
 import type { Api, Ok } from '@remit/testing'
 import { sql } from 'kysely'
 

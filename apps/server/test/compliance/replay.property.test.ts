@@ -1,4 +1,4 @@
-import { setPlan } from '@remit/core'
+import { setPlan } from '@remit/core/orgs'
 import { createClock, isFullRun, runs, someDialects } from '@remit/testing'
 import type { Api, TestClock } from '@remit/testing'
 import fc from 'fast-check'

@@ -1,5 +1,5 @@
-import { dialectOf } from '@remit/core'
-import type { AnyDatabase } from '@remit/core'
+import { dialectOf } from '@remit/core/db'
+import type { AnyDatabase } from '@remit/core/db'
 import { sql } from 'kysely'
 
 /** Tables of background work, which follows the ledger whenever its time comes. */

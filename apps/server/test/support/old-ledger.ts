@@ -1,4 +1,5 @@
-import { createKey, loadLedgerKey, OPERATOR } from '@remit/core'
+import { loadLedgerKey } from '@remit/core/ledger/proofs'
+import { createKey, OPERATOR } from '@remit/core/orgs'
 import { createClock, createTestRemit, handMade } from '@remit/testing'
 import type { Installation } from './installation.ts'
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { promisify } from 'node:util'
-import type { Clock } from '@remit/core'
+import type { Clock } from '@remit/core/base'
 
 /** Every `curl` of a page as one line, in its order. */
 export const curlsIn = (page: string): string[] =>

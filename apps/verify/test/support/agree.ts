@@ -1,4 +1,4 @@
-import { exportLines, verifyExport as verifyByCore } from '@remit/core'
+import { exportLines, verifyExport as verifyByCore } from '@remit/core/ledger/records'
 import { linesOf, readKey, verifyExport } from '../../src/index.ts'
 
 export interface Given {

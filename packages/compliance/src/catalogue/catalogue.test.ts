@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { Failure } from '@remit/core'
+import { Failure } from '@remit/core/base'
 import { describe, expect, test } from 'vitest'
 import { CATALOGUES, CHECKS, EVIDENCE_KINDS, METRICS } from './catalogue.ts'
 import type { EvidenceKind } from '../facts/index.ts'

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { canonicalJson } from '@remit/core/reading'
+import { canonicalJson } from '@remit/contract/json'
 import type { Framework as FrameworkId } from '@remit/contract'
 import type {
   Catalogue,

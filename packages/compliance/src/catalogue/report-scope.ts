@@ -1,5 +1,5 @@
 import type { FrameworkRole } from '@remit/contract'
-import { invalid } from '@remit/core'
+import { invalid } from '@remit/core/base'
 import type { Catalogue, Control, FrameworkDefinition } from './definitions.ts'
 
 /** The part of a framework that a report covers. */

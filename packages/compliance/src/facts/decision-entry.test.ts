@@ -1,6 +1,6 @@
-import { canonicalJson } from '@remit/core'
-import fc from 'fast-check'
+import { canonicalJson } from '@remit/contract/json'
 import { runs } from '@remit/testing/pure'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { DecisionEntry } from './decision-entry.ts'
 import type { FactEntry } from './entry.ts'

@@ -1,4 +1,4 @@
-import type { VerifyReport } from '@remit/core'
+import type { VerifyReport } from '@remit/core/ledger/records'
 import type { EvidenceKind, PeriodFacts, FactsQuery, SeqRun } from '../facts/index.ts'
 import type { Tally } from './tally.ts'
 import type { ReplayResult, ReplayTask } from './replay.ts'

@@ -1,4 +1,4 @@
-import type { Failure } from '@remit/core'
+import type { Failure } from '@remit/core/base'
 import type { VerificationTrust } from './trust.ts'
 import type { ReplayTask } from './replay.ts'
 import type { EvidenceRequest, VerifyOptions } from './jobs.ts'

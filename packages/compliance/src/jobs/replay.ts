@@ -1,5 +1,5 @@
 import type { Replay } from '@remit/contract'
-import type { Overlay } from '@remit/core'
+import type { Overlay } from '@remit/core/decision'
 
 /** The counts of a replay. */
 export type ReplayCounts = Pick<

@@ -1,5 +1,5 @@
 import type { Agent } from '@remit/contract'
-import { agentFacts } from '@remit/core/reading'
+import { agentFacts } from '@remit/core/decision'
 
 type Attributes = Readonly<Record<string, unknown>>
 

@@ -1,5 +1,5 @@
 import type { ReplayRequest } from '@remit/contract'
-import { invalid } from '@remit/core'
+import { invalid } from '@remit/core/base'
 import { digestOf } from './overlay.ts'
 import type { ReplayResult, ReplaySpan } from '../jobs/replay.ts'
 

@@ -1,6 +1,7 @@
 import type { PolicyOverlay } from '@remit/contract'
-import { actorOf, personOf } from '@remit/core'
-import type { Caller, EntryDraft } from '@remit/core'
+import { actorOf, personOf } from '@remit/core/caller'
+import type { Caller } from '@remit/core/caller'
+import type { EntryDraft } from '@remit/core/ledger/lanes'
 import { recordedOverlay } from './overlay.ts'
 
 /**

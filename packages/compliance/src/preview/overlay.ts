@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import type { PolicyInput, PolicyOverlay, TriedRule } from '@remit/contract'
-import { canonicalJson, fail, isoTime } from '@remit/core'
-import type { RuleTrials } from '@remit/core'
+import { canonicalJson } from '@remit/contract/json'
+import { fail, isoTime } from '@remit/core/base'
+import type { RuleTrials } from '@remit/core/module'
 
 // Entries have a maximum size; a larger change is recorded by its digest.
 const MAX_NAMED = 100

@@ -1,7 +1,8 @@
 import { Decision, Reason, REASONS } from '@remit/contract'
 import type { Match, Plan } from '@remit/contract'
-import { DecisionMeter } from '@remit/core'
-import type { RecordedDecision, RuleTrial, TrialVerdict } from '@remit/core'
+import type { RecordedDecision } from '@remit/core/decision/recorded'
+import { DecisionMeter } from '@remit/core/decision'
+import type { RuleTrial, TrialVerdict } from '@remit/core/module'
 import { describe, expect, it } from 'vitest'
 import { reevaluate } from './reevaluate.ts'
 

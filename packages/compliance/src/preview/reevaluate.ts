@@ -1,6 +1,7 @@
 import { isReason, REASONS } from '@remit/contract'
 import type { Flip, FlipKind } from '@remit/contract'
-import type { RecordedDecision, RuleTrial, TrialVerdict } from '@remit/core'
+import type { RecordedDecision } from '@remit/core/decision/recorded'
+import type { RuleTrial, TrialVerdict } from '@remit/core/module'
 
 type Side = Flip['was']
 

@@ -1,7 +1,7 @@
 import { FLIPS } from '@remit/contract'
 import type { Flip, FlipCounts } from '@remit/contract'
-import { isoTime } from '@remit/core/reading'
-import type { RecordedDecision } from '@remit/core'
+import { isoTime } from '@remit/core/base'
+import type { RecordedDecision } from '@remit/core/decision/recorded'
 import type { ReplayCounts } from '../jobs/replay.ts'
 import type { ReevaluatedDecision } from './reevaluate.ts'
 

@@ -1,5 +1,6 @@
-import { OPERATOR, on } from '@remit/core'
-import type { Draft } from '@remit/core'
+import { on } from '@remit/core/db'
+import type { Draft } from '@remit/core/ledger/lanes'
+import { OPERATOR } from '@remit/core/orgs'
 import { createTestRemit, handMade, someDialects } from '@remit/testing'
 import type { TestRemit } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

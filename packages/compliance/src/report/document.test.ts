@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { ReportContent } from '@remit/contract'
-import { canonicalJson } from '@remit/core'
+import { canonicalJson } from '@remit/contract/json'
 import { describe, expect, test } from 'vitest'
 import {
   factsWith,

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
-import { isoTime, canonicalJson } from '@remit/core'
+import { canonicalJson } from '@remit/contract/json'
+import { isoTime } from '@remit/core/base'
 import type {
   ReportCheck,
   ReportContent,

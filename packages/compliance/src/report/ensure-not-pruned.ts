@@ -1,5 +1,7 @@
-import { fail, findCut, on } from '@remit/core'
-import type { AnyDatabase } from '@remit/core'
+import { fail } from '@remit/core/base'
+import { on } from '@remit/core/db'
+import type { AnyDatabase } from '@remit/core/db'
+import { findCut } from '@remit/core/ledger/records'
 import type { ReadyReport } from '@remit/contract'
 import type { Tables } from '../tables/schema.ts'
 

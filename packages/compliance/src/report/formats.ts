@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Report, ReportFormat, ReportQuery } from '@remit/contract'
-import { invalid, Reply } from '@remit/core'
+import { invalid } from '@remit/core/base'
+import { Reply } from '@remit/core/http'
 import { pageOf } from '../print/html/page.ts'
 import { oscalOf } from '../print/oscal/assessment-results.ts'
 import { csvOf } from './csv/csv.ts'

@@ -1,4 +1,4 @@
-import type { Contribution, Deps } from '@remit/core'
+import type { Contribution, Deps } from '@remit/core/module'
 import type { Jobs } from '../jobs/jobs.ts'
 import { Generator } from './generator.ts'
 import { reportRoutes } from './routes.ts'

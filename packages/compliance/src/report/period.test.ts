@@ -1,5 +1,5 @@
-import { isoTime } from '@remit/core'
-import type { Failure } from '@remit/core'
+import { isoTime } from '@remit/core/base'
+import type { Failure } from '@remit/core/base'
 import { describe, expect, test } from 'vitest'
 import { periodOf } from './period.ts'
 

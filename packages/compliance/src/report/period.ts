@@ -1,4 +1,4 @@
-import { invalid, isoTime } from '@remit/core'
+import { invalid, isoTime } from '@remit/core/base'
 
 /** Half-open [from, to), milliseconds. */
 export interface Period {

@@ -1,4 +1,5 @@
-import type { Database, OnProgress } from '@remit/core'
+import type { Database } from '@remit/core/db/open'
+import type { OnProgress } from '@remit/core/module'
 import { createFold, noteOf, seqsIn, SeqGatherer } from '../facts/index.ts'
 import type {
   EntryNote,

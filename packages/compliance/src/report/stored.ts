@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { ReadyReport } from '@remit/contract'
-import { canonicalJson, fail } from '@remit/core'
+import { canonicalJson } from '@remit/contract/json'
+import { fail } from '@remit/core/base'
 import type { ReportRow } from '../tables/reports.ts'
 
 /** A finished report as stored. */

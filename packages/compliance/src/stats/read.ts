@@ -1,7 +1,7 @@
 import { fromMicroUsd } from '@remit/contract'
 import type { StatKey, Stats } from '@remit/contract'
 import { sql } from 'kysely'
-import type { Database } from '@remit/core'
+import type { Database } from '@remit/core/db/open'
 import type { Tables } from '../tables/schema.ts'
 import { OTHERS } from './count.ts'
 

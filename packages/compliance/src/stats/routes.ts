@@ -1,6 +1,9 @@
 import { stats } from '@remit/contract'
-import { implement, invalid, isoTime, on } from '@remit/core'
-import type { Deps, Route } from '@remit/core'
+import { invalid, isoTime } from '@remit/core/base'
+import { on } from '@remit/core/db'
+import { implement } from '@remit/core/http'
+import type { Route } from '@remit/core/http'
+import type { Deps } from '@remit/core/module'
 import type { Tables } from '../tables/schema.ts'
 import { readStats } from './read.ts'
 

@@ -1,4 +1,4 @@
-import type { Database } from '@remit/core'
+import type { Database } from '@remit/core/db/open'
 import { decisionEntry, Interner } from '../facts/index.ts'
 import type { Tally } from '../jobs/tally.ts'
 import type { Tables } from '../tables/schema.ts'

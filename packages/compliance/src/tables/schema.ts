@@ -1,4 +1,4 @@
-import type { ArchiveRules, CoreTables, Placements } from '@remit/core'
+import type { ArchiveRules, CoreTables, Placements } from '@remit/core/db'
 import type { Migration } from 'kysely/migration'
 import { evaluationMigration, reportMigration } from './reports.ts'
 import type { ReportTables } from './reports.ts'

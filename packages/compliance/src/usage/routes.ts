@@ -1,7 +1,10 @@
 import { usage } from '@remit/contract'
 import type { Meter } from '@remit/contract'
-import { implement, invalid, isoTime, on } from '@remit/core'
-import type { Deps, Route, UsageCounts } from '@remit/core'
+import { invalid, isoTime } from '@remit/core/base'
+import { on } from '@remit/core/db'
+import { implement } from '@remit/core/http'
+import type { Route } from '@remit/core/http'
+import type { Deps, UsageCounts } from '@remit/core/module'
 import type { Tables } from '../tables/schema.ts'
 import { readUsage } from './store.ts'
 

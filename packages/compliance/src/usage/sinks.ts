@@ -1,5 +1,6 @@
-import { OutboundError } from '@remit/core'
-import type { Outbound, UsageSinkSettings } from '@remit/core'
+import type { UsageSinkSettings } from '@remit/core/module'
+import { OutboundError } from '@remit/core/net'
+import type { Outbound } from '@remit/core/net'
 import type { UsageHourRow } from '../tables/usage.ts'
 
 /** A count as billing systems know it. The same id always has the same quantity. */

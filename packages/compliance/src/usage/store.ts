@@ -1,5 +1,6 @@
-import { bulkInsert, inPart } from '@remit/core'
-import type { Database, Part } from '@remit/core'
+import type { Database } from '@remit/core/db/open'
+import { bulkInsert, inPart } from '@remit/core/db'
+import type { Part } from '@remit/core/db'
 import { sql } from 'kysely'
 import type { Tables } from '../tables/schema.ts'
 import type { UsageHourRow } from '../tables/usage.ts'

@@ -1,11 +1,6 @@
-import {
-  carriedEntries,
-  findCut,
-  ownEntries,
-  parseCarried,
-  parsePayload,
-} from '@remit/core/reading'
-import type { Database } from '@remit/core'
+import type { Database } from '@remit/core/db/open'
+import { parseCarried, parsePayload } from '@remit/core/ledger/proofs'
+import { carriedEntries, findCut, ownEntries } from '@remit/core/ledger/records'
 import type { FactRow } from '../facts/index.ts'
 import type { Tables } from '../tables/schema.ts'
 

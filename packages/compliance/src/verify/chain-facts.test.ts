@@ -1,4 +1,5 @@
-import type { LedgerEntryRow, VerifyReport } from '@remit/core'
+import type { LedgerEntryRow } from '@remit/core/db'
+import type { VerifyReport } from '@remit/core/ledger/records'
 import { describe, expect, test } from 'vitest'
 import type { StoredReportError } from '../jobs/jobs.ts'
 import { chainFactsOf } from './chain-facts.ts'

@@ -1,4 +1,4 @@
-import type { VerifyReport } from '@remit/core'
+import type { VerifyReport } from '@remit/core/ledger/records'
 import type { ChainFacts, CheckpointMismatch } from '../facts/index.ts'
 import type { ReportsCheck } from '../jobs/jobs.ts'
 import type { PeriodEnd } from './period-end.ts'

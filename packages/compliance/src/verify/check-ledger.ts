@@ -1,5 +1,6 @@
-import { verifyDatabase } from '@remit/core/reading'
-import type { Database, LedgerEntryRow } from '@remit/core'
+import type { Database } from '@remit/core/db/open'
+import type { LedgerEntryRow } from '@remit/core/db'
+import { verifyDatabase } from '@remit/core/ledger/records'
 import type { RecordedReport } from '../facts/index.ts'
 import type { Tables } from '../tables/schema.ts'
 import type { LedgerCheck, VerifyOptions } from '../jobs/jobs.ts'

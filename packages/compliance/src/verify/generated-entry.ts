@@ -1,5 +1,5 @@
 import type { Actor, Framework, ReportSummary } from '@remit/contract'
-import type { EntryDraft } from '@remit/core'
+import type { EntryDraft } from '@remit/core/ledger/lanes'
 import { catalogue } from '../catalogue/catalogue.ts'
 import type { ReportScope } from '../catalogue/report-scope.ts'
 import type { ReportFacts } from '../jobs/jobs.ts'

@@ -1,4 +1,4 @@
-import type { LedgerEntryRow } from '@remit/core'
+import type { LedgerEntryRow } from '@remit/core/db'
 
 /** Follows the entries to the end of a period and finds its last entry. */
 export class PeriodEnd {

@@ -1,6 +1,10 @@
 import type { LedgerVerification } from '@remit/contract'
-import { actorOf, Failure, firstOf, personOf } from '@remit/core'
-import type { Caller, Change, Deps, EntryDraft, Requester } from '@remit/core'
+import { Failure } from '@remit/core/base'
+import { actorOf, personOf } from '@remit/core/caller'
+import type { Caller } from '@remit/core/caller'
+import { firstOf } from '@remit/core/ledger/lanes'
+import type { Change, EntryDraft, Requester } from '@remit/core/ledger/lanes'
+import type { Deps } from '@remit/core/module'
 import type { Verification } from './verification.ts'
 
 /**

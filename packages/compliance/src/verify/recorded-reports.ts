@@ -1,5 +1,6 @@
-import { FirstErrors, on } from '@remit/core/reading'
-import type { AnyDatabase, LedgerEntryRow } from '@remit/core'
+import { on } from '@remit/core/db'
+import type { AnyDatabase, LedgerEntryRow } from '@remit/core/db'
+import { FirstErrors } from '@remit/core/ledger/records'
 import type { RecordedReport } from '../facts/index.ts'
 import type { ReportRow } from '../tables/reports.ts'
 import type { Tables } from '../tables/schema.ts'

@@ -1,4 +1,4 @@
-import type { LedgerEntryRow } from '@remit/core'
+import type { LedgerEntryRow } from '@remit/core/db'
 
 /** The last entry of a ledger at some time. */
 export interface RecordedHead {

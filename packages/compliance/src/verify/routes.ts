@@ -1,6 +1,7 @@
 import { verifyLedger as endpoints } from '@remit/contract'
-import { implement } from '@remit/core'
-import type { Deps, Route } from '@remit/core'
+import { implement } from '@remit/core/http'
+import type { Route } from '@remit/core/http'
+import type { Deps } from '@remit/core/module'
 import type { Jobs } from '../jobs/jobs.ts'
 import { verifyAndRecord } from './verify-and-record.ts'
 

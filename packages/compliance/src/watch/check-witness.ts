@@ -1,5 +1,6 @@
-import { KeyServiceError, unwitnessed } from '@remit/core'
-import type { Witness } from '@remit/core'
+import { KeyServiceError } from '@remit/core/kms'
+import type { Witness } from '@remit/core/kms'
+import { unwitnessed } from '@remit/core/ledger/records'
 import type { SavedCheckpoints } from './saved-checkpoints.ts'
 
 /** The saved checkpoints that lack the signature of the configured witness, and limits of this. */

@@ -1,7 +1,8 @@
 import { open, rename } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { makeFolder, readCheckpoint } from '@remit/core'
+import { makeFolder } from '@remit/core/base'
+import { readCheckpoint } from '@remit/core/ledger/proofs'
 
 /** Checkpoints of one ledger in a file outside its database. */
 export interface SavedNotes {

@@ -1,13 +1,9 @@
-import {
-  findOrganization,
-  isoTime,
-  listDeleted,
-  openCheckpoint,
-  organizationIds,
-  parseVerifierKey,
-  sizeOfNote,
-} from '@remit/core'
-import type { Deps, Witness } from '@remit/core'
+import { isoTime } from '@remit/core/base'
+import { organizationIds } from '@remit/core/db'
+import type { Witness } from '@remit/core/kms'
+import { openCheckpoint, parseVerifierKey, sizeOfNote } from '@remit/core/ledger/proofs'
+import type { Deps } from '@remit/core/module'
+import { findOrganization, listDeleted } from '@remit/core/orgs'
 import { appendNote, readNotes } from './checkpoint-files.ts'
 import { lockNote } from './lock-note.ts'
 import { recordWitness } from './record-witness.ts'

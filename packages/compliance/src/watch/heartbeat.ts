@@ -1,5 +1,10 @@
-import { inPart, isoTime, on, OPERATOR, SYSTEM } from '@remit/core'
-import type { AnyDatabase, Deps, EntryDraft, Part } from '@remit/core'
+import { isoTime } from '@remit/core/base'
+import { SYSTEM } from '@remit/core/caller'
+import { inPart, on } from '@remit/core/db'
+import type { AnyDatabase, Part } from '@remit/core/db'
+import type { EntryDraft } from '@remit/core/ledger/lanes'
+import type { Deps } from '@remit/core/module'
+import { OPERATOR } from '@remit/core/orgs'
 import type { Tables } from '../tables/schema.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Database } from '@remit/core'
+import type { Database } from '@remit/core/db/open'
 import { sql } from 'kysely'
 import type { WatchTables } from '../tables/watch.ts'
 

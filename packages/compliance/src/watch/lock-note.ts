@@ -1,5 +1,6 @@
-import { putObject, sizeOfNote } from '@remit/core'
-import type { CheckpointBucket, Deps } from '@remit/core'
+import { sizeOfNote } from '@remit/core/ledger/proofs'
+import type { CheckpointBucket, Deps } from '@remit/core/module'
+import { putObject } from '@remit/core/net'
 
 const DAY_MS = 86_400_000
 

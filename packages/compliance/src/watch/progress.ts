@@ -1,5 +1,6 @@
-import { inPart } from '@remit/core'
-import type { Database, Part } from '@remit/core'
+import type { Database } from '@remit/core/db/open'
+import { inPart } from '@remit/core/db'
+import type { Part } from '@remit/core/db'
 import type { Tables } from '../tables/schema.ts'
 
 /** Tables with the first entry of each ledger that is not counted yet. They have the same columns. */

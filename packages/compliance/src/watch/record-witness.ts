@@ -1,5 +1,7 @@
-import { OPERATOR, SYSTEM } from '@remit/core'
-import type { Deps, EntryDraft } from '@remit/core'
+import { SYSTEM } from '@remit/core/caller'
+import type { EntryDraft } from '@remit/core/ledger/lanes'
+import type { Deps } from '@remit/core/module'
+import { OPERATOR } from '@remit/core/orgs'
 
 /** Records the verifier key of the witness in a ledger unless it is the last recorded one. */
 export async function recordWitness(

@@ -1,5 +1,8 @@
-import { on, organizationIds, SettingError, sizeOfNote } from '@remit/core'
-import type { AnyDatabase, CoreTables, Deps } from '@remit/core'
+import { on, organizationIds } from '@remit/core/db'
+import type { AnyDatabase, CoreTables } from '@remit/core/db'
+import { sizeOfNote } from '@remit/core/ledger/proofs'
+import { SettingError } from '@remit/core/module'
+import type { Deps } from '@remit/core/module'
 import { readNotes } from './checkpoint-files.ts'
 
 type CheckDeps = Pick<Deps, 'db' | 'ledger' | 'log' | 'settings'>

@@ -1,5 +1,5 @@
-import { NoteError } from '@remit/core'
-import type { Deps } from '@remit/core'
+import { NoteError } from '@remit/core/ledger/proofs'
+import type { Deps } from '@remit/core/module'
 import type { VerificationTrust } from '../jobs/trust.ts'
 import { checkWitness } from '../watch/check-witness.ts'
 import { readSavedCheckpoints } from '../watch/saved-checkpoints.ts'

@@ -1,5 +1,5 @@
-import { Failure } from '@remit/core'
-import type { OnProgress } from '@remit/core'
+import { Failure } from '@remit/core/base'
+import type { OnProgress } from '@remit/core/module'
 import { describe, expect, test } from 'vitest'
 import type { Task } from '../jobs/messages.ts'
 import { JobPool } from './pool.ts'

@@ -1,4 +1,5 @@
-import { Turns, unavailable } from '@remit/core'
+import { unavailable } from '@remit/core/db'
+import { Turns } from '@remit/core/threads'
 import type { JobWatch } from '../jobs/jobs.ts'
 import type { Task } from '../jobs/messages.ts'
 import type { Runner } from './runner.ts'

@@ -1,4 +1,4 @@
-import type { Database } from '@remit/core'
+import type { Database } from '@remit/core/db/open'
 import type { SeqRun } from '../facts/index.ts'
 import { replay } from '../preview/replay.ts'
 import type { ReplayResult } from '../jobs/replay.ts'

@@ -1,5 +1,6 @@
-import { dialectOf, openDatabase } from '@remit/core/reading'
-import type { Database } from '@remit/core'
+import { openDatabase } from '@remit/core/db/open'
+import type { Database } from '@remit/core/db/open'
+import { dialectOf } from '@remit/core/db'
 import { sql } from 'kysely'
 import type { Tables } from '../tables/schema.ts'
 

@@ -1,6 +1,6 @@
 /* Verifies ledgers and computes report facts in a worker thread. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { Failure } from '@remit/core/reading'
+import { Failure } from '@remit/core/base'
 import { toSend } from '../jobs/messages.ts'
 import type { JobMessage, Task } from '../jobs/messages.ts'
 import { runTask } from './run-task.ts'

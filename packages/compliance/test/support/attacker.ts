@@ -1,13 +1,8 @@
 import { hash } from 'node:crypto'
-import { dialectOf } from '@remit/core'
-import type {
-  CoreTables,
-  Database,
-  LedgerCheckpointRow,
-  LedgerEntryRow,
-  LedgerHeadRow,
-  LedgerSigner,
-} from '@remit/core'
+import type { Database } from '@remit/core/db/open'
+import { dialectOf } from '@remit/core/db'
+import type { CoreTables, LedgerCheckpointRow, LedgerEntryRow, LedgerHeadRow } from '@remit/core/db'
+import type { LedgerSigner } from '@remit/core/ledger/proofs'
 import { sql } from 'kysely'
 
 type Db = Database<CoreTables>

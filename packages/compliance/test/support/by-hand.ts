@@ -1,4 +1,4 @@
-import { canonicalJson } from '@remit/core'
+import { canonicalJson } from '@remit/contract/json'
 import type { FactRow } from '../../src/facts/index.ts'
 
 /** An entry as a test says it; what is left out is null, or nothing. */

@@ -1,5 +1,5 @@
-import { verifyDatabase } from '@remit/core'
-import type { Deps } from '@remit/core'
+import { verifyDatabase } from '@remit/core/ledger/records'
+import type { Deps } from '@remit/core/module'
 import { createFold, SeqGatherer } from '../../src/facts/index.ts'
 import { VALID_CHAIN } from '../../src/facts/external-facts.ts'
 import type { Jobs } from '../../src/jobs/jobs.ts'

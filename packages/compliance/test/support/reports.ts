@@ -1,5 +1,7 @@
-import type { Dialect, EntryDraft } from '@remit/core'
-import { defineModule, OPERATOR } from '@remit/core'
+import type { Dialect } from '@remit/core/db'
+import type { EntryDraft } from '@remit/core/ledger/lanes'
+import { defineModule } from '@remit/core/module'
+import { OPERATOR } from '@remit/core/orgs'
 import {
   apiOf,
   copyDatabase,

@@ -1,4 +1,4 @@
-import { defineModule } from '@remit/core'
+import { defineModule } from '@remit/core/module'
 import { createTestRemit } from '@remit/testing'
 import type { TestRemit, TestRemitOptions } from '@remit/testing'
 import { migrations } from '../../src/tables/schema.ts'

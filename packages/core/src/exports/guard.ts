@@ -10,6 +10,8 @@ import { checkShape } from '../base/check-shape.ts'
 import { checkContent as check } from '../guard/guard.ts'
 
 export { Failure } from '../base/errors.ts'
+export { checkAnywhere } from '../guard/check-job.ts'
+export { checkContent as inspectContent } from '../guard/guard.ts'
 export type { GuardAnswer }
 
 /** A check as a caller writes it: fields with a default may be left out. */

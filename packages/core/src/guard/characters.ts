@@ -11,13 +11,6 @@ export type CharacterKind =
   | 'variation_selector'
   | 'zero_width'
 
-/** Between groups of digits, for a class of a regular expression with the flag `u`. */
-export const BLANKS = String.raw`\p{Zs}`
-/** Likewise; the minus sign is one of them. */
-export const HYPHENS = String.raw`\p{Pd}\u2212`
-/** Likewise, invisible between groups. */
-export const UNSEEN = String.raw`\u00ad\u200b\u2060`
-
 /** Returns the kind of an invisible code point that detectors skip; else undefined. */
 export function invisibleKind(code: number): CharacterKind | undefined {
   if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return 'control'

@@ -1,3 +1,4 @@
+import { PASSWORD_IN_URL } from '../personal-data/personal-data.ts'
 import { SEPARATOR } from './named-secrets.ts'
 
 /** A key format of one vendor: its name and the whole key as a regular expression. */
@@ -45,9 +46,6 @@ export const KEY_FORMATS: readonly KeyFormat[] = [
   { kind: 'remit_key', form: 'rm[cfko]_[A-Za-z0-9]{65}' },
 ]
 
-/** Not a port, and with a digit, in contrast to most paths with an @. */
-const RAW = String.raw`(?!\d{1,5}[/?#])(?=[^\s:@]*\d)(?:(?!://)[^\s\\"'<>]){3,}`
-
 /** Secrets without their own format, by the name before them; the group `secret` is the secret. */
 export const NAMED_SECRETS: readonly KeyFormat[] = [
   {
@@ -60,10 +58,7 @@ export const NAMED_SECRETS: readonly KeyFormat[] = [
   },
   {
     kind: 'password_in_url',
-    // The last @ ends the password. RFC 3986 has /, ? and # escaped in it, but people forget that.
-    form:
-      String.raw`[a-z][a-z0-9+.-]{1,20}://[^\s:/?#@[\\"'<>]{0,64}:` +
-      String.raw`(?<secret>[^\s/?#"'<>]{3,}|${RAW})@(?=[A-Za-z0-9.[\]-])`,
+    form: PASSWORD_IN_URL,
   },
 ]
 

@@ -1,3 +1,4 @@
+import { findUrlPasswords, withoutOverlaps } from '../personal-data/personal-data.ts'
 import type { Span } from './credential-spans.ts'
 import type { Detection } from './detection.ts'
 import { GENERIC_SECRETS, NAMES_OF_SECRETS } from './named-secrets.ts'
@@ -60,7 +61,6 @@ const BY_GENERIC_NAME: readonly SecretKind[] = GENERIC_SECRETS.map(
 )
 
 const KINDS = [...BY_FORM, ...WITHOUT_FORM]
-const IN_ADDRESSES = BY_NAME.filter(({ kind }) => kind === 'password_in_url')
 // Parts that every kind above contains, so that most texts need no full scan.
 const LONG_RUN = 16
 const MAX_BEFORE = 300
@@ -78,27 +78,11 @@ export function findSecrets(text: string): Detection[] {
   return found
 }
 
-/** Finds passwords in URLs alone. */
-export const findUrlPasswords = (text: string): Detection[] =>
-  text.includes('://') ? findAll(text, IN_ADDRESSES) : []
-
-/** Returns those of `further` that share no part of the text with `found`. Linear after sorting. */
-export function withoutOverlaps(
-  further: readonly Detection[],
-  found: readonly Detection[],
-): Detection[] {
-  const known = found.toSorted((a, b) => a.start - b.start)
-  let at = 0
-  return further
-    .toSorted((a, b) => a.start - b.start)
-    .filter(({ start, end }) => {
-      while ((known[at]?.end ?? Infinity) <= start) at++
-      return (known[at]?.start ?? Infinity) >= end
-    })
-}
-
 function findKnown(text: string): Detection[] {
-  if (!hasLongRun(text)) return findUrlPasswords(text)
+  if (!hasLongRun(text))
+    return findUrlPasswords(text).map(({ start, end }) =>
+      detection('password_in_url', SEVERE, start, end),
+    )
   return findAll(text, BEGINNING.test(text) ? KINDS : WITHOUT_FORM)
 }
 
@@ -135,20 +119,27 @@ function findAll(text: string, kinds: readonly SecretKind[]): Detection[] {
       const end = endOf ? endOf(text, start, matchEnd) : matchEnd
       if (end === 0) continue
       last = end
-      found.push({
-        detector: `secret.${kind}`,
-        category: 'secret',
-        severity,
-        start,
-        end,
-        view: 'original',
-        reason: `secret:${kind}`,
-        replacement: `[REDACTED:${kind}]`,
-      })
+      found.push(detection(kind, severity, start, end))
     }
     return found
   })
 }
+
+const detection = (
+  kind: string,
+  severity: Detection['severity'],
+  start: number,
+  end: number,
+): Detection => ({
+  detector: `secret.${kind}`,
+  category: 'secret',
+  severity,
+  start,
+  end,
+  view: 'original',
+  reason: `secret:${kind}`,
+  replacement: `[REDACTED:${kind}]`,
+})
 
 function* spansOf(text: string, pattern: RegExp, within?: RegExp): Generator<Span> {
   for (const { 0: match, index, indices } of text.matchAll(pattern)) {

@@ -1,4 +1,5 @@
-import type { AnyDatabase, Deps, RegisteredAgent } from '@remit/core'
+import type { AnyDatabase } from '@remit/core/db'
+import type { Deps, RegisteredAgent } from '@remit/core/module'
 
 /** Reads the names of the people who own an agent. */
 export type ReadOwners = (db: AnyDatabase, orgId: string, agentId: string) => Promise<string[]>

@@ -1,5 +1,7 @@
-import { findOrganizationById, on, settingsOf } from '@remit/core'
-import type { AnyDatabase, CoreTables, Deps, RegisteredAgent } from '@remit/core'
+import { on } from '@remit/core/db'
+import type { AnyDatabase, CoreTables } from '@remit/core/db'
+import type { Deps, RegisteredAgent } from '@remit/core/module'
+import { findOrganizationById, settingsOf } from '@remit/core/orgs'
 import type { Roster } from './state.ts'
 import { readStops } from './stop.ts'
 

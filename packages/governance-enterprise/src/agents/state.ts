@@ -1,4 +1,4 @@
-import type { RegisteredAgent } from '@remit/core'
+import type { RegisteredAgent } from '@remit/core/module'
 
 /** The known agents of an organization, without their permissions. */
 export interface Roster {

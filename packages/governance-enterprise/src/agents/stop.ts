@@ -1,5 +1,10 @@
-import { actorOf, fail, OPERATOR, orgTable } from '@remit/core'
-import type { AgentSwitch, AnyDatabase, Deps, EntryDraft, WriteContext } from '@remit/core'
+import { fail } from '@remit/core/base'
+import { actorOf } from '@remit/core/caller'
+import { orgTable } from '@remit/core/db'
+import type { AnyDatabase } from '@remit/core/db'
+import type { EntryDraft, WriteContext } from '@remit/core/ledger/lanes'
+import type { AgentSwitch, Deps } from '@remit/core/module'
+import { OPERATOR } from '@remit/core/orgs'
 import type { Tables } from '../tables/schema.ts'
 
 const stops = orgTable<Tables, 'agent_stop'>('agent_stop', 'agent_id', ['stopped_at'])

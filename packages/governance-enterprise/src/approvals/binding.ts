@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { spellOut, stepsOf } from '@remit/contract/fit'
-import { canonicalJson } from '@remit/core'
-import type { Ask } from '@remit/core'
+import { canonicalJson } from '@remit/contract/json'
+import type { Ask } from '@remit/core/decision'
 
 /** The subject of an approval: its canonical JSON (RFC 8785) and base64url of its SHA-256. */
 export interface Binding {

@@ -1,5 +1,5 @@
-import { on } from '@remit/core'
-import type { Deps } from '@remit/core'
+import { on } from '@remit/core/db'
+import type { Deps } from '@remit/core/module'
 import type { Tables } from '../tables/schema.ts'
 import { statusAt } from './lifecycle.ts'
 import { APPROVALS_TOPIC } from './topic.ts'

@@ -1,4 +1,4 @@
-import type { Contribution, Deps } from '@remit/core'
+import type { Contribution, Deps } from '@remit/core/module'
 import { approvalEraser } from './erase.ts'
 import { ConnectionLimits } from '../streams/connection-limits.ts'
 import { pendingMetrics } from './pending-metrics.ts'

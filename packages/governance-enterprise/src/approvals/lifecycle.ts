@@ -1,4 +1,4 @@
-import { isoTime } from '@remit/core'
+import { isoTime } from '@remit/core/base'
 import type { StoredStatus } from '../tables/approvals.ts'
 
 /** The states of an approval request; no state is entered twice. */

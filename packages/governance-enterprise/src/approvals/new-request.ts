@@ -1,5 +1,6 @@
-import { actorOf, isoTime } from '@remit/core'
-import type { Ask } from '@remit/core'
+import { isoTime } from '@remit/core/base'
+import { actorOf } from '@remit/core/caller'
+import type { Ask } from '@remit/core/decision'
 import type { Binding } from './binding.ts'
 import { endOf } from './lifecycle.ts'
 import type { CompiledApprovalRule } from './rule.ts'

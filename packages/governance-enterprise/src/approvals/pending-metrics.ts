@@ -1,5 +1,7 @@
-import { cached, eachPart, inPart, isoTime, on } from '@remit/core'
-import type { Deps } from '@remit/core'
+import { isoTime } from '@remit/core/base'
+import { eachPart, inPart, on } from '@remit/core/db'
+import type { Deps } from '@remit/core/module'
+import { cached } from '@remit/core/telemetry'
 import type { Tables } from '../tables/schema.ts'
 
 type MetricDeps = Pick<Deps, 'db' | 'clock' | 'metrics'>

@@ -1,4 +1,5 @@
-import type { AnyDatabase, Deps } from '@remit/core'
+import type { AnyDatabase } from '@remit/core/db'
+import type { Deps } from '@remit/core/module'
 import { ownersReader } from '../agents/owners.ts'
 import type { ReadOwners } from '../agents/owners.ts'
 import type { FindNames } from './vote.ts'

@@ -1,6 +1,6 @@
 import type { Actor, Approval } from '@remit/contract'
-import { resourceText } from '@remit/core'
-import type { EntryData, EntryDraft, EntryKind } from '@remit/core'
+import { resourceText } from '@remit/core/decision'
+import type { EntryData, EntryDraft, EntryKind } from '@remit/core/ledger/lanes'
 import { requestersOf } from './requesters.ts'
 import { shownText } from './binding.ts'
 import { statusAt } from './lifecycle.ts'

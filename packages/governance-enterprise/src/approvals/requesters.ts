@@ -1,4 +1,4 @@
-import type { Ask } from '@remit/core'
+import type { Ask } from '@remit/core/decision'
 import type { ApprovalRequestRow } from '../tables/approvals.ts'
 
 /** A key or person that requested an approval, and the address. */

@@ -1,7 +1,10 @@
 import { hash } from 'node:crypto'
 import type { ApprovalRule, approvals } from '@remit/contract'
-import { actorOf, fail, invalid, pageOf, personOf, Reply } from '@remit/core'
-import type { Deps, Handler, RequestInfo } from '@remit/core'
+import { fail, invalid, pageOf } from '@remit/core/base'
+import { actorOf, personOf } from '@remit/core/caller'
+import { Reply } from '@remit/core/http'
+import type { Handler, RequestInfo } from '@remit/core/http'
+import type { Deps } from '@remit/core/module'
 import { checkRule, wireRule } from './rule.ts'
 import { deleteRule, findRule, listRules, putRule } from './rules-store.ts'
 

@@ -1,4 +1,4 @@
-import { orgTable } from '@remit/core'
+import { orgTable } from '@remit/core/db'
 import type { Tables } from '../tables/schema.ts'
 
 export const {

@@ -1,5 +1,6 @@
-import { isoTime, on, orgTable } from '@remit/core'
-import type { AnyDatabase, BulkInsert } from '@remit/core'
+import { isoTime } from '@remit/core/base'
+import { on, orgTable } from '@remit/core/db'
+import type { AnyDatabase, BulkInsert } from '@remit/core/db'
 import type { ExpressionBuilder } from 'kysely'
 import type { Tables } from '../tables/schema.ts'
 import { canBecome } from './lifecycle.ts'

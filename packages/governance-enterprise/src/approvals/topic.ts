@@ -1,4 +1,4 @@
-import type { EntryObserver } from '@remit/core'
+import type { EntryObserver } from '@remit/core/ledger/lanes'
 
 /** The signal for changes of an organization's approvals. */
 export const APPROVALS_TOPIC = 'approvals'

@@ -1,6 +1,7 @@
 import { authorize } from '@remit/contract'
-import { implement } from '@remit/core'
-import type { Deps, Route } from '@remit/core'
+import { implement } from '@remit/core/http'
+import type { Route } from '@remit/core/http'
+import type { Deps } from '@remit/core/module'
 
 export const authorizeRoutes = ({ decider }: Deps): Route[] =>
   implement(authorize, {

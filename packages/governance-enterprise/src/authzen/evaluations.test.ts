@@ -1,5 +1,5 @@
 import type { AccessDecision, AccessEvaluation, AccessEvaluations } from '@remit/contract'
-import { fail } from '@remit/core'
+import { fail } from '@remit/core/base'
 import { describe, expect, it } from 'vitest'
 import { evaluateAll } from './evaluations.ts'
 

@@ -1,6 +1,7 @@
 import { AccessEvaluation } from '@remit/contract'
 import type { AccessDecision, AccessEvaluations, EvaluationsSemantic } from '@remit/contract'
-import { asFailure, Failure, checkShape } from '@remit/core'
+import { Failure, checkShape } from '@remit/core/base'
+import { asFailure } from '@remit/core/http'
 
 /** Decides one evaluation at its position in the request; throws if it cannot. */
 export type Evaluate = (evaluation: AccessEvaluation, place: number) => Promise<AccessDecision>

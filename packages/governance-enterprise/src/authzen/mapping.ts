@@ -5,8 +5,8 @@ import type {
   AuthorizeRequest,
 } from '@remit/contract'
 import { AgentId } from '@remit/contract'
-import { invalid } from '@remit/core'
-import type { UnverifiedFacts } from '@remit/core'
+import { invalid } from '@remit/core/base'
+import type { UnverifiedFacts } from '@remit/core/decision'
 import { explain } from './reference.ts'
 import type { ApprovalReference } from './reference.ts'
 

@@ -1,5 +1,5 @@
 import type { AccessDecision, AuthorizeAnswer } from '@remit/contract'
-import type { AnyDatabase } from '@remit/core'
+import type { AnyDatabase } from '@remit/core/db'
 import { bindingOf } from '../approvals/binding.ts'
 import { statusAt } from '../approvals/lifecycle.ts'
 import { boundOf } from '../approvals/request.ts'

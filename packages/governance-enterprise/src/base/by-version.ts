@@ -1,5 +1,5 @@
-import { MAX_CACHED_ORGS } from '@remit/core'
-import type { WriteContext } from '@remit/core'
+import { MAX_CACHED_ORGS } from '@remit/core/base'
+import type { WriteContext } from '@remit/core/ledger/lanes'
 import { LRUCache } from 'lru-cache'
 
 /**

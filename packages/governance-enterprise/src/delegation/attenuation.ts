@@ -1,6 +1,6 @@
 import { MAX_DELEGATION_DEPTH } from '@remit/contract'
 import type { FieldError } from '@remit/contract'
-import { covers } from '@remit/core'
+import { covers } from '@remit/contract/patterns'
 import type { CompiledPermission } from './permission.ts'
 
 /** A requested child permission. Times are milliseconds. */

@@ -1,6 +1,6 @@
-import { matchesPattern } from '@remit/core'
-import fc from 'fast-check'
+import { matchesPattern } from '@remit/contract/patterns'
 import { runs } from '@remit/testing/pure'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { aPermission, aRoster } from '../../test/support/permissions.ts'
 import { anAsk, NOW } from '../../test/support/rules.ts'

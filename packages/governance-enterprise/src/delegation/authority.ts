@@ -1,4 +1,4 @@
-import type { Ask, Meter } from '@remit/core'
+import type { Ask, Meter } from '@remit/core/decision'
 import { addAgentAttributes } from '../rules/agent-attributes.ts'
 import { agentAdmission } from '../agents/state.ts'
 import type { Roster } from '../agents/state.ts'

@@ -1,5 +1,6 @@
 import type { EffectivePermissions } from '@remit/contract'
-import { fail, isoTime, matchesPattern } from '@remit/core'
+import { matchesPattern } from '@remit/contract/patterns'
+import { fail, isoTime } from '@remit/core/base'
 import type { Roster } from '../agents/state.ts'
 import { chainBreakOf } from './chain.ts'
 import type { PermissionChain } from './chain.ts'

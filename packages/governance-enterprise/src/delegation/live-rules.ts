@@ -1,5 +1,5 @@
-import { MAX_CACHED_ORGS } from '@remit/core'
-import type { AnyDatabase } from '@remit/core'
+import { MAX_CACHED_ORGS } from '@remit/core/base'
+import type { AnyDatabase } from '@remit/core/db'
 import { LRUCache } from 'lru-cache'
 import { rulesOf } from './authority.ts'
 import type { CompiledPermissions } from './authority.ts'

@@ -1,6 +1,7 @@
 import type { AgentMode } from '@remit/contract'
-import type { Caller, EntryDraft, WriteContext } from '@remit/core'
-import { actorOf, personOf } from '@remit/core'
+import { actorOf, personOf } from '@remit/core/caller'
+import type { Caller } from '@remit/core/caller'
+import type { EntryDraft, WriteContext } from '@remit/core/ledger/lanes'
 import { findMode, putMode } from './modes-store.ts'
 
 /** Sets the mode of an agent; returns its entry. */

@@ -1,6 +1,6 @@
-import { matchesPattern } from '@remit/core'
-import fc from 'fast-check'
+import { matchesPattern } from '@remit/contract/patterns'
 import { runs } from '@remit/testing/pure'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { listsOverlap, narrowed, overlap } from './narrow.ts'
 

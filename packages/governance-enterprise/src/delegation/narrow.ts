@@ -1,4 +1,4 @@
-import { covers } from '@remit/core'
+import { covers } from '@remit/contract/patterns'
 
 /** The common part of several lists of patterns. */
 export interface Narrowed {

@@ -1,5 +1,5 @@
-import { DECISION_MS } from '@remit/core'
-import type { Ask, Stage, StageVerdict } from '@remit/core'
+import { DECISION_MS } from '@remit/core/decision'
+import type { Ask, Stage, StageVerdict } from '@remit/core/decision'
 import { evaluatePermissions } from './authority.ts'
 import type { CompiledPermissions, PermissionResult } from './authority.ts'
 import { LiveRules } from './live-rules.ts'

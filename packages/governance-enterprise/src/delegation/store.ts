@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { MAX_DELEGATION_DEPTH } from '@remit/contract'
-import { on, orgTable } from '@remit/core'
-import type { AnyDatabase } from '@remit/core'
+import { on, orgTable } from '@remit/core/db'
+import type { AnyDatabase } from '@remit/core/db'
 import type { Tables } from '../tables/schema.ts'
 import type { PermissionRow } from '../tables/delegation.ts'
 

@@ -1,5 +1,7 @@
-import { computedMs, DECISION_MS, DecisionMeter } from '@remit/core'
-import type { ConditionResult, ConditionResults, Job } from '@remit/core'
+import { computedMs } from '@remit/core/base'
+import { DECISION_MS, DecisionMeter } from '@remit/core/decision'
+import type { ConditionResult, ConditionResults } from '@remit/core/decision'
+import type { Job } from '@remit/core/threads'
 import { conditionOf } from '../rules/condition.ts'
 import { makeFacts } from '../rules/facts.ts'
 

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
-import { ComputePool, siblingModule } from '@remit/core'
-import type { ConditionThreads } from '@remit/core'
+import type { ConditionThreads } from '@remit/core/decision'
+import { ComputePool, siblingModule } from '@remit/core/threads'
 import { factValuesOf } from '../rules/facts.ts'
 import { evaluateJob } from './evaluate-job.ts'
 

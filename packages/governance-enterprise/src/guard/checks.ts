@@ -1,5 +1,8 @@
-import { actorOf, toClientError } from '@remit/core'
-import type { Caller, Deps, EntryDraft, GuardCheckMade, GuardChecks, Lane } from '@remit/core'
+import { actorOf } from '@remit/core/caller'
+import type { Caller } from '@remit/core/caller'
+import { toClientError } from '@remit/core/ledger/lanes'
+import type { EntryDraft, Lane } from '@remit/core/ledger/lanes'
+import type { Deps, GuardCheckMade, GuardChecks } from '@remit/core/module'
 import type { GuardCounts } from './counts.ts'
 
 interface Job {

@@ -1,5 +1,8 @@
-import { actorOf, isoTime, OPERATOR } from '@remit/core'
-import type { Deps, EntryDraft } from '@remit/core'
+import { isoTime } from '@remit/core/base'
+import { actorOf } from '@remit/core/caller'
+import type { EntryDraft } from '@remit/core/ledger/lanes'
+import type { Deps } from '@remit/core/module'
+import { OPERATOR } from '@remit/core/orgs'
 
 const SETTLE_MS = 10 * 60_000
 // Entries have a maximum size; many agents need several.

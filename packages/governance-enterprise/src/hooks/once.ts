@@ -1,5 +1,6 @@
-import { AlreadyAnswered, derivedClaim } from '@remit/core'
-import type { Caller, IdempotencyClaim } from '@remit/core'
+import type { Caller } from '@remit/core/caller'
+import { AlreadyAnswered, derivedClaim } from '@remit/core/ledger/lanes'
+import type { IdempotencyClaim } from '@remit/core/ledger/lanes'
 import { OneAtATime } from './one-at-a-time.ts'
 
 /** Of a request without an `Idempotency-Key`. */

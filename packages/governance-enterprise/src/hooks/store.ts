@@ -1,5 +1,5 @@
-import { inPart, on } from '@remit/core'
-import type { AnyDatabase, Part } from '@remit/core'
+import { inPart, on } from '@remit/core/db'
+import type { AnyDatabase, Part } from '@remit/core/db'
 import type { HookCallRow } from '../tables/hooks.ts'
 import type { Tables } from '../tables/schema.ts'
 import type { CallKeys } from './tool-hook.ts'

@@ -2,16 +2,16 @@ import { AuthorizeRequest } from '@remit/contract'
 import type { AuthorizeAnswer } from '@remit/contract'
 import { fitted } from '@remit/contract/fit'
 import type { JsonObject } from '@remit/contract/fit'
-import { checkShape } from '@remit/core'
+import { checkShape } from '@remit/core/base'
+import type { Caller } from '@remit/core/caller'
 import type {
-  Caller,
-  Deps,
   HostCall,
   HostDecision,
   Slot,
   ToolDecisions,
   UnverifiedFacts,
-} from '@remit/core'
+} from '@remit/core/decision'
+import type { Deps } from '@remit/core/module'
 import type { DecisionWaiters } from '../approvals/decision-waiters.ts'
 import { amountOf } from '../spend/amount.ts'
 import type { Questions } from './once.ts'

@@ -3,7 +3,7 @@ import { posix, win32 } from 'node:path'
 import { isName } from '@remit/contract'
 import type { ToolHookInput } from '@remit/contract'
 import { canonicalJson } from '@remit/contract/json'
-import type { HostCall } from '@remit/core'
+import type { HostCall } from '@remit/core/decision'
 
 /** A program whose hooks have the events and members of Claude Code. */
 export interface Host {

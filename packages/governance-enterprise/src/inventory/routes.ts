@@ -1,7 +1,11 @@
 import { inventory as endpoints } from '@remit/contract'
 import type { Inventory, InventoryInput } from '@remit/contract'
-import { actorOf, fail, implement, orgTable, pageOf, personOf } from '@remit/core'
-import type { Deps, Route } from '@remit/core'
+import { fail, pageOf } from '@remit/core/base'
+import { actorOf, personOf } from '@remit/core/caller'
+import { orgTable } from '@remit/core/db'
+import { implement } from '@remit/core/http'
+import type { Route } from '@remit/core/http'
+import type { Deps } from '@remit/core/module'
 import type { InventoryRow } from '../tables/hooks.ts'
 import type { Tables } from '../tables/schema.ts'
 

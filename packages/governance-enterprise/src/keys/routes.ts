@@ -1,16 +1,11 @@
 import { keys } from '@remit/contract'
-import {
-  answering,
-  cursorAfter,
-  implement,
-  keyCreation,
-  keyRevocation,
-  keyRotation,
-  listKeys,
-  pageOf,
-  placeOf,
-} from '@remit/core'
-import type { Deps, IssuedKey, Route } from '@remit/core'
+import { cursorAfter, pageOf, placeOf } from '@remit/core/base'
+import { implement } from '@remit/core/http'
+import type { Route } from '@remit/core/http'
+import { keyCreation, keyRevocation, keyRotation, listKeys } from '@remit/core/keys'
+import type { IssuedKey } from '@remit/core/keys'
+import { answering } from '@remit/core/ledger/lanes'
+import type { Deps } from '@remit/core/module'
 
 /** The ingest keys of an organization. Core stores them; this module serves their endpoints. */
 export const keyRoutes = ({ db, writer }: Deps): Route[] =>

@@ -1,19 +1,22 @@
 import type { Answer, AppendRequest, ledger as endpoints } from '@remit/contract'
 import { fromMicroUsd, toMicroUsd } from '@remit/contract'
-import { fail, firstOf, invalid, isOwn, ownAgent, resourceText, withContent } from '@remit/core'
+import { fail, invalid } from '@remit/core/base'
+import type { Failure } from '@remit/core/base'
+import { isOwn, ownAgent } from '@remit/core/caller'
+import type { Caller, Principal } from '@remit/core/caller'
+import type { BulkInsert } from '@remit/core/db'
+import { resourceText } from '@remit/core/decision'
+import { firstOf } from '@remit/core/ledger/lanes'
 import type {
-  BulkInsert,
-  Caller,
   EntryData,
   EntryDraft,
-  Failure,
   Item,
   Lane,
   LaneResult,
   Outcome,
-  Principal,
   WriteContext,
-} from '@remit/core'
+} from '@remit/core/ledger/lanes'
+import { withContent } from '@remit/core/ledger/records'
 import type { SpendHoldRow } from '../tables/schema.ts'
 import type { AppendThresholds } from '../spend/append-thresholds.ts'
 import { agentsThatSettleFreely } from '../spend/limits-store.ts'

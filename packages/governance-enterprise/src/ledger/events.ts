@@ -1,5 +1,5 @@
 import type { Entry, LedgerFilters, ListedEntry } from '@remit/contract'
-import type { Deps } from '@remit/core'
+import type { Deps } from '@remit/core/module'
 import { eventOf } from '../streams/event-stream.ts'
 import type { EventSource } from '../streams/event-stream.ts'
 import type { HeadWatch } from './head-watch.ts'

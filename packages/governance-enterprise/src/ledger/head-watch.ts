@@ -1,4 +1,4 @@
-import type { Deps } from '@remit/core'
+import type { Deps } from '@remit/core/module'
 import { Bell } from '../streams/bell.ts'
 
 /** Milliseconds between two looks at the end of a ledger. */

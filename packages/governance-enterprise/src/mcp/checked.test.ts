@@ -1,4 +1,4 @@
-import type { Deps } from '@remit/core'
+import type { Deps } from '@remit/core/module'
 import { describe, expect, it } from 'vitest'
 import { checked } from './checked.ts'
 

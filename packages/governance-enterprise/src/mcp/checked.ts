@@ -1,7 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import type { GuardAnswer, McpToolDefinition, McpToolVerdict } from '@remit/contract'
-import { checkAnywhere, sliced } from '@remit/core'
-import type { Deps, Pacing } from '@remit/core'
+import { checkAnywhere } from '@remit/core/guard'
+import type { Deps } from '@remit/core/module'
+import { sliced } from '@remit/core/threads'
+import type { Pacing } from '@remit/core/threads'
 import { textsOf } from './definition.ts'
 import type { Reported } from './report.ts'
 

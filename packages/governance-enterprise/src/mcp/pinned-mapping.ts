@@ -1,7 +1,7 @@
 import { parse } from '@bufbuild/cel'
 import type { McpToolDefinition, McpToolMapping } from '@remit/contract'
 import { coazTexts, declaredMapping, MappingError } from '@remit/contract/coaz'
-import { invalid } from '@remit/core'
+import { invalid } from '@remit/core/base'
 import type { McpToolRow } from '../tables/mcp-tools.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { orgTable } from '@remit/core'
+import { orgTable } from '@remit/core/db'
 import type { Tables } from '../tables/schema.ts'
 
 /** Ids sort by the first report, and so does the list. */

@@ -1,13 +1,15 @@
 import { organization as endpoints } from '@remit/contract'
+import { implement } from '@remit/core/http'
+import type { Route } from '@remit/core/http'
+import type { Deps } from '@remit/core/module'
 import {
   decisionsOfMonth,
   findOrganizationById,
-  implement,
   organizationRecord,
   settingsWarnings,
   updateSettings,
-} from '@remit/core'
-import type { Deps, OrganizationRecord, Route } from '@remit/core'
+} from '@remit/core/orgs'
+import type { OrganizationRecord } from '@remit/core/orgs'
 
 export const organizationRoutes = ({ db, writer, clock }: Deps): Route[] =>
   implement(endpoints, {

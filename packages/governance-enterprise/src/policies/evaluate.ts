@@ -1,4 +1,4 @@
-import type { Ask, Meter } from '@remit/core'
+import type { Ask, Meter } from '@remit/core/decision'
 import { holds, matchRule } from '../rules/rule.ts'
 import type { PolicyRule } from './policy.ts'
 import type { PolicySnapshot } from './snapshot.ts'

@@ -1,6 +1,6 @@
 import { PolicyInput } from '@remit/contract'
-import { checkShape } from '@remit/core'
-import type { Overlay } from '@remit/core'
+import { checkShape } from '@remit/core/base'
+import type { Overlay } from '@remit/core/decision'
 import { z } from 'zod'
 import { admitCondition } from '../rules/admit-condition.ts'
 import { ruleOf } from './policy.ts'

@@ -1,5 +1,5 @@
 import type { Policy, PolicyInput } from '@remit/contract'
-import { isoTime } from '@remit/core'
+import { isoTime } from '@remit/core/base'
 import { conditionOf } from '../rules/condition.ts'
 import type { Condition } from '../rules/condition.ts'
 import { sharedList } from '../rules/shared-values.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DECISION_MS, DecisionMeter } from '@remit/core'
+import { DECISION_MS, DecisionMeter } from '@remit/core/decision'
 import { aPolicy } from '../../test/support/policies.ts'
 import { anAsk } from '../../test/support/rules.ts'
 import { snapshotOf } from './snapshot.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { on, orgTable } from '@remit/core'
-import type { AnyDatabase } from '@remit/core'
+import { on, orgTable } from '@remit/core/db'
+import type { AnyDatabase } from '@remit/core/db'
 import type { Tables } from '../tables/schema.ts'
 import type { PolicyRuleRow } from '../tables/policies.ts'
 

@@ -1,4 +1,4 @@
-import { fail } from '@remit/core'
+import { fail } from '@remit/core/base'
 import { compileCondition, ConditionError } from './condition.ts'
 import type { Condition } from './condition.ts'
 import type { Variables } from './types.ts'

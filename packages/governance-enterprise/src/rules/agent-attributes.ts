@@ -1,4 +1,4 @@
-import type { Ask } from '@remit/core'
+import type { Ask } from '@remit/core/decision'
 import type { Roster } from '../agents/state.ts'
 
 type Attributes = Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-import type { Meter } from '@remit/core'
+import type { Meter } from '@remit/core/decision'
 
 /**
  * The steps of one evaluation, of about 60 ns or 30 bytes each: independent of the machine's speed,

@@ -1,5 +1,5 @@
 import { celEnv, plan } from '@bufbuild/cel'
-import type { Meter } from '@remit/core'
+import type { Meter } from '@remit/core/decision'
 import { LRUCache } from 'lru-cache'
 import { bounded } from './budget.ts'
 import { ELEMENTS, FUNCTIONS, MAP, TICK } from './cel-functions.ts'

@@ -1,4 +1,4 @@
-import type { Conditions } from '@remit/core'
+import type { Conditions } from '@remit/core/module'
 import { admitCondition } from './admit-condition.ts'
 import { conditionOf } from './condition.ts'
 import { makeFacts } from './facts.ts'

@@ -1,4 +1,4 @@
-import { matchesAll } from '@remit/core'
+import { matchesAll } from '@remit/contract/patterns'
 import { isForAll } from './rule.ts'
 import type { Rule } from './rule.ts'
 

@@ -1,5 +1,5 @@
-import { matchesAll, matchesPattern } from '@remit/core'
-import type { Ask, Meter } from '@remit/core'
+import { matchesAll, matchesPattern } from '@remit/contract/patterns'
+import type { Ask, Meter } from '@remit/core/decision'
 import type { Condition } from './condition.ts'
 import { factsOf } from './facts.ts'
 

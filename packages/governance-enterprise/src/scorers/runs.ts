@@ -1,14 +1,9 @@
 import { toMicroUsd } from '@remit/contract'
-import { actorOf, toClientError } from '@remit/core'
-import type {
-  Caller,
-  Deps,
-  EntryDraft,
-  FinishedRun,
-  Lane,
-  LaneResult,
-  ScorerRuns,
-} from '@remit/core'
+import { actorOf } from '@remit/core/caller'
+import type { Caller } from '@remit/core/caller'
+import { toClientError } from '@remit/core/ledger/lanes'
+import type { EntryDraft, Lane, LaneResult } from '@remit/core/ledger/lanes'
+import type { Deps, FinishedRun, ScorerRuns } from '@remit/core/module'
 import { AppendThresholds } from '../spend/append-thresholds.ts'
 import { totalRows } from '../spend/totals-store.ts'
 import type { Movement } from '../spend/totals-store.ts'

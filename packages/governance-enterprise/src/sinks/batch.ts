@@ -1,6 +1,6 @@
 import type { Entry } from '@remit/contract'
-import { matchesPattern } from '@remit/core'
-import type { Ledger } from '@remit/core'
+import { matchesPattern } from '@remit/contract/patterns'
+import type { Ledger } from '@remit/core/ledger/records'
 import type { SinkRow } from '../tables/sinks.ts'
 import { FORMATS } from './formats/formats.ts'
 import { SinkFailure } from './targets/target.ts'

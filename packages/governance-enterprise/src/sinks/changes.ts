@@ -1,16 +1,13 @@
 import { SINK_TARGETS } from '@remit/contract'
 import type { Sink, SinkChange, SinkInput, SinkType } from '@remit/contract'
-import { actorOf, checkShape, fail, invalid, personOf, Reply } from '@remit/core'
-import type {
-  Caller,
-  Change,
-  EntryDraft,
-  Ids,
-  Outbound,
-  Outcome,
-  SecretBox,
-  WriteContext,
-} from '@remit/core'
+import { checkShape, fail, invalid } from '@remit/core/base'
+import type { Ids } from '@remit/core/base'
+import { actorOf, personOf } from '@remit/core/caller'
+import type { Caller } from '@remit/core/caller'
+import { Reply } from '@remit/core/http'
+import type { Change, EntryDraft, Outcome, WriteContext } from '@remit/core/ledger/lanes'
+import type { Outbound } from '@remit/core/net'
+import type { SecretBox } from '@remit/core/secrets'
 import { z } from 'zod'
 import type { SinkRow } from '../tables/sinks.ts'
 import { sealedTarget, urlOfTarget } from './secrets.ts'

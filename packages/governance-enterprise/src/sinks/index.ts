@@ -1,4 +1,4 @@
-import type { Contribution, Deps } from '@remit/core'
+import type { Contribution, Deps } from '@remit/core/module'
 import { lagMetric } from './lag-metric.ts'
 import { sinkRoutes } from './routes.ts'
 import { SinkStreams } from './streams.ts'

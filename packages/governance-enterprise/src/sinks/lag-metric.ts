@@ -1,5 +1,6 @@
-import { cached, eachPart, inPart, on } from '@remit/core'
-import type { Deps } from '@remit/core'
+import { eachPart, inPart, on } from '@remit/core/db'
+import type { Deps } from '@remit/core/module'
+import { cached } from '@remit/core/telemetry'
 import { sql } from 'kysely'
 import type { Tables } from '../tables/schema.ts'
 

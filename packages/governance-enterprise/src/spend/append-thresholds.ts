@@ -1,4 +1,4 @@
-import type { EntryDraft, WriteContext } from '@remit/core'
+import type { EntryDraft, WriteContext } from '@remit/core/ledger/lanes'
 import { ByVersion } from '../base/by-version.ts'
 import type { SpendHoldRow } from '../tables/schema.ts'
 import { listLimits } from './limits-store.ts'

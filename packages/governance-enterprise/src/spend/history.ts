@@ -1,7 +1,8 @@
 import { fromMicroUsd } from '@remit/contract'
 import type { SpendHistory, SpendLimit } from '@remit/contract'
-import { isoTime, on } from '@remit/core'
-import type { AnyDatabase } from '@remit/core'
+import { isoTime } from '@remit/core/base'
+import { on } from '@remit/core/db'
+import type { AnyDatabase } from '@remit/core/db'
 import type { Tables } from '../tables/schema.ts'
 
 const HOUR_MS = 60 * 60 * 1000

@@ -1,5 +1,7 @@
-import { eachPart, inPart, isoTime, on } from '@remit/core'
-import type { AnyDatabase, Deps, Part } from '@remit/core'
+import { isoTime } from '@remit/core/base'
+import { eachPart, inPart, on } from '@remit/core/db'
+import type { AnyDatabase, Part } from '@remit/core/db'
+import type { Deps } from '@remit/core/module'
 import { sql } from 'kysely'
 import type { Tables } from '../tables/schema.ts'
 

@@ -1,5 +1,5 @@
-import { boundedText } from '@remit/core'
-import type { SpendSource } from '@remit/core'
+import type { SpendSource } from '@remit/core/module'
+import { boundedText } from '@remit/core/net'
 import { z } from 'zod'
 
 const Answer = z.object({ usd: z.number().min(0) })

@@ -1,5 +1,5 @@
-import { orgTable } from '@remit/core'
-import type { AnyDatabase } from '@remit/core'
+import { orgTable } from '@remit/core/db'
+import type { AnyDatabase } from '@remit/core/db'
 import type { Tables } from '../tables/schema.ts'
 
 const limits = orgTable<Tables, 'spend_limit'>('spend_limit', 'agent_id')

@@ -1,5 +1,6 @@
-import { DecisionMeter } from '@remit/core'
-import type { Ask, SpendQuery } from '@remit/core'
+import { DecisionMeter } from '@remit/core/decision'
+import type { Ask } from '@remit/core/decision'
+import type { SpendQuery } from '@remit/core/module'
 import { describe, expect, it, vi } from 'vitest'
 import { measureWith } from './measure.ts'
 

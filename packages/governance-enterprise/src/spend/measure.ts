@@ -1,5 +1,6 @@
 import { toMicroUsd } from '@remit/contract'
-import type { Ask, SpendSource } from '@remit/core'
+import type { Ask } from '@remit/core/decision'
+import type { SpendSource } from '@remit/core/module'
 import { windowsAt } from './windows.ts'
 
 /** USD in each window by agent; null if the source failed. */

@@ -1,18 +1,11 @@
 import { fromMicroUsd, spendLimits, toMicroUsd } from '@remit/contract'
 import type { SpendHold, SpendLimitInput } from '@remit/contract'
-import {
-  actorOf,
-  fail,
-  implement,
-  invalid,
-  isoTime,
-  isOwn,
-  pageOf,
-  personOf,
-  Reply,
-  timeOfId,
-} from '@remit/core'
-import type { Caller, Deps, Route } from '@remit/core'
+import { fail, invalid, isoTime, pageOf, timeOfId } from '@remit/core/base'
+import { actorOf, isOwn, personOf } from '@remit/core/caller'
+import type { Caller } from '@remit/core/caller'
+import { implement, Reply } from '@remit/core/http'
+import type { Route } from '@remit/core/http'
+import type { Deps } from '@remit/core/module'
 import type { SpendHoldRow, SpendLimitRow } from '../tables/schema.ts'
 import { deleteLimit, findLimit, listLimits, putLimit } from './limits-store.ts'
 import { historyOf } from './history.ts'

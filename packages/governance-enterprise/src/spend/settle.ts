@@ -1,5 +1,5 @@
 import { toMicroUsd } from '@remit/contract'
-import type { Caller } from '@remit/core'
+import type { Caller } from '@remit/core/caller'
 import type { SpendHoldRow } from '../tables/schema.ts'
 import type { Movement } from './totals-store.ts'
 

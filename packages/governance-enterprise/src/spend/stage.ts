@@ -1,5 +1,6 @@
-import { isoTime, writeRows } from '@remit/core'
-import type { Ask, Pass, Stage, StageVerdict } from '@remit/core'
+import { isoTime } from '@remit/core/base'
+import { writeRows } from '@remit/core/db'
+import type { Ask, Pass, Stage, StageVerdict } from '@remit/core/decision'
 import { fromMicroUsd, toMicroUsd } from '@remit/contract'
 import type { SpendState } from '@remit/contract'
 import { seenContext } from '../base/seen-context.ts'

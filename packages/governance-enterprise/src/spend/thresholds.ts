@@ -1,6 +1,6 @@
 import { fromMicroUsd } from '@remit/contract'
-import type { EntryDraft } from '@remit/core'
-import { actorOf } from '@remit/core'
+import { actorOf } from '@remit/core/caller'
+import type { EntryDraft } from '@remit/core/ledger/lanes'
 import type { Limit, SpendUsage } from './evaluate.ts'
 import { monthOf } from './windows.ts'
 import type { Windows } from './windows.ts'

@@ -1,5 +1,5 @@
-import { on } from '@remit/core'
-import type { AnyDatabase, BulkInsert } from '@remit/core'
+import { on } from '@remit/core/db'
+import type { AnyDatabase, BulkInsert } from '@remit/core/db'
 import { sql } from 'kysely'
 import type { SpendHoldRow, SpendTotalRow, Tables } from '../tables/schema.ts'
 import { monthOf } from './windows.ts'

@@ -1,5 +1,5 @@
-import { fail } from '@remit/core'
-import type { Caller } from '@remit/core'
+import { fail } from '@remit/core/base'
+import type { Caller } from '@remit/core/caller'
 
 const MAX = { key: 100, organization: 500, total: 2_000 }
 

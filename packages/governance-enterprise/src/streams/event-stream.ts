@@ -1,4 +1,5 @@
-import type { Deps, LedgerEntryRow } from '@remit/core'
+import type { LedgerEntryRow } from '@remit/core/db'
+import type { Deps } from '@remit/core/module'
 
 /** Milliseconds until a heartbeat on a quiet stream. */
 const QUIET_MS = 15_000

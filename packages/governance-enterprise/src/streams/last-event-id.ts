@@ -1,5 +1,5 @@
-import { invalid } from '@remit/core'
-import type { RequestInfo } from '@remit/core'
+import { invalid } from '@remit/core/base'
+import type { RequestInfo } from '@remit/core/http'
 
 /** Returns the last event that a reconnecting client has; undefined for a first connection. */
 export function lastEventId(request: RequestInfo): number | undefined {

@@ -1,6 +1,6 @@
 import type { Migration } from 'kysely/migration'
 import { sql } from 'kysely'
-import { column } from '@remit/core'
+import { column } from '@remit/core/db'
 
 /**
  * Tables of delegation. `revision` is the config version of the last change of a row, so that

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
-import { column } from '@remit/core'
+import { column } from '@remit/core/db'
 
 /** Lists are JSON text, times RFC 3339, flags 0 and 1. The id never changes. */
 export type PolicyRuleRow = {

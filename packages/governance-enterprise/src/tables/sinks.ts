@@ -1,5 +1,5 @@
 import type { SinkFormat, SinkType } from '@remit/contract'
-import { column } from '@remit/core'
+import { column } from '@remit/core/db'
 import { sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 

@@ -1,7 +1,9 @@
 /** Imported by threads of other packages: see `RuleTrials`. */
 import { hash } from 'node:crypto'
-import { canonicalJson, readingsOf } from '@remit/core'
-import type { Ask, OpenTrial, Overlay, RuleTrial, TrialVerdict, StageVerdict } from '@remit/core'
+import { canonicalJson } from '@remit/contract/json'
+import { readingsOf } from '@remit/core/decision'
+import type { Ask, Overlay, StageVerdict } from '@remit/core/decision'
+import type { OpenTrial, RuleTrial, TrialVerdict } from '@remit/core/module'
 import { setAgentAttributes } from '../rules/agent-attributes.ts'
 import { matching, toRule } from '../approvals/rule.ts'
 import type { CompiledApprovalRule } from '../approvals/rule.ts'

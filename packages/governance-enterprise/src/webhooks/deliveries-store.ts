@@ -1,5 +1,6 @@
-import { deleteInBatches, dialectOf, inPart, on } from '@remit/core'
-import type { AnyDatabase, BulkInsert, CoreTables, Database, Part } from '@remit/core'
+import type { Database } from '@remit/core/db/open'
+import { deleteInBatches, dialectOf, inPart, on } from '@remit/core/db'
+import type { AnyDatabase, BulkInsert, CoreTables, Part } from '@remit/core/db'
 import { sql } from 'kysely'
 import type { Tables } from '../tables/schema.ts'
 import type { DeliveryRow } from '../tables/webhooks.ts'

@@ -1,15 +1,10 @@
 import type { webhooks } from '@remit/contract'
-import {
-  actorOf,
-  fail,
-  firstOf,
-  invalidCursor,
-  isoTime,
-  pageOf,
-  personOf,
-  Reply,
-} from '@remit/core'
-import type { Deps, Handler } from '@remit/core'
+import { fail, invalidCursor, isoTime, pageOf } from '@remit/core/base'
+import { actorOf, personOf } from '@remit/core/caller'
+import { Reply } from '@remit/core/http'
+import type { Handler } from '@remit/core/http'
+import { firstOf } from '@remit/core/ledger/lanes'
+import type { Deps } from '@remit/core/module'
 import { listDeliveries, sendAgain } from './deliveries-store.ts'
 import { messageIdOf, seqOfMessage, TEST, TESTED } from './message.ts'
 import { WEBHOOKS_TOPIC } from './outbox.ts'

@@ -1,5 +1,5 @@
-import { hostOf, isLoopbackHost } from '@remit/core'
-import type { SmtpSettings } from '@remit/core'
+import type { SmtpSettings } from '@remit/core/module'
+import { hostOf, isLoopbackHost } from '@remit/core/net'
 import nodemailer from 'nodemailer'
 import type { Attempted } from './attempt.ts'
 import type { Notice } from './notice.ts'

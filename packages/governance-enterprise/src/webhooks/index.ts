@@ -1,4 +1,4 @@
-import type { Contribution, Deps } from '@remit/core'
+import type { Contribution, Deps } from '@remit/core/module'
 import { backlogMetric } from './backlog-metric.ts'
 import { Deliveries } from './deliveries.ts'
 import { Outbox } from './outbox.ts'

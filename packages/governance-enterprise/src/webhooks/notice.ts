@@ -9,7 +9,7 @@ import {
   titleOf,
 } from '@remit/contract/fit'
 import type { Asked, RequiringRule } from '@remit/contract/fit'
-import { checkContent } from '@remit/core'
+import { inspectContent as checkContent } from '@remit/core/guard'
 import { TESTED } from './message.ts'
 
 /** An event for people, in a chat or an e-mail: no vote, and nothing of the context but the amount. */

@@ -1,4 +1,4 @@
-import type { LinkedEntry, WriteContext } from '@remit/core'
+import type { LinkedEntry, WriteContext } from '@remit/core/ledger/lanes'
 import { createTestRemit } from '@remit/testing'
 import { expect, it } from 'vitest'
 import governance from '../index.ts'

@@ -1,5 +1,5 @@
 import type { WebhookEvent } from '@remit/contract'
-import type { EntryObserver, LinkedEntry, WriteContext } from '@remit/core'
+import type { EntryObserver, LinkedEntry, WriteContext } from '@remit/core/ledger/lanes'
 import { ByVersion } from '../base/by-version.ts'
 import { deliveryRows } from './deliveries-store.ts'
 import type { DeliveryRow } from '../tables/webhooks.ts'

@@ -1,5 +1,5 @@
-import { settingsOf } from '@remit/core'
-import type { Deps } from '@remit/core'
+import type { Deps } from '@remit/core/module'
+import { settingsOf } from '@remit/core/orgs'
 import { statusAt } from '../approvals/lifecycle.ts'
 import { peopleOf } from '../approvals/people.ts'
 import { partiesOf, requirementsOf } from '../approvals/request.ts'

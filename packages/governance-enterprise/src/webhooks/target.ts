@@ -1,7 +1,7 @@
 import type { WebhookEvent, WebhookInput } from '@remit/contract'
 import { WebhookEvent as Events } from '@remit/contract'
-import { invalid } from '@remit/core'
-import type { Deps } from '@remit/core'
+import { invalid } from '@remit/core/base'
+import type { Deps } from '@remit/core/module'
 
 const MAILTO = 'mailto:'
 const MAX_ADDRESSES = 20

@@ -1,5 +1,5 @@
-import { on, orgTable } from '@remit/core'
-import type { AnyDatabase } from '@remit/core'
+import { on, orgTable } from '@remit/core/db'
+import type { AnyDatabase } from '@remit/core/db'
 import type { Tables } from '../tables/schema.ts'
 import type { WebhookRow } from '../tables/webhooks.ts'
 

@@ -1,5 +1,6 @@
-import { findHolders } from '@remit/core'
-import type { Caller, UnverifiedFacts } from '@remit/core'
+import type { Caller } from '@remit/core/caller'
+import type { UnverifiedFacts } from '@remit/core/decision'
+import { findHolders } from '@remit/core/keys'
 import { createClock, someDialects } from '@remit/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApi } from '../support/api.ts'

@@ -1,5 +1,5 @@
+import { setSettings } from '@remit/core/orgs'
 import { createClock, someDialects } from '@remit/testing'
-import { setSettings } from '@remit/core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApi } from '../support/api.ts'
 import type { Api } from '../support/api.ts'

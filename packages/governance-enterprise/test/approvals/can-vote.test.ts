@@ -1,5 +1,5 @@
+import { createKey, updateSettings } from '@remit/core/orgs'
 import { someDialects } from '@remit/testing'
-import { createKey, updateSettings } from '@remit/core'
 import type { Role } from '@remit/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from '../support/api.ts'

@@ -1,4 +1,4 @@
-import { setSettings } from '@remit/core'
+import { setSettings } from '@remit/core/orgs'
 import { createClock, someDialects } from '@remit/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApi } from '../support/api.ts'

@@ -1,4 +1,4 @@
-import { endKey } from '@remit/core'
+import { endKey } from '@remit/core/orgs'
 import { someDialects } from '@remit/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApi } from '../support/api.ts'

@@ -1,4 +1,4 @@
-import { endKey } from '@remit/core'
+import { endKey } from '@remit/core/orgs'
 import { createClock, someDialects } from '@remit/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createApi, refusalOf } from '../support/api.ts'

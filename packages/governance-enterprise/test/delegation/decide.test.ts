@@ -1,4 +1,4 @@
-import { setPlan } from '@remit/core'
+import { setPlan } from '@remit/core/orgs'
 import { createClock, someDialects } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from '../support/api.ts'

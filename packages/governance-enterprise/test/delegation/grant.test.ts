@@ -1,4 +1,4 @@
-import { createKey } from '@remit/core'
+import { createKey } from '@remit/core/orgs'
 import { createClock, someDialects } from '@remit/testing'
 import type { TestClock } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-import { on } from '@remit/core'
+import { on } from '@remit/core/db'
 import { someDialects } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Tables } from '../../src/tables/schema.ts'

@@ -1,4 +1,5 @@
-import { on, setLimits } from '@remit/core'
+import { on } from '@remit/core/db'
+import { setLimits } from '@remit/core/orgs'
 import { createClock, createTestRemit, someDialects } from '@remit/testing'
 import { sql } from 'kysely'
 import { pino } from 'pino'

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { canonicalJson, createKey, endKey } from '@remit/core'
+import { canonicalJson } from '@remit/contract/json'
+import { createKey, endKey } from '@remit/core/orgs'
 import { createClock, someDialects } from '@remit/testing'
 import { sql } from 'kysely'
 import { pino } from 'pino'

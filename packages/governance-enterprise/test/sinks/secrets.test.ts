@@ -1,6 +1,7 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { on, SECRETS_KEY_BYTES, secretsKeyId } from '@remit/core'
+import { on } from '@remit/core/db'
+import { SECRETS_KEY_BYTES, secretsKeyId } from '@remit/core/secrets'
 import { createTestRemit, DIALECTS } from '@remit/testing'
 import { expect, it } from 'vitest'
 import governance from '../../src/index.ts'

@@ -1,4 +1,4 @@
-import { createOutbound } from '@remit/core'
+import { createOutbound } from '@remit/core/net'
 import { expect, it } from 'vitest'
 import { createApi } from '../support/api.ts'
 

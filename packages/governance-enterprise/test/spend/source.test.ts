@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { AnswerTooLarge } from '@remit/core'
+import { AnswerTooLarge } from '@remit/core/net'
 import { createClock, someDialects } from '@remit/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { httpSpendSource } from '../../src/spend/http-source.ts'

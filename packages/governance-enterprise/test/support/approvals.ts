@@ -1,6 +1,6 @@
+import type { Clock } from '@remit/core/base'
+import { createKey } from '@remit/core/orgs'
 import { createTestRemit } from '@remit/testing'
-import { createKey } from '@remit/core'
-import type { Clock } from '@remit/core'
 import type { Role } from '@remit/contract'
 import governance from '../../src/index.ts'
 import { apiOf } from './api.ts'

@@ -1,5 +1,5 @@
-import type { AnyDatabase } from '@remit/core'
-import { dialectOf } from '@remit/core'
+import { dialectOf } from '@remit/core/db'
+import type { AnyDatabase } from '@remit/core/db'
 import { sql } from 'kysely'
 
 /** Every row of an organization in every table as text, to see whether anything at all has changed. */

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import S3rver from '@20minutes/s3rver'
-import { getObject, listObjects } from '@remit/core'
-import type { Bucket } from '@remit/core'
+import { getObject, listObjects } from '@remit/core/net'
+import type { Bucket } from '@remit/core/net'
 import { scratchFolder } from '@remit/testing/pure'
 import { loopback } from './sinks.ts'
 

@@ -1,4 +1,4 @@
-import type { Ask, Meter } from '@remit/core'
+import type { Ask, Meter } from '@remit/core/decision'
 import { evaluatePolicies } from '../../src/policies/evaluate.ts'
 import type { PolicyRule } from '../../src/policies/policy.ts'
 import type { PolicySnapshot } from '../../src/policies/snapshot.ts'

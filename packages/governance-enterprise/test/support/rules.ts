@@ -1,6 +1,6 @@
 import type { AuthorizeRequest } from '@remit/contract'
-import { DecisionMeter, resourceText } from '@remit/core'
-import type { Ask } from '@remit/core'
+import { DecisionMeter, resourceText } from '@remit/core/decision'
+import type { Ask } from '@remit/core/decision'
 import { compileCondition } from '../../src/rules/condition.ts'
 import type { Rule } from '../../src/rules/rule.ts'
 

@@ -1,4 +1,5 @@
-import { createOutbound, defineModule } from '@remit/core'
+import { defineModule } from '@remit/core/module'
+import { createOutbound } from '@remit/core/net'
 import { createClock } from '@remit/testing'
 import type { TestClock, TestRemitOptions } from '@remit/testing'
 import { vi } from 'vitest'

@@ -1,4 +1,5 @@
-import { createOutbound, isoTime } from '@remit/core'
+import { isoTime } from '@remit/core/base'
+import { createOutbound } from '@remit/core/net'
 import { someDialects } from '@remit/testing'
 import type { TestClock } from '@remit/testing'
 import { sql } from 'kysely'

@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os'
-import { createOutbound } from '@remit/core'
+import { createOutbound } from '@remit/core/net'
 import { someDialects } from '@remit/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApi } from '../support/api.ts'

@@ -1,4 +1,4 @@
-import { eraseEntries } from '@remit/core'
+import { eraseEntries } from '@remit/core/orgs'
 import { prune, someDialects } from '@remit/testing'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-import { createOutbound } from '@remit/core'
+import { createOutbound } from '@remit/core/net'
 import { createTestRemit } from '@remit/testing'
 import { expect, it } from 'vitest'
 import governance from '../../src/index.ts'

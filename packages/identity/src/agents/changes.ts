@@ -1,6 +1,10 @@
 import type { Agent, AgentChange, AgentInput } from '@remit/contract'
-import { checkCount, actorOf, fail, firstOf, invalid, personOf, refuseAgents } from '@remit/core'
-import type { Caller, Change, EntryDraft, Outcome, WriteContext } from '@remit/core'
+import { fail, invalid } from '@remit/core/base'
+import { actorOf, personOf, refuseAgents } from '@remit/core/caller'
+import type { Caller } from '@remit/core/caller'
+import { firstOf } from '@remit/core/ledger/lanes'
+import type { Change, EntryDraft, Outcome, WriteContext } from '@remit/core/ledger/lanes'
+import { checkCount } from '@remit/core/orgs'
 import { revokeCredentials } from '../base/revoke-credentials.ts'
 import {
   changedFields,

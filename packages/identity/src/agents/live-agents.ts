@@ -1,5 +1,6 @@
-import { MAX_CACHED_ORGS } from '@remit/core'
-import type { AnyDatabase, RegisteredAgent } from '@remit/core'
+import { MAX_CACHED_ORGS } from '@remit/core/base'
+import type { AnyDatabase } from '@remit/core/db'
+import type { RegisteredAgent } from '@remit/core/module'
 import { LRUCache } from 'lru-cache'
 import { agentsSince } from './store.ts'
 import { registeredAgent } from './view.ts'

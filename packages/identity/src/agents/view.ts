@@ -1,6 +1,7 @@
 import type { Agent, Owner, Scope } from '@remit/contract'
-import { agentFacts } from '@remit/core'
-import type { AnyDatabase, RegisteredAgent } from '@remit/core'
+import type { AnyDatabase } from '@remit/core/db'
+import { agentFacts } from '@remit/core/decision'
+import type { RegisteredAgent } from '@remit/core/module'
 import type { AgentRow, AgentSubjectRow } from '../tables/agents.ts'
 import { subjectsOf } from './store.ts'
 

@@ -1,5 +1,5 @@
-import { on } from '@remit/core'
-import type { AnyDatabase } from '@remit/core'
+import { on } from '@remit/core/db'
+import type { AnyDatabase } from '@remit/core/db'
 import type { Tables } from '../tables/schema.ts'
 
 /** The time and principal of a revocation. */

@@ -1,6 +1,7 @@
 import type { Plan, Scope } from '@remit/contract'
-import { isDistributed, on, organizationOfId, statement } from '@remit/core'
-import type { AnyDatabase, CredentialHolder } from '@remit/core'
+import { isDistributed, on, organizationOfId, statement } from '@remit/core/db'
+import type { AnyDatabase } from '@remit/core/db'
+import type { CredentialHolder } from '@remit/core/keys'
 import type { Tables } from '../tables/schema.ts'
 import type { HashedSecret } from './hasher.ts'
 

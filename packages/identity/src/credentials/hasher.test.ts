@@ -1,5 +1,5 @@
 import { createSecretKey, hash, randomBytes } from 'node:crypto'
-import { generateText } from '@remit/core'
+import { generateText } from '@remit/core/keys'
 import { describe, expect, it } from 'vitest'
 import { Hasher } from './hasher.ts'
 

@@ -1,5 +1,10 @@
-import { OPERATOR, ownAgent, toClientError, upTo } from '@remit/core'
-import type { Caller, Deps, EntryDraft, Impersonations } from '@remit/core'
+import { upTo } from '@remit/core/base'
+import { ownAgent } from '@remit/core/caller'
+import type { Caller, Impersonations } from '@remit/core/caller'
+import { toClientError } from '@remit/core/ledger/lanes'
+import type { EntryDraft } from '@remit/core/ledger/lanes'
+import type { Deps } from '@remit/core/module'
+import { OPERATOR } from '@remit/core/orgs'
 import { LRUCache } from 'lru-cache'
 
 const MINUTE_MS = 60_000

@@ -1,5 +1,6 @@
-import { fail, Failure, findOrganizationById, isoTime, settingsOf } from '@remit/core'
-import type { WriteContext } from '@remit/core'
+import { fail, Failure, isoTime } from '@remit/core/base'
+import type { WriteContext } from '@remit/core/ledger/lanes'
+import { findOrganizationById, settingsOf } from '@remit/core/orgs'
 import type { CredentialRow } from '../tables/credentials.ts'
 import { countIssuedSince, countLive } from './store.ts'
 

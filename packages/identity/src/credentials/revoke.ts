@@ -1,6 +1,8 @@
 import type { Answer, credentials as endpoints } from '@remit/contract'
-import { actorOf, fail, firstOf, personOf, refuseAgents } from '@remit/core'
-import type { Change } from '@remit/core'
+import { fail } from '@remit/core/base'
+import { actorOf, personOf, refuseAgents } from '@remit/core/caller'
+import { firstOf } from '@remit/core/ledger/lanes'
+import type { Change } from '@remit/core/ledger/lanes'
 import { revoke } from './store.ts'
 import { wireCredential } from './view.ts'
 

@@ -1,17 +1,11 @@
 import { credentials } from '@remit/contract'
 import type { Introspection } from '@remit/contract'
-import {
-  cursorAfter,
-  fail,
-  Failure,
-  implement,
-  isKeyText,
-  isoTime,
-  pageOf,
-  placeOf,
-  publicPart,
-} from '@remit/core'
-import type { Caller, Deps, Route } from '@remit/core'
+import { cursorAfter, fail, Failure, isoTime, pageOf, placeOf } from '@remit/core/base'
+import type { Caller } from '@remit/core/caller'
+import { implement } from '@remit/core/http'
+import type { Route } from '@remit/core/http'
+import { isKeyText, publicPart } from '@remit/core/keys'
+import type { Deps } from '@remit/core/module'
 import { findAgent } from '../agents/store.ts'
 import type { Directory } from './directory.ts'
 import type { Hasher } from './hasher.ts'

@@ -1,5 +1,5 @@
 import type { Scope } from '@remit/contract'
-import type { AnyDatabase } from '@remit/core'
+import type { AnyDatabase } from '@remit/core/db'
 import { findAgent, findAgentOfSubject } from '../agents/store.ts'
 import { allowedScopes } from '../agents/view.ts'
 import { TokenRefusal } from './refusal.ts'

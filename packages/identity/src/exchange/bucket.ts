@@ -1,4 +1,4 @@
-import { upTo } from '@remit/core'
+import { upTo } from '@remit/core/base'
 import { LRUCache } from 'lru-cache'
 
 const MAX_NAMES = 10_000

@@ -1,6 +1,6 @@
 import { ACCESS_TOKEN_TYPE } from '@remit/contract'
 import type { Actor, TokenAnswer, TokenRequest } from '@remit/contract'
-import type { EntryDraft, WriteContext } from '@remit/core'
+import type { EntryDraft, WriteContext } from '@remit/core/ledger/lanes'
 import type { Hasher } from '../credentials/hasher.ts'
 import { mint } from '../credentials/mint.ts'
 import { wireCredential } from '../credentials/view.ts'

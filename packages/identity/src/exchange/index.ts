@@ -1,4 +1,5 @@
-import type { Deps, Route } from '@remit/core'
+import type { Route } from '@remit/core/http'
+import type { Deps } from '@remit/core/module'
 import type { Hasher } from '../credentials/hasher.ts'
 import { IssuerKeys } from '../issuers/keys.ts'
 import { recordKeyFetch } from '../issuers/record-key-fetch.ts'

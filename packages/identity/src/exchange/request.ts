@@ -1,6 +1,6 @@
 import { ACCESS_TOKEN_TYPE, SCOPES, SUBJECT_TOKEN_TYPES } from '@remit/contract'
 import type { Scope, TokenRequest } from '@remit/contract'
-import { fail, invalid } from '@remit/core'
+import { fail, invalid } from '@remit/core/base'
 
 /** The grammar of RFC 6749 §3.3: printable ASCII without `"` and `\`, separated by single spaces. */
 const SCOPE = /^[!#-[\]-~]+( [!#-[\]-~]+)*$/

@@ -1,16 +1,14 @@
 import { token as contract } from '@remit/contract'
 import type { TokenAnswer, TokenRequest } from '@remit/contract'
-import {
-  actorOf,
-  fail,
-  implement,
-  metadataUrl,
-  OPERATOR,
-  serverUrl,
-  allowsKeylessExchange,
-  toClientError,
-} from '@remit/core'
-import type { Caller, Deps, Outcome, Route } from '@remit/core'
+import { fail } from '@remit/core/base'
+import { actorOf } from '@remit/core/caller'
+import type { Caller } from '@remit/core/caller'
+import { implement, metadataUrl, serverUrl } from '@remit/core/http'
+import type { Route } from '@remit/core/http'
+import { toClientError } from '@remit/core/ledger/lanes'
+import type { Outcome } from '@remit/core/ledger/lanes'
+import type { Deps } from '@remit/core/module'
+import { OPERATOR, allowsKeylessExchange } from '@remit/core/orgs'
 import type { Hasher } from '../credentials/hasher.ts'
 import { toTrustedIssuer } from '../issuers/issuer.ts'
 import type { IssuerKeys } from '../issuers/keys.ts'

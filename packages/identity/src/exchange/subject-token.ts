@@ -1,6 +1,6 @@
 import { SIGNATURE_ALGS } from '@remit/contract'
 import type { SignatureAlg } from '@remit/contract'
-import { parseStrictJson } from '@remit/core'
+import { parseStrictJson } from '@remit/contract/json'
 import { TokenRefusal } from './refusal.ts'
 
 /** Members of a JSON object; read with `own` only, since a name may be inherited. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { IssuerTerms } from '@remit/contract'
-import { isoTime, on } from '@remit/core'
-import type { WriteContext } from '@remit/core'
+import { isoTime } from '@remit/core/base'
+import { on } from '@remit/core/db'
+import type { WriteContext } from '@remit/core/ledger/lanes'
 import type { Tables } from '../tables/schema.ts'
 import type { TokenFacts } from './claims.ts'
 

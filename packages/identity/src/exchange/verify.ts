@@ -1,5 +1,5 @@
 import { compactVerify } from 'jose'
-import type { Deps } from '@remit/core'
+import type { Deps } from '@remit/core/module'
 import { failing } from '../issuers/claim-conditions.ts'
 import { isLive } from '../issuers/issuer.ts'
 import type { TrustedIssuer } from '../issuers/issuer.ts'

@@ -1,6 +1,7 @@
 import type { KeySource } from '@remit/contract'
-import { OutboundError, parseStrictJson } from '@remit/core'
-import type { Outbound } from '@remit/core'
+import { parseStrictJson } from '@remit/contract/json'
+import { OutboundError } from '@remit/core/net'
+import type { Outbound } from '@remit/core/net'
 import { KeySetError, keySetOf } from './jwks.ts'
 import type { KeySet } from './jwks.ts'
 

@@ -1,5 +1,5 @@
 import type { ClaimCondition, IssuerInput, IssuerTerms, PRESETS } from '@remit/contract'
-import { invalid, isoTime } from '@remit/core'
+import { invalid, isoTime } from '@remit/core/base'
 
 type Preset = (typeof PRESETS)[number]
 type Defaults = Pick<

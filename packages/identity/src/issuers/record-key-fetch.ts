@@ -1,5 +1,7 @@
-import { actorOf, isoTime, OPERATOR } from '@remit/core'
-import type { Deps } from '@remit/core'
+import { isoTime } from '@remit/core/base'
+import { actorOf } from '@remit/core/caller'
+import type { Deps } from '@remit/core/module'
+import { OPERATOR } from '@remit/core/orgs'
 import type { OnKeyFetch } from './keys.ts'
 import { changeIssuer, findIssuer } from './store.ts'
 

@@ -1,20 +1,15 @@
 import { issuers } from '@remit/contract'
 import type { IssuerTerms } from '@remit/contract'
-import {
-  actorOf,
-  fail,
-  firstOf,
-  implement,
-  invalid,
-  isoTime,
-  OUTBOUND_CALLS,
-  pageOf,
-  personOf,
-  Reply,
-  serverUrl,
-  Turns,
-} from '@remit/core'
-import type { Caller, Deps, EntryDraft, Outbound, Route } from '@remit/core'
+import { fail, invalid, isoTime, pageOf } from '@remit/core/base'
+import { actorOf, personOf } from '@remit/core/caller'
+import type { Caller } from '@remit/core/caller'
+import { implement, Reply, serverUrl } from '@remit/core/http'
+import type { Route } from '@remit/core/http'
+import { firstOf } from '@remit/core/ledger/lanes'
+import type { EntryDraft } from '@remit/core/ledger/lanes'
+import type { Deps } from '@remit/core/module'
+import type { Outbound } from '@remit/core/net'
+import { OUTBOUND_CALLS, Turns } from '@remit/core/threads'
 import { revokeCredentials } from '../base/revoke-credentials.ts'
 import { toIssuer } from './issuer.ts'
 import { keySetOf, KeySetError } from './jwks.ts'

@@ -1,5 +1,5 @@
-import { SecretUnreadable } from '@remit/core'
-import type { SecretBox } from '@remit/core'
+import { SecretUnreadable } from '@remit/core/secrets'
+import type { SecretBox } from '@remit/core/secrets'
 import type { Challenge } from './provider.ts'
 
 const ATTEMPT_MS = 10 * 60 * 1000

@@ -1,5 +1,5 @@
-import { findOrganization } from '@remit/core'
-import type { Deps } from '@remit/core'
+import type { Deps } from '@remit/core/module'
+import { findOrganization } from '@remit/core/orgs'
 import type { Candidate } from './candidates.ts'
 import { domainOf } from './own/domains.ts'
 import { findByDomain } from './own/store.ts'

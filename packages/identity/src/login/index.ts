@@ -1,4 +1,4 @@
-import type { Contribution, Deps } from '@remit/core'
+import type { Contribution, Deps } from '@remit/core/module'
 import { peopleRoutes } from '../people/routes.ts'
 import type { IsRoleManaged } from '../people/changes.ts'
 import { loginProviderRoutes } from './own/routes.ts'

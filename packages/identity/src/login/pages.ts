@@ -1,12 +1,10 @@
-import {
-  asFailure,
-  messagePage,
-  OPERATOR,
-  readCookie,
-  SecretUnreadable,
-  writeCookie,
-} from '@remit/core'
-import type { ConsolePage, Deps, PageLink, PageRequest } from '@remit/core'
+import { messagePage } from '@remit/core/http/console'
+import type { ConsolePage, PageLink, PageRequest } from '@remit/core/http/console'
+import { asFailure } from '@remit/core/http'
+import { readCookie, writeCookie } from '@remit/core/keys'
+import type { Deps } from '@remit/core/module'
+import { OPERATOR } from '@remit/core/orgs'
+import { SecretUnreadable } from '@remit/core/secrets'
 import { RefusalLog } from '../exchange/refusal-log.ts'
 import { openAttempt, sealAttempt } from './attempts.ts'
 import { candidatesOf } from './candidates.ts'

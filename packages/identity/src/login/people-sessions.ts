@@ -1,5 +1,6 @@
-import { actorOf, personOf } from '@remit/core'
-import type { AnyDatabase, PeopleSessions } from '@remit/core'
+import { actorOf, personOf } from '@remit/core/caller'
+import type { AnyDatabase } from '@remit/core/db'
+import type { PeopleSessions } from '@remit/core/keys'
 import { hasOwnProviders } from './own/store.ts'
 import type { LoginWays } from './ways.ts'
 import { addressesOf, findByAddress, findPerson, listDeciders } from '../people/store.ts'

@@ -1,4 +1,5 @@
-import type { OidcSettings, Outbound } from '@remit/core'
+import type { OidcSettings } from '@remit/core/module'
+import type { Outbound } from '@remit/core/net'
 import * as oidc from 'openid-client'
 
 /** The metadata of the provider is read again after an hour. */

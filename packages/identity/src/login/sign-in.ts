@@ -1,5 +1,7 @@
-import type { Change, EntryDraft, Ids, Sessions, WriteContext } from '@remit/core'
-import { endSessionsOf } from '@remit/core'
+import type { Ids } from '@remit/core/base'
+import { endSessionsOf } from '@remit/core/keys'
+import type { Sessions } from '@remit/core/keys'
+import type { Change, EntryDraft, WriteContext } from '@remit/core/ledger/lanes'
 import { toPerson } from '../people/changes.ts'
 import {
   addressesOf,

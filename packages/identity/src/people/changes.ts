@@ -1,6 +1,10 @@
 import type { Person, PersonChange, PersonInput } from '@remit/contract'
-import { actorOf, endSessionsOf, fail, hasOtherAdmin, personOf } from '@remit/core'
-import type { Caller, Change, Ids, Outcome, WriteContext } from '@remit/core'
+import { fail } from '@remit/core/base'
+import type { Ids } from '@remit/core/base'
+import { actorOf, personOf } from '@remit/core/caller'
+import type { Caller } from '@remit/core/caller'
+import { endSessionsOf, hasOtherAdmin } from '@remit/core/keys'
+import type { Change, Outcome, WriteContext } from '@remit/core/ledger/lanes'
 import type { PersonRow } from '../tables/people.ts'
 import {
   countPeople,

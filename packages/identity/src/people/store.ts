@@ -1,5 +1,5 @@
-import { inPart, on, orgTable } from '@remit/core'
-import type { AnyDatabase, Part } from '@remit/core'
+import { inPart, on, orgTable } from '@remit/core/db'
+import type { AnyDatabase, Part } from '@remit/core/db'
 import type { PersonRow } from '../tables/people.ts'
 import type { Tables } from '../tables/schema.ts'
 

@@ -1,4 +1,4 @@
-import { column } from '@remit/core'
+import { column } from '@remit/core/db'
 import { sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 

@@ -1,5 +1,5 @@
 import type { PersonRole } from '@remit/contract'
-import { column } from '@remit/core'
+import { column } from '@remit/core/db'
 import { sql } from 'kysely'
 import type { Kysely } from 'kysely'
 import type { Migration } from 'kysely/migration'

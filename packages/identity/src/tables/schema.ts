@@ -1,4 +1,4 @@
-import type { ArchiveRules, CoreTables, Placements } from '@remit/core'
+import type { ArchiveRules, CoreTables, Placements } from '@remit/core/db'
 import type { Migration } from 'kysely/migration'
 import { agentMigration } from './agents.ts'
 import type { AgentTables } from './agents.ts'

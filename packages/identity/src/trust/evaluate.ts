@@ -1,6 +1,7 @@
 import type { AgentSelector, TrustQuestion, TrustReason } from '@remit/contract'
-import { matchesPattern } from '@remit/core'
-import type { ConditionFacts, Meter, RegisteredAgent } from '@remit/core'
+import { matchesPattern } from '@remit/contract/patterns'
+import type { Meter } from '@remit/core/decision'
+import type { ConditionFacts, RegisteredAgent } from '@remit/core/module'
 import type { TrustRule } from './policy.ts'
 
 /** The trust policies of one config version; immutable. */

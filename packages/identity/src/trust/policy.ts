@@ -1,6 +1,6 @@
 import type { AgentSelector, TrustPolicy, TrustPolicyInput } from '@remit/contract'
-import { isoTime } from '@remit/core'
-import type { CompiledCondition, Conditions, ConditionVariables } from '@remit/core'
+import { isoTime } from '@remit/core/base'
+import type { CompiledCondition, Conditions, ConditionVariables } from '@remit/core/module'
 import type { TrustPolicyRow } from '../tables/trust.ts'
 
 /** A compiled policy. */

@@ -1,17 +1,10 @@
 import { trust } from '@remit/contract'
-import {
-  actorOf,
-  fail,
-  firstOf,
-  implement,
-  invalid,
-  ownAgent,
-  pageOf,
-  personOf,
-  Reply,
-  toClientError,
-} from '@remit/core'
-import type { CompiledCondition, Deps, Route } from '@remit/core'
+import { fail, invalid, pageOf } from '@remit/core/base'
+import { actorOf, ownAgent, personOf } from '@remit/core/caller'
+import { implement, Reply } from '@remit/core/http'
+import type { Route } from '@remit/core/http'
+import { firstOf, toClientError } from '@remit/core/ledger/lanes'
+import type { CompiledCondition, Deps } from '@remit/core/module'
 import { TrustLane } from './lane.ts'
 import { toPolicy, toRow, TRUST_VARIABLES } from './policy.ts'
 import { countTrust, deleteTrust, insertTrust, listTrust } from './store.ts'

@@ -1,4 +1,4 @@
-import { setSettings } from '@remit/core'
+import { setSettings } from '@remit/core/orgs'
 import * as oauth from 'oauth4webapi'
 import * as client from 'openid-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

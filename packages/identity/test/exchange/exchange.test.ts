@@ -1,4 +1,4 @@
-import { hashKey } from '@remit/core'
+import { hashKey } from '@remit/core/keys'
 import { DIALECTS } from '@remit/testing'
 import { sql } from 'kysely'
 import { pino } from 'pino'

@@ -1,5 +1,5 @@
 import { TOKEN_EXCHANGE } from '@remit/contract'
-import { resumeOrganization, setSettings, suspendOrganization } from '@remit/core'
+import { resumeOrganization, setSettings, suspendOrganization } from '@remit/core/orgs'
 import { createTestRemit } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import identity from '../../src/index.ts'

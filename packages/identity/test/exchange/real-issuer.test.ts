@@ -1,5 +1,5 @@
 import { TOKEN_EXCHANGE } from '@remit/contract'
-import { createOutbound } from '@remit/core'
+import { createOutbound } from '@remit/core/net'
 import { createClock, createTestRemit } from '@remit/testing'
 import * as client from 'openid-client'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'

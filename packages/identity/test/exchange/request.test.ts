@@ -1,5 +1,5 @@
 import { TOKEN_EXCHANGE } from '@remit/contract'
-import { setSettings } from '@remit/core'
+import { setSettings } from '@remit/core/orgs'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { AUDIENCE, BASE_URL, createFederation, JWT } from '../support/federation.ts'
 import type { Federation } from '../support/federation.ts'

@@ -1,4 +1,4 @@
-import { createOutbound } from '@remit/core'
+import { createOutbound } from '@remit/core/net'
 import { generateKeyPairSync } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { AUDIENCE, createFederation, ISSUER, issuerInput } from '../support/federation.ts'

@@ -1,6 +1,7 @@
 import { authorize } from '@remit/contract'
 import type { CredentialInput } from '@remit/contract'
-import { defineModule, implement } from '@remit/core'
+import { implement } from '@remit/core/http'
+import { defineModule } from '@remit/core/module'
 import { createApi as createAny } from '@remit/testing'
 import type { Api, Ok, TestRemitOptions } from '@remit/testing'
 import identity from '../../src/index.ts'

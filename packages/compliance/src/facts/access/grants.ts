@@ -1,4 +1,4 @@
-import { matchesAll, matchesPattern } from '@remit/core/reading'
+import { matchesAll, matchesPattern } from '@remit/contract/patterns'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { DAY } from '../report-query.ts'

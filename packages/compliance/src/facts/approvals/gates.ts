@@ -1,4 +1,4 @@
-import { matchesPattern } from '@remit/core/reading'
+import { matchesPattern } from '@remit/contract/patterns'
 import type { FactEntry } from '../entry.ts'
 import { DECIDED } from '../lazy-entry.ts'
 import { Cases } from '../cases.ts'

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { canonicalJson } from '@remit/core/reading'
+import { canonicalJson } from '@remit/contract/json'
 import type { FactEntry } from '../entry.ts'
 import { recordIn, textIn, textsIn } from '../recorded-json.ts'
 import type { RecordedJson } from '../recorded-json.ts'

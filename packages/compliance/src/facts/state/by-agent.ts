@@ -1,4 +1,4 @@
-import { matchesPattern } from '@remit/core/reading'
+import { matchesPattern } from '@remit/contract/patterns'
 import type { PermissionState } from './permissions.ts'
 
 const MOST_AGENTS = 10_000

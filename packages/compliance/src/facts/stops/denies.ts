@@ -1,4 +1,4 @@
-import { matchesAll, matchesPattern } from '@remit/core/reading'
+import { matchesAll, matchesPattern } from '@remit/contract/patterns'
 import type { FactEntry } from '../entry.ts'
 import { ByAgent } from '../state/by-agent.ts'
 import { isOpen } from '../state/permissions.ts'

@@ -1,4 +1,4 @@
-import { matchesAll } from '@remit/core/reading'
+import { matchesAll } from '@remit/contract/patterns'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { ratioOf } from '../ratio.ts'

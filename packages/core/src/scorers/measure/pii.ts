@@ -1,4 +1,4 @@
-import { findPersonalData } from '../../guard/pii.ts'
+import { findPersonalData } from '../../personal-data/personal-data.ts'
 
 export const PII_TYPES = ['email', 'card', 'iban', 'ssn', 'phone', 'ipv4'] as const
 export type PiiType = (typeof PII_TYPES)[number]
@@ -20,8 +20,8 @@ const IPV4 = new RegExp(
 /** Finds personal data in a text by format and check digits. Linear. */
 export function* findPii(text: string): Generator<Personal> {
   // The guard redacts these four; the scorer uses the same detectors.
-  for (const { detector, start, end } of findPersonalData(text))
-    yield { type: detector.slice('pii.'.length) as PiiType, value: plain(text.slice(start, end)) }
+  for (const { kind, start, end } of findPersonalData(text))
+    yield { type: kind, value: plain(text.slice(start, end)) }
   yield* matches(text, 'ssn', SSN)
   yield* matches(text, 'ipv4', IPV4)
 }

@@ -1,5 +1,5 @@
-import { Unscorable } from '@remit/core'
-import type { BatchOutcome, ScoreOutcome } from '@remit/core'
+import { Unscorable } from '@remit/core/scorers'
+import type { BatchOutcome, ScoreOutcome } from '@remit/core/scorers'
 import type { JudgeTask } from './params.ts'
 import type { JudgeCall, JudgePlan } from './plan.ts'
 import { PROMPT_VERSION } from './prompt.ts'

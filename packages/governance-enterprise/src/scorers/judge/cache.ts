@@ -1,5 +1,6 @@
-import { bulkInsert, Cleanup, deleteInBatches, isoTime, orgTable } from '@remit/core'
-import type { Deps } from '@remit/core'
+import { isoTime } from '@remit/core/base'
+import { bulkInsert, Cleanup, deleteInBatches, orgTable } from '@remit/core/db'
+import type { Deps } from '@remit/core/module'
 import { sql } from 'kysely'
 import type { Tables } from '../../tables/schema.ts'
 import type { JudgeCall } from './plan.ts'

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import type { Deps } from '@remit/core'
+import type { Deps } from '@remit/core/module'
 import { JudgeFailure } from './failure.ts'
 import type { JsonForm } from './judges.ts'
 import type { CallLimit, Settle } from './limits.ts'

@@ -1,4 +1,5 @@
-import { SettingError, Turns } from '@remit/core'
+import { SettingError } from '@remit/core/module'
+import { Turns } from '@remit/core/threads'
 import { describe, expect, it } from 'vitest'
 import { readJudges } from './judges.ts'
 

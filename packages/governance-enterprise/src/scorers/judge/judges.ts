@@ -1,5 +1,7 @@
-import { fieldErrors, FOR_FIELD_ERRORS, SettingError, Turns } from '@remit/core'
-import type { JudgesSource } from '@remit/core'
+import { fieldErrors, FOR_FIELD_ERRORS } from '@remit/core/base'
+import { SettingError } from '@remit/core/module'
+import type { JudgesSource } from '@remit/core/module'
+import { Turns } from '@remit/core/threads'
 import { z } from 'zod'
 
 /** The methods to request an answer of a given shape. */

@@ -1,4 +1,4 @@
-import { AnswerTooLarge, boundedText } from '@remit/core'
+import { AnswerTooLarge, boundedText } from '@remit/core/net'
 import { JudgeFailure } from './failure.ts'
 import type { JudgeFailureCode } from './failure.ts'
 import type { ProviderRequest } from './providers.ts'

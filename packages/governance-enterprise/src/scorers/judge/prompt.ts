@@ -1,5 +1,5 @@
-import { canonicalJson } from '@remit/core'
-import type { FieldName } from '@remit/core'
+import { canonicalJson } from '@remit/contract/json'
+import type { FieldName } from '@remit/core/scorers'
 import type { JudgeTask } from './params.ts'
 
 /** Increases with every change of the prompt, which may change verdicts. */

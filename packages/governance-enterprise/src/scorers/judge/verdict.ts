@@ -1,4 +1,4 @@
-import { parseStrictJson, StrictJsonError } from '@remit/core'
+import { parseStrictJson, StrictJsonError } from '@remit/contract/json'
 import { z } from 'zod'
 import type { Judge } from './judges.ts'
 import type { JudgeTask } from './params.ts'

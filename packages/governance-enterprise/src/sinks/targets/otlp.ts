@@ -1,4 +1,4 @@
-import type { OutboundResponse } from '@remit/core'
+import type { OutboundResponse } from '@remit/core/net'
 import { isRefusal, requireSuccess, SinkFailure } from './target.ts'
 import type { Batch, Send, SinkRecord } from './target.ts'
 

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { putObject } from '@remit/core'
+import { putObject } from '@remit/core/net'
 import { ndjson, requireSuccess } from './target.ts'
 import type { Batch, Send } from './target.ts'
 

@@ -1,5 +1,5 @@
 import type { SinkType } from '@remit/contract'
-import type { Outbound } from '@remit/core'
+import type { Outbound } from '@remit/core/net'
 import type { WholeTarget } from '../secrets.ts'
 import { sendHttps } from './https.ts'
 import { sendOtlp } from './otlp.ts'

@@ -1,5 +1,5 @@
 import type { Entry, SinkFormat } from '@remit/contract'
-import type { Outbound, OutboundResponse } from '@remit/core'
+import type { Outbound, OutboundResponse } from '@remit/core/net'
 import type { WholeTarget } from '../secrets.ts'
 
 /** A JSON document about one entry. */

@@ -1,4 +1,4 @@
-import type { Outbound } from '@remit/core'
+import type { Outbound } from '@remit/core/net'
 
 /** The record that proves a domain. */
 const recordOf = (domain: string): string => `_remit-login.${domain}`

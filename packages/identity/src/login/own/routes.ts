@@ -1,17 +1,13 @@
 import { loginProvider } from '@remit/contract'
 import type { LoginProviderInput } from '@remit/contract'
-import {
-  answering,
-  fail,
-  implement,
-  invalid,
-  isoTime,
-  OUTBOUND_CALLS,
-  OutboundError,
-  SecretUnreadable,
-  Turns,
-} from '@remit/core'
-import type { Deps, Route } from '@remit/core'
+import { fail, invalid, isoTime } from '@remit/core/base'
+import { implement } from '@remit/core/http'
+import type { Route } from '@remit/core/http'
+import { answering } from '@remit/core/ledger/lanes'
+import type { Deps } from '@remit/core/module'
+import { OutboundError } from '@remit/core/net'
+import { SecretUnreadable } from '@remit/core/secrets'
+import { OUTBOUND_CALLS, Turns } from '@remit/core/threads'
 import type { LoginWays } from '../ways.ts'
 import { providerChange, providerRemoval, rowOf, toLoginProvider } from './changes.ts'
 import { proveDomains } from './domains.ts'

@@ -1,5 +1,6 @@
-import { inPart, on } from '@remit/core'
-import type { Deps, SecretBox, StoredSecrets } from '@remit/core'
+import { inPart, on } from '@remit/core/db'
+import type { Deps, StoredSecrets } from '@remit/core/module'
+import type { SecretBox } from '@remit/core/secrets'
 import type { LoginProviderRow } from '../../tables/login.ts'
 import type { Tables } from '../../tables/schema.ts'
 

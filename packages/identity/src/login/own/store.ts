@@ -1,5 +1,5 @@
-import { eachPart, inPart, on } from '@remit/core'
-import type { AnyDatabase } from '@remit/core'
+import { eachPart, inPart, on } from '@remit/core/db'
+import type { AnyDatabase } from '@remit/core/db'
 import type { LoginDomainRow, LoginProviderRow } from '../../tables/login.ts'
 import type { Tables } from '../../tables/schema.ts'
 

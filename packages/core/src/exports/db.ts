@@ -1,0 +1,23 @@
+export type { ArchiveRules } from '../db/archived.ts'
+export { Cleanup } from '../db/cleanup.ts'
+export { deleteInBatches } from '../db/delete-in-batches.ts'
+export { organizationOfId, recordId } from '../db/directory.ts'
+export { isDistributed } from '../db/distributed.ts'
+export type { Placement, Placements } from '../db/distributed.ts'
+export { isUnavailable, unavailable } from '../db/failure.ts'
+export { orgTable } from '../db/org-table.ts'
+export { organizationTables } from '../db/organization-tables.ts'
+export { eachPart, inPart, organizationIds } from '../db/parts.ts'
+export type { Part } from '../db/parts.ts'
+export { column, dialectOf, on, statement } from '../db/portable.ts'
+export type { AnyDatabase, Dialect } from '../db/portable.ts'
+export type {
+  CoreTables,
+  LedgerCheckpointRow,
+  LedgerEntryRow,
+  LedgerHeadRow,
+  OrganizationRow,
+} from '../db/schema.ts'
+export { makeDurable } from '../db/transaction-settings.ts'
+export { bulkInsert, writeRows } from '../db/write-rows.ts'
+export type { BulkInsert } from '../db/write-rows.ts'

@@ -1,0 +1,21 @@
+export { agentFacts } from '../authorize/agent-facts.ts'
+export type { ConditionThreads } from '../authorize/evaluate-ahead.ts'
+export type { ConditionResult, ConditionResults } from '../authorize/evaluated-conditions.ts'
+export type { Preview } from '../authorize/preview.ts'
+export { readingsOf } from '../authorize/readings.ts'
+export { resourceText } from '../authorize/resource.ts'
+export { SLOTS } from '../authorize/slots.ts'
+export type { Slot } from '../authorize/slots.ts'
+export type {
+  Ask,
+  UnverifiedFacts,
+  Overlay,
+  Pass,
+  Reading,
+  Settled,
+  Stage,
+  StageVerdict,
+} from '../authorize/stage.ts'
+export type { HostCall, HostDecision, ToolDecisions } from '../authorize/tool-decisions.ts'
+export { DECISION_MS, DecisionMeter } from '../computing/meter.ts'
+export type { Meter } from '../computing/meter.ts'

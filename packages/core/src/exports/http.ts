@@ -1,0 +1,7 @@
+export type { PublicPage } from '../http/app.ts'
+export { implement, Reply } from '../http/endpoint.ts'
+export type { RequestInfo, Handler, Route } from '../http/endpoint.ts'
+export { Attempts, networkOf } from '../http/limits.ts'
+export { asFailure, problemBody, problemResponse } from '../http/problem.ts'
+export { metadataUrl, serverUrl } from '../http/server-url.ts'
+export { textStream } from '../http/text-stream.ts'

@@ -1,0 +1,37 @@
+export type { GuardCheckMade, GuardChecks } from '../guard/checked.ts'
+export { defineModule } from '../module/module.ts'
+export type {
+  Module,
+  Contribution,
+  Deps,
+  Settings,
+  CheckpointBucket,
+  OidcSettings,
+  SmtpSettings,
+  UsageSinkSettings,
+  JudgesSource,
+} from '../module/module.ts'
+export type {
+  Ports,
+  UsageCounts,
+  SpendQuery,
+  SpendSource,
+  SpendAccounts,
+  SpendComparison,
+  AgentSwitch,
+  AgentRegistry,
+  RegisteredAgent,
+  ConditionVariables,
+  Conditions,
+  CompiledCondition,
+  ConditionFacts,
+  RuleTrials,
+  OpenTrial,
+  RuleTrial,
+  TrialVerdict,
+  Compliance,
+  OnProgress,
+} from '../module/ports.ts'
+export { SettingError } from '../module/setting-error.ts'
+export type { StoredSecrets } from '../module/stored-secrets.ts'
+export type { FinishedRun, ScorerRuns } from '../scorers/finished.ts'

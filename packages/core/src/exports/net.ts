@@ -1,0 +1,8 @@
+export { AnswerTooLarge, boundedText } from '../net/bounded-text.ts'
+export type { OutboundResponse } from '../net/exchange.ts'
+export { OutboundError } from '../net/outbound-deadlines.ts'
+export { createOutbound } from '../net/outbound.ts'
+export type { Outbound } from '../net/outbound.ts'
+export { putObject, getObject, listObjects } from '../net/s3.ts'
+export type { Bucket } from '../net/s3.ts'
+export { hostOf, isLoopbackHost } from '../net/target.ts'

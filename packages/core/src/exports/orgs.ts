@@ -1,0 +1,48 @@
+export { checkCount, LIMIT_NAMES, limitsOf } from '../limits/limits.ts'
+export { decisionsOfMonth } from '../limits/month.ts'
+export { PLAN_LIMITS } from '../limits/plan-limits.ts'
+export { refuseSuspended } from '../limits/suspension.ts'
+export {
+  OPERATOR,
+  createKey,
+  endKey,
+  rotateKey,
+  setPlan,
+  changePlanAndLimits,
+  setLimits,
+  suspendOrganization,
+  resumeOrganization,
+  setSettings,
+  updateSettings,
+  findOrganizationById,
+} from '../orgs/administration.ts'
+export type { PlanChange, SettingsOptions } from '../orgs/administration.ts'
+export { eraseEntries } from '../orgs/erase-entries.ts'
+export type { Erasure } from '../orgs/erase-entries.ts'
+export { allowsKeylessExchange } from '../orgs/keyless.ts'
+export {
+  DELETION_DAYS,
+  deleteOrganization,
+  exportConfiguration,
+  findDeleted,
+  listDeleted,
+  scheduleDeletion,
+} from '../orgs/leave/index.ts'
+export type { Deletion } from '../orgs/leave/index.ts'
+export { listOrganizations, organizationPage } from '../orgs/list.ts'
+export {
+  createOrganization,
+  ORGANIZATION_NAME_RULE,
+  isOrganizationName,
+  findOrganization,
+  organizationExists,
+} from '../orgs/organizations.ts'
+export type { NewOrganization, CreateOptions } from '../orgs/organizations.ts'
+export { fileArchive, finishPruning, planPruning, pruneLedger } from '../orgs/prune/index.ts'
+export type { Pruned, PrunePlan, PruneQuestion, PruneStep, PruneUpTo } from '../orgs/prune/index.ts'
+export { organizationRecord } from '../orgs/record.ts'
+export type { OrganizationRecord } from '../orgs/record.ts'
+export { recoverLedger } from '../orgs/recover-ledger.ts'
+export { settingsWarnings } from '../orgs/retention.ts'
+export { rotateLedgerKey } from '../orgs/rotate-ledger-key.ts'
+export { SETTING_NAMES, settingFromText, settingsOf } from '../orgs/settings.ts'

@@ -1,0 +1,7 @@
+export { sliced } from '../computing/slices.ts'
+export type { Pacing } from '../computing/slices.ts'
+export type { Job } from '../threads/job.ts'
+export { ComputePool } from '../threads/pool.ts'
+export { serveJobs } from '../threads/serve-jobs.ts'
+export { siblingModule, Thread } from '../threads/thread.ts'
+export { OUTBOUND_CALLS, Turns } from '../threads/turns.ts'
