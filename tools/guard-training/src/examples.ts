@@ -19,6 +19,7 @@ export function exampler(lexicon: Lexicon, classes: WordClasses, repair: (view: 
     features.extract(text, tokens, asDocument, hits)
     const ends = features.ends.slice(0, tokens.count + 1)
     const ids = features.ids.slice(0, ends[tokens.count])
-    return { attack: row.label === 1, ids, ends, tokens: tokens.count }
+    const sentences = asDocument ? tokens.sentences.slice() : undefined
+    return { attack: row.label === 1, ids, ends, tokens: tokens.count, sentences }
   }
 }

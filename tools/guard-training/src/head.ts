@@ -6,6 +6,8 @@ export interface Example {
   readonly ids: Uint32Array
   readonly ends: Uint32Array
   readonly tokens: number
+  /** The tokens at which the sentences of a document begin. */
+  readonly sentences?: Int32Array | undefined
 }
 
 /** One linear head before it is rounded to bytes. */
@@ -59,11 +61,11 @@ function trainOnce(examples: readonly Example[], settings: Settings): TrainedHea
     for (const index of order) {
       const example = examples[index]
       if (!example) continue
-      const { ids, ends, tokens, attack } = example
+      const { ids, ends, tokens, sentences, attack } = example
       if (sums.length <= tokens) sums = new Float64Array(tokens * 2)
       const choice = { key: Math.floor(random() * 4_294_967_296), share: leftOut }
       addUp(weights, ids, ends, tokens, sums, choice)
-      const { score, start, end } = bestStretch(sums, ends, tokens)
+      const { score, start, end } = bestStretch(sums, ends, tokens, tokens, sentences)
       const error = 1 / (1 + Math.exp(-(score + bias))) - (attack ? 1 : 0)
       if (Math.abs(error) < 1e-4) continue
       const from = ends[start] ?? 0

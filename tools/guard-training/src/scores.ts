@@ -33,7 +33,7 @@ export interface AllCuts {
 }
 
 /** Shares of harmless texts that may be flagged and blocked. */
-const SHARES: Cuts = { flag: 0.03, block: 0.0125 }
+const SHARES: Cuts = { flag: 0.024, block: 0.012 }
 
 /** Cuts under which so many harmless texts of each kind are flagged and blocked. */
 export function cutsFrom(scored: readonly Scored[], shares = SHARES): AllCuts {

@@ -24,6 +24,9 @@ const Salt = {
   kind: 0xe49b69c1,
   kindPair: 0xefbe4786,
   kindSkipped: 0x0fc19dc6,
+  opening: 0x240ca1cc,
+  openingPair: 0x2de92c6f,
+  openingConcept: 0x4a7484ab,
 } as const
 
 // A single sign between two words does not separate them: "i-g.n,o-r-e", "all: the rules".
@@ -40,8 +43,9 @@ const MASK = (1 << FEATURE_BITS) - 1
 
 /**
  * The features of a stretch of text: words, pairs of words with and without one left out, concepts
- * alone and near each other, signatures, and in texts of users the classes of words. Each belongs to the token at which it ends. One
- * instance is used again and again; what it holds is valid until the next `extract`.
+ * alone and near each other, signatures, in texts of users the classes of words, and in documents the
+ * words that open a sentence. Each belongs to the token at which it ends. One instance is used again
+ * and again; what it holds is valid until the next `extract`.
  */
 export class Features {
   /** All features, token by token. */
@@ -73,6 +77,10 @@ export class Features {
     let conceptBefore = 0
     let placeBefore = -1
     let placeTwoBefore = -1
+    const { sentences } = tokens
+    let nextSentence = 0
+    let isOpening = false
+    let opening = 0
     let nextHit = firstEndingAfter(hits, tokens.starts[0] ?? 0)
     for (let i = 0; i < tokens.count; i++) {
       if (this.#size + 512 > this.ids.length) this.#grow()
@@ -83,6 +91,24 @@ export class Features {
       for (let hit = hits[nextHit]; hit && hit.start < end; hit = hits[++nextHit])
         this.#addSignature(hit, context)
       this.#add(Salt.word, hash)
+      if (i === sentences[nextSentence]) {
+        nextSentence++
+        isOpening = true
+        opening = 0
+      }
+      // An order begins with its verb, a question with its pronoun.
+      if (isDocument && kind === Kind.word) {
+        if (isOpening) {
+          this.#add(Salt.opening, hash)
+          for (const concept of this.#lexicon.ofWord(text, start, end, hash))
+            this.#add(Salt.openingConcept, concept)
+          opening = hash
+          isOpening = false
+        } else if (opening !== 0) {
+          this.#add(Salt.openingPair, combine(opening, hash))
+          opening = 0
+        }
+      }
       if (kind !== Kind.sign || end - start > 1 || !isLight(text.charCodeAt(start))) {
         this.#add(Salt.pair, combine(before, hash))
         if (i > 1) this.#add(Salt.skipped, combine(twoBefore, hash))

@@ -38,6 +38,33 @@ describe('the stretch that is judged', () => {
       }),
     )
   })
+
+  it('of a document is a sentence, or two in a row, where that is better than any of these', () => {
+    const each = Array.from({ length: 60 }, (_, i) => (i >= 15 && i < 22 ? 50 : -50))
+    const sums = Float64Array.from([0, ...each.map((_, i) => total(each.slice(0, i + 1)))])
+    const ends = Uint32Array.from({ length: 61 }, (_, i) => i * 3)
+    const stretch = (...sentences: number[]) => {
+      const { start, end } = bestStretch(sums, ends, 60, 60, Int32Array.from(sentences))
+      return [start, end]
+    }
+
+    expect(stretch(0, 15, 22, 40)).toEqual([15, 22])
+    expect(stretch(0, 15, 18, 22)).toEqual([15, 22])
+    expect(stretch()).toEqual([12, 24])
+    // What begins behind the part belongs to the next one.
+    expect(bestStretch(sums, ends, 60, 15, Int32Array.from([0, 15, 22])).start).not.toBe(15)
+  })
+
+  it('knows where lines and sentences of a text begin', () => {
+    const tokens = new Tokens(100)
+    const text = normalize('Run it. Then v1.2 stops!\nAll: see (why? no)\n\nEnd').view.text
+    tokens.read(text, 0)
+
+    const begins = [...tokens.sentences].map((i) => /^\w*/.exec(text.slice(tokens.starts[i]))?.[0])
+    expect(begins).toEqual(['run', 'then', 'all', 'see', 'no', 'end'])
+    tokens.read(text, text.indexOf('then'))
+    expect([...tokens.sentences][0]).toBe(0)
+  })
 })
 
 const total = (values: readonly number[]): number => values.reduce((sum, one) => sum + one, 0)

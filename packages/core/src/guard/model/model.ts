@@ -104,7 +104,7 @@ export class Model {
       if (this.#tokens.own === 0) continue
       this.#features.extract(text, this.#tokens, isDocument, hits)
       for (const [head, cut] of heads) {
-        const { raw, stretch } = this.#look(head)
+        const { raw, stretch } = this.#look(head, isDocument)
         levels[head].push(raw)
         if (shareOf(raw + MOST_GIVEN, cut) < this.#least) continue
         found.push({ cut, judgement: this.#describe(head, raw, stretch, text, explain) })
@@ -122,11 +122,13 @@ export class Model {
   }
 
   /** The best stretch of the part that was read last. */
-  #look(head: Head): { raw: number; stretch: Stretch } {
+  #look(head: Head, isDocument: boolean): { raw: number; stretch: Stretch } {
     const { scale, bias } = this.#weights.header.heads[head]
     this.#addUp(this.#weights[head])
-    const { count, own } = this.#tokens
-    const stretch = bestStretch(this.#sums, this.#features.ends, count, own)
+    const { count, own, sentences } = this.#tokens
+    const stretch = isDocument
+      ? bestStretch(this.#sums, this.#features.ends, count, own, sentences)
+      : bestStretch(this.#sums, this.#features.ends, count, own)
     return { raw: stretch.score * scale + bias, stretch }
   }
 

@@ -38,6 +38,9 @@ const UNSPACED = [
 ]
 const SIGNS = [0x37e, 0x387, 0x60c, 0x61b, 0x61f, 0x6d4, 0x964, 0x965]
 
+/** Signs that end a sentence before a blank. */
+const ENDS = new Set(Array.from('.!?:\u061f\u06d4\u0964', (sign) => sign.charCodeAt(0)))
+
 /** The class of every UTF-16 unit. */
 const CLASS = new Uint8Array(0x10000).fill(Kind.sign)
 for (const [first = 0, last = 0] of LETTERS) CLASS.fill(Kind.word, first, last + 1)
@@ -59,6 +62,9 @@ export class Tokens {
   /** So many of them begin in the part that was read; the others follow it. */
   own = 0
   #last = 0
+  #sentenceCount = 0
+  #begins = true
+  readonly #sentences: Int32Array
   readonly starts: Int32Array
   readonly ends: Int32Array
   readonly kinds: Uint8Array
@@ -70,6 +76,12 @@ export class Tokens {
     this.ends = new Int32Array(capacity)
     this.kinds = new Uint8Array(capacity)
     this.hashes = new Int32Array(capacity)
+    this.#sentences = new Int32Array(capacity)
+  }
+
+  /** The tokens at which a line or a sentence begins, in order; valid until the next `read`. */
+  get sentences(): Int32Array {
+    return this.#sentences.subarray(0, this.#sentenceCount)
   }
 
   /**
@@ -81,6 +93,8 @@ export class Tokens {
     this.#last = Math.min(text.length, to + further * MAX_BEHIND)
     this.count = 0
     this.own = 0
+    this.#sentenceCount = 0
+    this.#begins = true
     let at = from
     while (at < this.#last && this.count < capacity) {
       if (at < to) this.own = this.count + 1
@@ -126,6 +140,7 @@ export class Tokens {
     // Every emoji is one and the same sign.
     const sign = unit >= 0x2000 ? 0x2605 : unit
     this.#add(start, at, kind, step(step(BASIS, sign), Math.min(MAX_RUN, at - start)))
+    this.#begins = kind === Kind.line || (ENDS.has(unit) && isBlank(text.charCodeAt(at)))
     return at
   }
 
@@ -135,5 +150,10 @@ export class Tokens {
     this.ends[i] = end
     this.kinds[i] = kind
     this.hashes[i] = hash
+    if (!this.#begins || kind === Kind.line) return
+    this.#sentences[this.#sentenceCount++] = i
+    this.#begins = false
   }
 }
+
+const isBlank = (unit: number): boolean => unit === 0x20 || unit === 0x0a
