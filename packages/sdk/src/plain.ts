@@ -4,10 +4,14 @@ import { Unmappable } from './errors.ts'
 
 const MAX_DEPTH = 500
 
-/** The place of the value that is read, and parts that are written when their digests are known. */
-interface Walk {
+/** The place of the value that is read. */
+export interface Place {
   readonly objects: object[]
   readonly steps: (string | number)[]
+}
+
+interface Walk extends Place {
+  /** Parts that are written when their digests are known. */
   readonly jobs: (() => Promise<void>)[]
 }
 
@@ -29,8 +33,15 @@ async function finished(plain: Json, { jobs }: Walk): Promise<Json> {
   return plain
 }
 
-const unmappable = ({ steps }: Walk, problem: string): Unmappable =>
+export const unmappable = ({ steps }: Place, problem: string): Unmappable =>
   new Unmappable(steps.map((step) => `/${step}`).join(''), problem)
+
+/** Throws `Unmappable` for an object too deep within others, or within itself. */
+export function checkNesting(value: object, place: Place): void {
+  const { objects } = place
+  if (objects.length === MAX_DEPTH || objects.includes(value))
+    throw unmappable(place, 'is nested too deeply or contains a cycle')
+}
 
 const isSendable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
 
@@ -56,13 +67,9 @@ function plainObject(value: object, walk: Walk): Json {
   // Made by `applyMapping`, within a mapping of one's own.
   if (isStub(value)) return value
   const { objects } = walk
-  if (objects.length === MAX_DEPTH || objects.includes(value))
-    throw unmappable(walk, 'is nested too deeply or contains a cycle')
-  if (value instanceof ArrayBuffer) return digestLater(new Uint8Array(value), walk)
-  if (ArrayBuffer.isView(value)) {
-    const { buffer, byteOffset, byteLength } = value
-    return digestLater(new Uint8Array(buffer, byteOffset, byteLength), walk)
-  }
+  checkNesting(value, walk)
+  const bytes = bytesIn(value)
+  if (bytes) return digestLater(bytes, walk)
   objects.push(value)
   const plain = plainParts(value, walk)
   objects.pop()
@@ -117,6 +124,13 @@ export function setOwn(target: Record<string, unknown>, name: string, value: unk
       writable: true,
     })
   else target[name] = value
+}
+
+/** The bytes of a value that is made of them. */
+export function bytesIn(value: object): Uint8Array | null {
+  if (value instanceof ArrayBuffer) return new Uint8Array(value)
+  if (!ArrayBuffer.isView(value)) return null
+  return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
 }
 
 function digestLater(view: Uint8Array, { jobs }: Walk): Json {

@@ -60,6 +60,21 @@ describe('the snapshot of an input', () => {
   it.each([
     ['an instance of a class', new Money(), 'the input is a Money'],
     ['members of a prototype', Object.create({ usd: 5000 }), 'prototype of its own'],
+    [
+      'members of a prototype without one',
+      Object.create(Object.assign(Object.create(null) as object, { usd: 5000 })),
+      'prototype of its own',
+    ],
+    [
+      'hidden members of a prototype without one',
+      Object.create(Object.defineProperty(Object.create(null) as object, 'usd', { value: 5000 })),
+      'prototype of its own',
+    ],
+    [
+      'a list whose prototype has members',
+      { a: Object.setPrototypeOf([1], { usd: 5000 }) as unknown },
+      '/a is a object with a prototype of its own',
+    ],
     ['toJSON', { a: { usd: 5000, toJSON: () => ({ usd: 1 }) } }, '/a/toJSON is of type function'],
     [
       'a member that is not enumerable',
@@ -105,10 +120,60 @@ describe('the snapshot of an input', () => {
     const foreign = Object.setPrototypeOf(realm(), Object.create(null) as object) as object
 
     expect(snapshot(foreign)).toEqual({ usd: 1 })
+    expect(snapshot(runInNewContext('({ usd: 1 })'))).toEqual({ usd: 1 })
+  })
+
+  it('refuses everything while Object.prototype has a member that rules would not see', () => {
+    Object.assign(Object.prototype, { usd: 5000 })
+    try {
+      expect(() => snapshot({ a: 1 })).toThrow('the input inherits usd')
+    } finally {
+      Reflect.deleteProperty(Object.prototype, 'usd')
+    }
+    expect(snapshot({ a: 1 })).toEqual({ a: 1 })
+  })
+
+  it('has one zero, as a rule has', () => {
+    expect(snapshot({ usd: [-0] })).toEqual({ usd: [0] })
+    expect(isUnchanged({ usd: 0 }, { usd: -0 })).toBe(true)
+  })
+
+  it('is a copy, whatever the class of the bytes says of copies', () => {
+    const shared = new Uint8Array([1])
+    class Shared extends Uint8Array {
+      static get [Symbol.species]() {
+        return (() => shared) as unknown as typeof Shared
+      }
+    }
+    class Raw extends ArrayBuffer {
+      override slice(): ArrayBuffer {
+        return this
+      }
+    }
+    const raw = new Raw(1)
+    const bytes = Object.assign(new Uint8Array([1]), { constructor: Shared })
+    const copy = snapshot({ own: bytes, of: new Shared([1]), raw }) as Record<string, object>
+
+    expect(Object.values(copy)).not.toContain(shared)
+    expect(copy['raw']).not.toBe(raw)
+    expect(Object.values(copy).map((one) => one.constructor)).toEqual([
+      Uint8Array,
+      Uint8Array,
+      ArrayBuffer,
+    ])
   })
 })
 
 describe('a value and its snapshot', () => {
+  it.each([
+    ['an object', () => Object.defineProperty({}, 'usd', { get: () => 1, enumerable: true })],
+    ['a list', () => Object.defineProperty([0], 0, { get: () => 1, enumerable: true })],
+  ])('differ where a getter could return yet another value: %s', (_, make) => {
+    const value = make()
+
+    expect(isUnchanged(snapshot(value), value)).toBe(false)
+  })
+
   it.each<[string, () => object, (value: never) => unknown]>([
     ['number', () => ({ usd: 1 }), (value: { usd: unknown }) => (value.usd = 2)],
     ['type', () => ({ usd: 1 }), (value: { usd: unknown }) => (value.usd = '1')],

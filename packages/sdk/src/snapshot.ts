@@ -1,11 +1,9 @@
-import { Unmappable } from './errors.ts'
-import { setOwn } from './plain.ts'
+import { bytesIn, checkNesting, setOwn, unmappable } from './plain.ts'
+import type { Place } from './plain.ts'
 
-const MAX_DEPTH = 500
-
-interface Walk {
-  readonly objects: object[]
-  readonly steps: (string | number)[]
+interface Walk extends Place {
+  /** The tool reads the value itself: a getter could return yet another value then. */
+  readonly isUsed: boolean
 }
 
 /**
@@ -13,55 +11,63 @@ interface Walk {
  * happens to the input meanwhile. Takes plain objects and arrays, texts, numbers, dates, URLs and bytes. Throws
  * `Unmappable` for anything else, such as an instance of a class, of which rules would see a part.
  */
-export const snapshot = (value: unknown): unknown => copyOf(value, { objects: [], steps: [] })
+export const snapshot = (value: unknown): unknown => copied(value, false)
+
+function copied(value: unknown, isUsed: boolean): unknown {
+  const walk: Walk = { objects: [], steps: [], isUsed }
+  for (const name of Object.keys(Object.prototype)) throw unmappable(walk, `inherits ${name}`)
+  return copyOf(value, walk)
+}
 
 /** True if a value is still what its snapshot says. */
 export function isUnchanged(copy: unknown, value: unknown): boolean {
   try {
-    return isSame(copy, snapshot(value))
+    return isSame(copy, copied(value, true))
   } catch {
     return false
   }
 }
 
-const unmappable = ({ steps }: Walk, problem: string): Unmappable =>
-  new Unmappable(steps.map((step) => `/${step}`).join(''), problem)
-
 function copyOf(value: unknown, walk: Walk): unknown {
   if (typeof value === 'function' || typeof value === 'symbol')
     throw unmappable(walk, `is of type ${typeof value}`)
+  // For a rule, there is one zero.
+  if (value === 0) return 0
   if (typeof value !== 'object' || value === null) return value
-  const { objects } = walk
-  if (objects.length === MAX_DEPTH || objects.includes(value))
-    throw unmappable(walk, 'is nested too deeply or contains a cycle')
-  objects.push(value)
+  checkNesting(value, walk)
+  walk.objects.push(value)
   const copy = Array.isArray(value)
     ? itemsOf(value as unknown[], walk)
     : (ofKnownClass(value, walk) ?? membersOf(value, walk))
-  objects.pop()
+  walk.objects.pop()
   return copy
 }
 
 function itemsOf(items: unknown[], walk: Walk): unknown[] {
-  const prototype = Object.getPrototypeOf(Object.getPrototypeOf(items) ?? {}) as object | null
-  if (prototype === null || Object.getPrototypeOf(prototype) !== null)
+  const prototype = Object.getPrototypeOf(items) as object | null
+  // Also that of another realm is a list.
+  if (!Array.isArray(prototype) || !isRoot(Object.getPrototypeOf(prototype) as object | null))
     throw unmappable(walk, `is a ${nameOf(items)}, not plain data`)
   // Keys of items come before `length`, all others after it.
-  if (Reflect.ownKeys(items).at(-1) !== 'length')
-    throw unmappable(walk, 'is a list with a member of its own')
+  if (Reflect.ownKeys(items).at(-1) !== 'length') throw unmappable(walk, 'is a list with a member')
   // Unlike `map`, it does not skip holes.
-  return Array.from(items, (item, index) => partOf(item, index, walk))
+  return Array.from(items.keys(), (index) => partOf(items, index, walk))
 }
 
-function partOf(value: unknown, step: string | number, walk: Walk): unknown {
+/** True for `Object.prototype`, of this realm or another one, and for a prototype without members. */
+const isRoot = (prototype: object | null): boolean =>
+  prototype !== null &&
+  Object.getPrototypeOf(prototype) === null &&
+  Reflect.ownKeys(prototype).every((key) => Object.hasOwn(Object.prototype, key))
+
+function partOf(value: object, step: string | number, walk: Walk): unknown {
   walk.steps.push(step)
-  const copy = copyOf(value, walk)
+  if (walk.isUsed && Object.getOwnPropertyDescriptor(value, step)?.get)
+    throw unmappable(walk, 'is a getter')
+  const copy = copyOf((value as Record<string | number, unknown>)[step], walk)
   walk.steps.pop()
   return copy
 }
-
-/** Of all arrays of numbers: the own `slice` of Node's `Buffer` does not copy. */
-const NUMBERS = Object.getPrototypeOf(Uint8Array.prototype) as Uint8Array
 
 function ofKnownClass(value: object, walk: Walk): object | null {
   if (value instanceof Date) {
@@ -70,16 +76,24 @@ function ofKnownClass(value: object, walk: Walk): object | null {
     return new Date(time)
   }
   if (value instanceof URL) return new URL(value.href)
-  if (value instanceof ArrayBuffer) return value.slice(0)
-  if (!ArrayBuffer.isView(value)) return null
-  if (!(value instanceof DataView)) return NUMBERS.slice.call(value)
-  return new DataView(value.buffer.slice(value.byteOffset, value.byteOffset + value.byteLength))
+  const bytes = bytesIn(value)
+  if (!bytes) return null
+  // By no method of the value, whose class could return the value itself.
+  const { buffer } = new Uint8Array(bytes)
+  if (value instanceof ArrayBuffer) return buffer
+  const { Buffer } = globalThis
+  if (Buffer?.isBuffer(value)) return Buffer.from(buffer)
+  const kind = Reflect.get(NUMBERS, Symbol.toStringTag, value) as 'Int8Array' | undefined
+  const Numbers: new (copy: ArrayBuffer) => object = globalThis[kind ?? 'DataView']
+  return new Numbers(buffer)
 }
+
+/** Its getter tells the class of an array of numbers, whatever was derived from it. */
+const NUMBERS = Object.getPrototypeOf(Uint8Array.prototype) as object
 
 function membersOf(value: object, walk: Walk): object {
   const prototype = Object.getPrototypeOf(value) as object | null
-  // Another realm has another `Object.prototype`.
-  if (prototype !== null && Object.getPrototypeOf(prototype) !== null)
+  if (prototype !== null && !isRoot(prototype))
     throw unmappable(walk, `is a ${nameOf(value)}, not plain data`)
   const tag = Object.prototype.toString.call(value)
   if (tag !== '[object Object]') throw unmappable(walk, `is a ${tag.slice(8, -1)}, not plain data`)
@@ -88,7 +102,7 @@ function membersOf(value: object, walk: Walk): object {
     throw unmappable(walk, 'has a member that is not enumerable, or no text names it')
   const copy = {}
   for (const name of names) {
-    const member = partOf((value as Record<string, unknown>)[name], name, walk)
+    const member = partOf(value, name, walk)
     // For a rule, such a member is not there.
     if (member !== undefined) setOwn(copy, name, member)
   }
@@ -107,10 +121,7 @@ function isSame(one: unknown, other: unknown): boolean {
   if (Object.getPrototypeOf(one) !== Object.getPrototypeOf(other)) return false
   if (one instanceof Date || one instanceof URL) return one.toJSON() === (other as Date).toJSON()
   const [bytes, otherBytes] = [bytesIn(one), bytesIn(other)]
-  if (bytes && otherBytes)
-    return (
-      bytes.length === otherBytes.length && bytes.every((byte, index) => byte === otherBytes[index])
-    )
+  if (bytes && otherBytes) return String(bytes) === String(otherBytes)
   const names = Object.keys(one)
   return (
     names.length === Object.keys(other).length &&
@@ -120,10 +131,4 @@ function isSame(one: unknown, other: unknown): boolean {
         isSame((one as Record<string, unknown>)[name], (other as Record<string, unknown>)[name]),
     )
   )
-}
-
-function bytesIn(value: object): Uint8Array | null {
-  if (value instanceof ArrayBuffer) return new Uint8Array(value)
-  if (!ArrayBuffer.isView(value)) return null
-  return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
 }

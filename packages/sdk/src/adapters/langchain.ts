@@ -1,8 +1,11 @@
 /** LangChain and LangGraph: a middleware in front of every tool of an agent. */
 import { interrupt } from '@langchain/langgraph'
 import { createMiddleware, ToolMessage } from 'langchain'
+import { alreadyDecided } from '../decide.ts'
+import { RemitDenied } from '../errors.ts'
 import type { Gate } from '../gate.ts'
 import type { Canary, Drive, SelfTestReport } from '../self-test.ts'
+import { snapshot } from '../snapshot.ts'
 import { toolMessage } from '../verdict.ts'
 
 /**
@@ -16,14 +19,18 @@ export const remitMiddleware = (gate: Gate) =>
   createMiddleware({
     name: 'remit',
     async wrapToolCall(request, handler) {
-      const { id, name, args } = request.toolCall
-      const tool = request.tool as unknown as Parsing | undefined
+      const { id, name, args: given } = request.toolCall
+      const args = copyOf(given)
+      const tool = request.tool as unknown as Invoked | undefined
       const input = tool ? await parsedBy(tool, args) : args
       const call = { tool: name, input, ...(id !== undefined && { callId: id }) }
-      const decidedCall = (decided: never) =>
-        tool?.[RUNS]
-          ? { ...request, tool: withArguments(tool, decided) as unknown as typeof request.tool }
-          : { ...request, toolCall: { ...request.toolCall, args: decided } }
+      const decidedCall = (decided: never) => ({
+        ...request,
+        toolCall: { ...request.toolCall, args: decided },
+        ...(tool && {
+          tool: onceWith(tool, { args, decided }, id) as unknown as typeof request.tool,
+        }),
+      })
       // First of all, as LangGraph runs this anew after an interrupt.
       const done = await gate.run(call, (decided: never) => handler(decidedCall(decided)), {
         isFailure: (result) => result instanceof ToolMessage && result.status === 'error',
@@ -39,24 +46,56 @@ export const remitMiddleware = (gate: Gate) =>
 /** Runs the function of a tool, with the arguments that its schema made. */
 const RUNS = '_call'
 
-/** A tool that reads its arguments with a schema before it runs. */
-interface Parsing {
+/** A tool; one with `_call` reads its arguments with a schema before it runs. */
+interface Invoked {
   readonly schema?: { readonly parseAsync?: (value: unknown) => Promise<unknown> }
   readonly [RUNS]?: (input: never, ...others: readonly unknown[]) => unknown
+  readonly invoke?: (call: object, ...others: readonly unknown[]) => unknown
+}
+
+/** Arguments that nobody changes meanwhile. The gate refuses those that cannot be copied. */
+function copyOf<Args>(args: Args): Args {
+  try {
+    return snapshot(args) as Args
+  } catch {
+    return args
+  }
 }
 
 /** The arguments that the tool would run with: a schema fills in defaults, and changes values. */
-async function parsedBy({ schema, [RUNS]: call }: Parsing, args: unknown): Promise<unknown> {
+async function parsedBy({ schema, [RUNS]: call }: Invoked, args: unknown): Promise<unknown> {
   if (!call || typeof schema?.parseAsync !== 'function') return args
   // The framework reports arguments that do not fit.
   return schema.parseAsync(args).catch(() => args)
 }
 
-/** The tool such that it runs with the arguments that were decided, whatever its schema makes of others. */
-const withArguments = (tool: Parsing, decided: never): Parsing =>
-  Object.create(tool, {
-    [RUNS]: { value: (_: unknown, ...others: unknown[]) => tool[RUNS]?.(decided, ...others) },
-  }) as Parsing
+/**
+ * The tool such that it runs once, with the arguments that were decided, whatever its schema or a later middleware
+ * makes of them: one that repeats a call that failed would repeat a payment.
+ */
+function onceWith(
+  tool: Invoked,
+  { args, decided }: { readonly args: unknown; readonly decided: never },
+  id = '',
+): Invoked {
+  const { [RUNS]: runs, invoke } = tool
+  let hasRun = false
+  const own = Object.create(tool, {
+    ...(runs && {
+      [RUNS]: { value: (_: unknown, ...others: unknown[]) => runs.call(tool, decided, ...others) },
+    }),
+    invoke: {
+      value: (call: object, ...others: unknown[]) => {
+        if (hasRun) throw new RemitDenied(alreadyDecided(id, null))
+        hasRun = true
+        // Its schema reads them again.
+        const decidedCall = { ...call, args: runs ? args : decided }
+        return invoke?.call(runs ? own : tool, decidedCall, ...others)
+      },
+    },
+  }) as Invoked
+  return own
+}
 
 /** Drives the canary through an agent with the framework's fake model. */
 const drive: Drive = async (gate: Gate, canary: Canary) => {

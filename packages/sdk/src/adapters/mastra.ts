@@ -1,16 +1,26 @@
 /** Mastra: tools that ask before they run. */
 import type { AgentConfig } from '@mastra/core/agent'
+import { createTool } from '@mastra/core/tools'
 import type { Gate } from '../gate.ts'
 import type { Canary, Drive, SelfTestReport } from '../self-test.ts'
-import { toolMessage } from '../verdict.ts'
+import { isUnchanged, snapshot } from '../snapshot.ts'
+import { deny, toolMessage } from '../verdict.ts'
 import { withSignal } from './execute.ts'
 
-interface Context {
-  readonly agent?: {
+interface Resuming {
+  readonly resumeData?: unknown
+}
+interface Context extends Resuming {
+  readonly agent?: Resuming & {
     readonly toolCallId?: string
     readonly suspend?: (payload: unknown) => Promise<unknown>
   }
+  readonly workflow?: Resuming
   readonly abortSignal?: AbortSignal
+}
+interface MastraTool {
+  readonly execute?: (input: never, context: never) => unknown
+  readonly inputSchema?: unknown
 }
 
 /**
@@ -21,34 +31,72 @@ interface Context {
  * const agent = new Agent({ id, name, instructions, model, tools: governed(gate, { transfer }) })
  */
 export function governed<Tools extends object>(gate: Gate, tools: Tools): Tools {
-  const entries = Object.entries(tools).map(
-    ([name, tool]: [string, { execute?: (input: never, context: never) => unknown }]) => {
-      const { execute } = tool
-      if (!execute)
-        throw new TypeError(`the tool ${name} runs elsewhere and cannot be governed here`)
-      gate.assertTool(name)
-      const asking = async (input: unknown, context: Context = {}): Promise<unknown> => {
-        const { toolCallId: callId, suspend } = context.agent ?? {}
-        const call = { tool: name, input, ...(callId !== undefined && { callId }) }
-        const done = await gate.run(
-          { ...call, ...withSignal(context.abortSignal) },
-          (decided: never) => execute.call(tool, decided, context as never),
-        )
-        if (done.kind === 'ran') return done.result
-        if (done.kind === 'pending' && gate.options.approval?.mode === 'return' && suspend)
-          return suspend({ approval_id: done.approvalId, until: done.until, message: done.message })
-        return toolMessage(done)
-      }
-      // The framework looks at the class of a tool.
-      const copy = Object.assign(
-        Object.create(Object.getPrototypeOf(tool) as object) as object,
-        tool,
+  const entries = Object.entries(tools).map(([name, tool]: [string, MastraTool]) => {
+    const { execute } = tool
+    if (!execute) throw new TypeError(`the tool ${name} runs elsewhere and cannot be governed here`)
+    gate.assertTool(name)
+    const read = readerOf(tool)
+    const asking = async (raw: unknown, context: Context = {}): Promise<unknown> => {
+      const { toolCallId: callId, suspend } = context.agent ?? {}
+      const input = await read(raw, context)
+      if (input instanceof TypeError)
+        return toolMessage(deny(callId ?? '', 'unmappable', input.message))
+      const call = { tool: name, input, ...(callId !== undefined && { callId }) }
+      const done = await gate.run(
+        { ...call, ...withSignal(context.abortSignal) },
+        (decided: never) => execute.call(tool, decided, context as never),
       )
-      // A denial is a text, whatever the tool's output is.
-      return [name, Object.assign(copy, { execute: asking, outputSchema: undefined })]
-    },
-  )
+      if (done.kind === 'ran') return done.result
+      if (done.kind === 'pending' && gate.options.approval?.mode === 'return' && suspend)
+        return suspend({ approval_id: done.approvalId, until: done.until, message: done.message })
+      return toolMessage(done)
+    }
+    // The framework looks at the class of a tool.
+    const copy = Object.assign(Object.create(Object.getPrototypeOf(tool) as object) as object, tool)
+    // A denial is a text, whatever the tool's output is.
+    return [name, Object.assign(copy, { execute: asking, outputSchema: undefined })]
+  })
   return Object.fromEntries(entries) as Tools
+}
+
+type Read = (raw: unknown, context: Context) => unknown
+
+/**
+ * Reads the arguments of a call as the tool does: its schema fills in defaults, and converts values. An agent reads
+ * them before, for some models the tool reads them again, and for a resumed run neither does. What is decided must be
+ * what the tool makes of it; a `TypeError` says that it is not.
+ */
+function readerOf({ inputSchema }: MastraTool): Read {
+  if (typeof inputSchema !== 'object' || inputSchema === null || !('~standard' in inputSchema))
+    return (raw) => raw
+  // The tool corrects arguments that its schema refuses, and nothing but a tool does it alike.
+  const reading = createTool({
+    id: 'arguments',
+    description: '',
+    inputSchema: inputSchema as never,
+    execute: (args: unknown) => Promise.resolve([args]),
+  }) as unknown as { readonly execute: (raw: unknown, context: object) => Promise<unknown> }
+  const read = async (raw: unknown): Promise<unknown[] | null> => {
+    const made = await reading.execute(raw, {})
+    return Array.isArray(made) ? (made as unknown[]) : null
+  }
+  return async (raw, { resumeData, agent, workflow }) => {
+    // The tool refuses what it cannot read, unless the agent has made it of arguments that were right.
+    const [input] = (await read(raw)) ?? [raw]
+    const isResumed = (resumeData ?? agent?.resumeData ?? workflow?.resumeData) != null
+    if (isResumed || isSame(raw, input)) return input
+    const again = await read(input)
+    if (again && isSame(input, again[0])) return input
+    return new TypeError('The schema of the tool changes the arguments that it has made.')
+  }
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  try {
+    return isUnchanged(snapshot(one), other)
+  } catch {
+    return false
+  }
 }
 
 type MastraModel = Extract<AgentConfig['model'], { readonly specificationVersion: 'v2' }>
@@ -58,7 +106,6 @@ const drive: Drive = async (gate: Gate, canary: Canary) => {
   const { Mastra } = await import('@mastra/core')
   const { Agent } = await import('@mastra/core/agent')
   const { InMemoryStore } = await import('@mastra/core/storage')
-  const { createTool } = await import('@mastra/core/tools')
   const { MastraLanguageModelV2Mock } = await import('@mastra/core/test-utils/llm-mock')
   const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 }
   const call = {
