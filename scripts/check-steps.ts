@@ -20,6 +20,7 @@ export const STEPS: readonly Step[] = [
   { name: 'unused code', command: ['exec', 'knip'] },
   { name: 'openapi lint', command: ['lint:openapi'] },
   { name: 'openapi.json', command: ['openapi', '--check'] },
+  { name: 'kinds of entries', command: ['entry-kinds', '--check'] },
   { name: 'license boundary', command: ['exec', 'turbo', 'boundaries'] },
   { name: 'format', command: ['exec', 'oxfmt', '--check'] },
   { name: 'fresh copy', command: ['exec', 'node', 'scripts/fresh-clone.ts'], timed: true },

@@ -1,3 +1,5 @@
+import type { EntryKind } from '@remit/contract/entries'
+
 export const ledger = {
   title: 'Ledger',
   filters: 'Filters',
@@ -58,5 +60,5 @@ export const ledger = {
     'policy.updated': 'Policies updated',
     'policy.deleted': 'Policies deleted',
     'enforcement.gap': 'Enforcement gaps',
-  },
+  } satisfies Partial<Record<EntryKind, string>>,
 } as const

@@ -1,64 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { NOT_CARRIED } from '@remit/core/ledger/records'
+import { ENTRIES, rowOf } from '@remit/contract/entries'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules } from '../../src/boot/modules.ts'
 import { live } from './life.ts'
 import type { Life } from './life.ts'
-
-const ROOT = join(import.meta.dirname, '../../../..')
-const PAGE = readFileSync(join(ROOT, 'docs/entry-kinds.md'), 'utf8')
-
-interface Documented {
-  readonly kind: string
-  readonly always: readonly string[]
-  readonly sometimes: readonly string[]
-}
-
-/** Items of the page's lists: kind, when, members of `data`. What is in parentheses is about a member. */
-const DOCUMENTED: ReadonlyMap<string, Documented> = new Map(
-  PAGE.replaceAll(/\n {2,4}(?=\S)/g, ' ')
-    .split('\n')
-    .flatMap((line) => {
-      const [, kind, , data = ''] =
-        /^- `([a-z_]+\.[a-z_]+)`(: .*?)?(?: - `data`: (.*))?$/.exec(line) ?? []
-      if (kind === undefined) return []
-      const [members = ''] = data.replaceAll(/\([^)]*\)/g, '').split(': `')
-      const names = [...members.matchAll(/`([a-z_0-9]+)(\??)`/g)]
-      const named = (mark: string) =>
-        names.filter(([, , one]) => one === mark).map(([, name]) => name!)
-      return [[kind, { kind, always: named(''), sometimes: named('?') }]]
-    }),
-)
-
-/** Members that belong to one of two forms of an entry, in words of the page. */
-const EITHER: ReadonlySet<string> = new Set(['policy.dry_run'])
-
-const sources = (folder: string): string[] =>
-  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
-    .map((name) => readFileSync(join(ROOT, folder, name), 'utf8').replaceAll(/^ \* .*$/gm, ''))
-
-/** Kinds that the source gives to entries, as it spells them. */
-const SPELLED = [/kind: '([a-z_]+\.[a-z_]+)'/g, /entryOf\(\s*'([a-z_]+\.[a-z_]+)'/g]
-const WRITTEN = ['core', 'governance-enterprise', 'identity', 'compliance']
-  .map((name) => `packages/${name}/src`)
-  // The community edition has only the first.
-  .filter((folder) => existsSync(join(ROOT, folder)))
-  .flatMap(sources)
-  .flatMap((text) => SPELLED.flatMap((form) => [...text.matchAll(form)].map(([, kind]) => kind!)))
-
-describe.skipIf(!hasModules())('docs/entry-kinds.md', () => {
-  it('has every kind that the source spells', () => {
-    expect(WRITTEN.length).toBeGreaterThan(30)
-    for (const kind of WRITTEN) expect([...DOCUMENTED.keys()], kind).toContain(kind)
-  })
-
-  it('lists what pruning does not carry over', () => {
-    const [, listed = ''] = /These kinds are not carried over: (.*?)\. Neither/s.exec(PAGE) ?? []
-    expect([...listed.matchAll(/`([^`]+)`/g)].map(([, kind]) => kind)).toEqual([...NOT_CARRIED])
-  })
-})
 
 describe.skipIf(!hasModules())('entries of a driven server', () => {
   let life: Life
@@ -67,22 +11,23 @@ describe.skipIf(!hasModules())('entries of a driven server', () => {
   }, 300_000)
   afterAll(() => life.close())
 
-  it('hold what the page says, no more and no less', () => {
+  it('have the shapes of the catalogue', () => {
     for (const { kind, seq, data } of life.entries) {
-      const page = DOCUMENTED.get(kind)
-      expect(page, kind).toBeDefined()
-      const members = Object.keys(data ?? {})
-      const known = [...page!.always, ...page!.sometimes]
-      expect(known, `${seq} ${kind}`).toEqual(expect.arrayContaining(members))
-      const missing = page!.always.filter((name) => !members.includes(name))
-      expect(EITHER.has(kind) ? [] : missing, `${seq} ${kind}`).toEqual([])
+      const row = rowOf(kind)
+      expect(row?.data.safeParse(data).error?.issues ?? [], `${seq} ${kind}`).toEqual([])
+      expect(row, kind).toBeDefined()
     }
   })
 
   it('are of every kind but those that a test of their own has', () => {
     const seen = new Set(life.entries.map(({ kind }) => kind))
-    expect([...DOCUMENTED.keys()].filter((kind) => !seen.has(kind)).toSorted()).toEqual([
+    expect(
+      Object.keys(ENTRIES)
+        .filter((kind) => !seen.has(kind))
+        .toSorted(),
+    ).toEqual([
       'guard.counted',
+      'identity.impersonation.refused',
       'issuer.fetch_failed',
       'ledger.erased',
       'ledger.heartbeat',

@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto'
+import { ENTRIES } from '@remit/contract/entries'
 import { Failure } from '@remit/core/base'
 import { describe, expect, test } from 'vitest'
 import { CATALOGUES, CHECKS, EVIDENCE_KINDS, METRICS } from './catalogue.ts'
 import type { EvidenceKind } from '../facts/index.ts'
+import { coversKind } from '../facts/kinds.ts'
 import { EVIDENCE_SOURCES } from '../facts/evidence-sources.ts'
 import { isKindInPlan } from '../facts/plan.ts'
 import { categoryOf, controlsIn, scopeOf, scopeStatement } from './report-scope.ts'
@@ -93,6 +95,16 @@ describe('checks, metrics and kinds of evidence', () => {
   test('of evidence read the entries that the report reads', () => {
     for (const { id, reads } of EVIDENCE_KINDS.values())
       expect(reads, id).toEqual(EVIDENCE_SOURCES[id as EvidenceKind].reads)
+  })
+
+  test('of evidence read kinds of entries that there are', () => {
+    const kinds = Object.keys(ENTRIES)
+    for (const { id, reads } of EVIDENCE_KINDS.values())
+      for (const read of reads)
+        expect(
+          kinds.some((kind) => coversKind(read, kind)),
+          `${id}: ${read}`,
+        ).toBe(true)
   })
 
   test('promise nothing', () => {

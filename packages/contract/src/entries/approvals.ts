@@ -18,6 +18,8 @@ const {
 const approval = z.strictObject(brief)
 const vote = brief.votes.element
 
+const sends = ['agent_id', 'action', 'resource', 'approval'] as const
+
 const event = { ...EVENT, agent: 'always', carried: 'open_request' } as const
 
 export const approvals = {
@@ -25,7 +27,7 @@ export const approvals = {
     ...event,
     says: 'a decision opened an approval request',
     data: z.strictObject({ approval: approval.extend({ context, resource }) }),
-    event: 'approval.requested',
+    event: { is: 'approval.requested', sends },
   },
   'approval.voted': {
     ...event,
@@ -36,19 +38,19 @@ export const approvals = {
     ...event,
     says: 'the vote that approves or rejects',
     data: z.strictObject({ approval, vote, ...by }),
-    event: 'approval.decided',
+    event: { is: 'approval.decided', sends },
   },
   'approval.consumed': {
     ...event,
     says: 'an allow used the approval',
     data: z.strictObject({ approval }),
-    event: 'approval.consumed',
+    event: { is: 'approval.consumed', sends },
   },
   'approval.expired': {
     ...event,
     says: 'the request or the approval expired',
     data: z.strictObject({ approval }),
-    event: 'approval.expired',
+    event: { is: 'approval.expired', sends },
   },
   'approval.cancelled': {
     ...event,

@@ -67,7 +67,20 @@ export const decisions = {
       warnings: z.array(z.string()).optional(),
     }),
     agent: 'always',
-    event: (decision) => (decision === 'deny' ? 'authorization.denied' : null),
+    event: {
+      is: 'authorization.denied',
+      on: 'deny',
+      sends: [
+        'decision_id',
+        'agent_id',
+        'action',
+        'resource',
+        'decision',
+        'reason',
+        'matched',
+        'spend',
+      ],
+    },
     carried: 'open_request',
   },
   'trust.evaluated': {
@@ -102,7 +115,7 @@ export const decisions = {
       decisions: z.int(),
     }),
     agent: 'never',
-    event: 'quota.threshold',
+    event: { is: 'quota.threshold', sends: 'data' },
   },
   'spend.threshold': {
     ...EVENT,
@@ -115,7 +128,7 @@ export const decisions = {
       spent_usd: z.number(),
     }),
     agent: 'always',
-    event: 'spend.threshold',
+    event: { is: 'spend.threshold', sends: 'data' },
   },
   'entry.appended': {
     ...EVENT,
@@ -130,7 +143,10 @@ export const decisions = {
       decision_id: appended.shape.decision_id.describe('null, or a decision that is not an allow'),
     }),
     agent: 'sometimes',
-    event: 'enforcement.gap',
+    event: {
+      is: 'enforcement.gap',
+      sends: ['decision_id', 'agent_id', 'action', 'resource', 'outcome'],
+    },
   },
   'selftest.checked': {
     ...EVENT,

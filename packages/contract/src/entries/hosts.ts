@@ -17,7 +17,7 @@ export const hosts = {
   'mcp.tool_changed': {
     ...change,
     says: 'the definition of a tool changed; the tool cannot be called until it is admitted',
-    event: 'mcp.tool_changed',
+    event: { is: 'mcp.tool_changed', sends: ['tool'] },
   },
   'mcp.tool_admitted': {
     ...change,

@@ -11,7 +11,7 @@ import { reports } from './reports.ts'
 import type { EntryKindRow } from './row.ts'
 import { rules } from './rules.ts'
 
-export type { EntryKindRow, SnapshotPart } from './row.ts'
+export type { EntryChange, EntryKindRow, SnapshotPart } from './row.ts'
 
 /** The kinds by the headings of docs/entry-kinds.md. */
 export const ENTRY_GROUPS = {

@@ -11,6 +11,21 @@ export type SnapshotPart =
   | 'spend_limits'
   | 'stops'
 
+/** The effect of an administrative entry on its object. */
+export interface EntryChange {
+  readonly area: 'iam' | 'configuration'
+  readonly does: 'creation' | 'change' | 'deletion'
+}
+
+/** The webhook event of a kind. */
+export interface EntryEvent {
+  readonly is: WebhookEvent
+  /** Only for entries with this decision. */
+  readonly on?: 'deny'
+  /** The members of a message, of the entry or of its `data`; or all of `data`. */
+  readonly sends: readonly string[] | 'data'
+}
+
 /** One kind of ledger entry: its shape, and what the server does with such entries. */
 export interface EntryKindRow<Data extends z.ZodObject = z.ZodObject> {
   /** When it is written, for docs/entry-kinds.md. */
@@ -22,18 +37,15 @@ export interface EntryKindRow<Data extends z.ZodObject = z.ZodObject> {
   readonly data: Data
   /** Whether the entry has an `agent_id`: credentials of that agent may read it. */
   readonly agent: 'always' | 'sometimes' | 'never'
-  /** The event of webhooks; a function if it depends on the decision. */
-  readonly event: WebhookEvent | ((decision: string | null) => WebhookEvent | null) | null
+  /** The event of webhooks, and what a message says about the entry. */
+  readonly event: EntryEvent | null
   /**
    * What pruning carries over: every entry (`state`), the last one (`last`), those of approval
    * requests that are open at the cut (`open_request`), or none.
    */
   readonly carried: 'state' | 'last' | 'open_request' | 'no'
   /** The administrative change for sinks; its object is the first part of the kind. */
-  readonly change: {
-    readonly area: 'iam' | 'configuration'
-    readonly does: 'creation' | 'change' | 'deletion'
-  } | null
+  readonly change: EntryChange | null
   /** The cached rules that it can change; `all` unless proven narrower. */
   readonly touches: readonly SnapshotPart[] | 'all'
 }

@@ -1,28 +1,17 @@
 import type { Entry, WebhookEvent } from '@remit/contract'
+import { rowOf } from '@remit/contract/entries'
+import type { EntryKind } from '@remit/contract/entries'
 
 /** The event of a test, which goes to one webhook whatever its events, and the kind of its entry. */
 export const TEST = 'webhook.test'
-export const TESTED = 'webhook.tested'
+export const TESTED = 'webhook.tested' satisfies EntryKind
 
 export type DeliveredEvent = WebhookEvent | typeof TEST
 
 /** The event of an entry; null if webhooks do not receive it. */
 export function eventOf(kind: string, decision: string | null): WebhookEvent | null {
-  switch (kind) {
-    case 'authorization.decided':
-      return decision === 'deny' ? 'authorization.denied' : null
-    case 'approval.requested':
-    case 'approval.decided':
-    case 'approval.expired':
-    case 'approval.consumed':
-    case 'enforcement.gap':
-    case 'mcp.tool_changed':
-    case 'quota.threshold':
-    case 'spend.threshold':
-      return kind
-    default:
-      return null
-  }
+  const event = rowOf(kind)?.event
+  return event && (event.on === undefined || event.on === decision) ? event.is : null
 }
 
 /** Equal for all attempts and webhooks, so that a receiver can recognize a repeat. */
@@ -40,20 +29,16 @@ function dataOf(entry: Entry): Record<string, unknown> {
   const { kind, agent_id, action, resource, decision, reason, seq, hash } = entry
   const data = entry.data ?? {}
   const ledger = { seq, hash }
-  if (kind === 'spend.threshold' || kind === 'quota.threshold') return { ...data, ledger }
   if (kind === TESTED) return { webhook_id: data['webhook_id'], ledger }
-  if (kind === 'authorization.decided') {
-    const { decision_id, matched, spend } = data
-    return { decision_id, agent_id, action, resource, decision, reason, matched, spend, ledger }
-  }
-  if (kind === 'mcp.tool_changed') return { tool: data['tool'], ledger }
-  if (kind === 'enforcement.gap') {
-    const { decision_id, outcome } = data
-    return { decision_id, agent_id, action, resource, outcome, ledger }
-  }
+  const sends = rowOf(kind)?.event?.sends ?? []
+  if (sends === 'data') return { ...data, ledger }
   const { context: _, ...approval } = (data['approval'] ?? {}) as Record<string, unknown>
-  return { agent_id, action, resource, approval, ledger }
+  const all = { ...data, approval, agent_id, action, resource, decision, reason }
+  return { ...Object.fromEntries(sends.map((name) => [name, own(all, name)])), ledger }
 }
+
+const own = (members: Record<string, unknown>, name: string): unknown =>
+  Object.hasOwn(members, name) ? members[name] : undefined
 
 /** Returns the sequence number of a message; null for any other text. */
 export function seqOfMessage(orgId: string, id: string): number | null {

@@ -1,9 +1,10 @@
+import type { EntryKind } from '@remit/contract/entries'
 import type { FactEntry } from '../entry.ts'
 import { recordIn, textIn } from '../recorded-json.ts'
 import type { FactState } from '../state/state.ts'
 
 /** Entry kinds of changes; `isAdministrative` excludes some entries of them. */
-export const ADMINISTRATIVE: readonly string[] = [
+export const ADMINISTRATIVE: readonly EntryKind[] = [
   'policy.created',
   'policy.updated',
   'policy.deleted',

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { CARRIED_KIND, carriedDraft, toCarriedEntry, toCarriedHeader } from '../format/carried.ts'
-import { CarrySelection, NOT_CARRIED } from './carry-selection.ts'
+import { CarrySelection } from './carry-selection.ts'
 import { payloadText, ZERO_HASH } from '../format/entry.ts'
 import type { EntryPayload, StoredEntry } from '../format/entry.ts'
 import { linkEntries } from '../format/link.ts'
@@ -139,15 +138,6 @@ describe('what pruning carries over', () => {
 
     expect(again.kind).toBe(CARRIED_KIND)
     expect(new CarrySelection(CUT).add(again)).toEqual(toCarriedEntry(entry))
-  })
-
-  test('docs/entry-kinds.md lists the same kinds', () => {
-    const page = new URL('../../../../../docs/entry-kinds.md', import.meta.url)
-    const [, section = ''] = readFileSync(page, 'utf8').split('## What pruning carries over')
-    const listed = section.split('\n## ')[0]!.match(/`[a-z_]+\.(?:\*|[a-z_]+)`/g) ?? []
-    const kinds = listed.map((kind) => kind.slice(1, -1)).filter((kind) => kind !== CARRIED_KIND)
-
-    expect(kinds.toSorted()).toEqual([...NOT_CARRIED].toSorted())
   })
 })
 

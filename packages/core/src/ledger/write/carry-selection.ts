@@ -1,46 +1,15 @@
+import { rowOf } from '@remit/contract/entries'
+import type { EntryKindRow } from '@remit/contract/entries'
 import { CARRIED_KIND, parseCarried, toCarriedEntry, toCarriedHeader } from '../format/carried.ts'
 import type { CarriedEntry, CarriedHeader } from '../format/carried.ts'
 import type { StoredEntry } from '../format/entry.ts'
 import { OpenRequestEntries } from './open-requests.ts'
 
-/**
- * Kinds of events, which pruning removes. Entries of all other kinds are state and are carried
- * over, so that a new kind cannot be forgotten here. `docs/entry-kinds.md` has the same list, with
- * the exceptions.
- */
-export const NOT_CARRIED = [
-  'approval.*',
-  'authorization.decided',
-  'credential.refused',
-  'enforcement.gap',
-  'entry.appended',
-  'guard.*',
-  'identity.*',
-  'inventory.reported',
-  'issuer.fetch_failed',
-  'ledger.*',
-  'person.sign_in_refused',
-  'person.signed_out',
-  'policy.dry_run',
-  'quota.threshold',
-  'report.generated',
-  'scorer.*',
-  'selftest.checked',
-  'spend.rebuilt',
-  'spend.threshold',
-  'token.*',
-  'trust.evaluated',
-  'webhook.tested',
-] as const
-
-const EXACT: ReadonlySet<string> = new Set(NOT_CARRIED)
+/** What pruning carries over of a kind; one of another release is state. */
+const carriedOf = (kind: string): EntryKindRow['carried'] => rowOf(kind)?.carried ?? 'state'
 
 /** Returns true for kinds of events, as opposed to state. */
-export const isEventKind = (kind: string): boolean =>
-  EXACT.has(kind) || EXACT.has(`${kind.split('.')[0]}.*`)
-
-/** Of these kinds, the last entry is state: the last trial of rules and the last heartbeat. */
-const LAST: ReadonlySet<string> = new Set(['ledger.heartbeat', 'policy.dry_run'])
+export const isEventKind = (kind: string): boolean => carriedOf(kind) !== 'state'
 
 /**
  * Selects the entries below a cut that a pruning carries over: state, without ended credentials;
@@ -71,7 +40,7 @@ export class CarrySelection {
   add(entry: StoredEntry): CarriedEntry | CarriedHeader | null {
     const { kind, payload } = entry
     // Most entries are events: their payloads need not be parsed.
-    if (isEventKind(kind) && !LAST.has(kind) && !OpenRequestEntries.reads(kind, payload))
+    if (isEventKind(kind) && carriedOf(kind) !== 'last' && !OpenRequestEntries.reads(kind, payload))
       return null
     const isCarried = kind === CARRIED_KIND
     // The erasure of a carried entry has already carried its header.
@@ -79,7 +48,7 @@ export class CarrySelection {
     const found = isCarried ? parseCarried(entry) : toCarriedEntry(entry)
     if (found === null) return null
     if (found.payload === null) return found
-    if (LAST.has(found.kind)) {
+    if (carriedOf(found.kind) === 'last') {
       this.#last.set(found.kind, found)
       return null
     }

@@ -56,8 +56,8 @@ export function ecsOf(entry: Entry, { orgId, origin }: LedgerOfEntry): Document 
 
 function categoryOf({ kind, decision }: Entry) {
   const change = changeOf(kind)
-  if (change?.area === 'iam') return { category: ['iam'], type: ['admin', change.change] }
-  if (change) return { category: ['configuration'], type: [change.change] }
+  if (change?.area === 'iam') return { category: ['iam'], type: ['admin', change.does] }
+  if (change) return { category: ['configuration'], type: [change.does] }
   if (kind === 'person.signed_in') return { category: ['authentication'], type: ['start'] }
   if (kind === 'person.signed_out') return { category: ['authentication'], type: ['end'] }
   if (decision === 'allow') return { category: ['api'], type: ['allowed'] }

@@ -2,7 +2,7 @@ import type { Entry } from '@remit/contract'
 import { isRefusal } from '../targets/target.ts'
 import type { Document } from '../targets/target.ts'
 import { changeOf, objectIdOf } from './change-of.ts'
-import type { AdministrativeChange, ChangeKind } from './change-of.ts'
+import type { AdministrativeChange } from './change-of.ts'
 import type { LedgerOfEntry } from './formats.ts'
 
 /** The version of the OCSF schema. */
@@ -11,7 +11,11 @@ const OCSF_VERSION = '1.9.0'
 const API_ACTIVITY = { category_uid: 6, class_uid: 6003 } as const
 const ENTITY_MANAGEMENT = { category_uid: 3, class_uid: 3004 } as const
 const OTHER = 99
-const ACTIVITIES: Readonly<Record<ChangeKind, number>> = { creation: 1, change: 3, deletion: 4 }
+const ACTIVITIES: Readonly<Record<AdministrativeChange['does'], number>> = {
+  creation: 1,
+  change: 3,
+  deletion: 4,
+}
 const INFORMATIONAL = 1
 const MEDIUM = 3
 const SHA_256 = 3
@@ -57,9 +61,9 @@ const apiActivity = (entry: Entry) => ({
   ...(entry.resource !== null && { resources: [{ uid: entry.resource }] }),
 })
 
-const entityManagement = (entry: Entry, { object, change }: AdministrativeChange) => ({
+const entityManagement = (entry: Entry, { object, does }: AdministrativeChange) => ({
   ...ENTITY_MANAGEMENT,
-  activity_id: ACTIVITIES[change],
+  activity_id: ACTIVITIES[does],
   entity: {
     uid: objectIdOf(object, entry.data) ?? entry.agent_id ?? String(entry.seq),
     type: object,
