@@ -7,8 +7,13 @@ const page = readFileSync(PAGE, 'utf8')
 
 type Row = (typeof ENTRIES)[keyof typeof ENTRIES]
 
+interface Member {
+  readonly description?: string
+  safeParse(value: unknown): { readonly success: boolean }
+}
+
 const membersOf = ({ data }: Row): string =>
-  Object.entries(data.shape)
+  Object.entries<Member>(data.shape)
     .map(([name, schema]) => {
       const mark = schema.safeParse(undefined).success ? '?' : ''
       return `\`${name}${mark}\`${schema.description ? ` (${schema.description})` : ''}`

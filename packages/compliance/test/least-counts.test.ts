@@ -72,7 +72,8 @@ const isNamedVote: Counts = (one, { vote }) =>
 const isApproval: Counts = (_, { vote }) => (vote as { decision: string }).decision === 'approve'
 const isExchanged: Counts = (_, data) =>
   (data['credential'] as { source?: string } | undefined)?.source === 'exchange'
-const isChange: Counts = (one, data) => ADMINISTRATIVE.includes(one.kind) && !isExchanged(one, data)
+const isChange: Counts = (one, data) =>
+  new Set<string>(ADMINISTRATIVE).has(one.kind) && !isExchanged(one, data)
 const hasAmount: Counts = (_, { hold }) => ((hold as { usd?: number } | null)?.usd ?? 0) > 0
 const isFlag: Counts = (_, data) => data['flagged'] === true
 
