@@ -1,0 +1,100 @@
+/** The only file of the corpus that imports the product. */
+import { createPrivateKey, createSecretKey } from 'node:crypto'
+import { pino } from 'pino'
+import {
+  createLedgerSigner,
+  createOrganization,
+  createOutbound,
+  createRemit,
+  createSecretBox,
+  openDatabase,
+  operatorKeyLine,
+} from '@remit/core'
+import type { Caller, Clock, CoreTables, Ids, Remit } from '@remit/core'
+import { createMigratedDatabase, startPostgres } from '@remit/core/testing'
+import { listen } from '../../apps/server/src/boot/listen.ts'
+import { loadModules } from '../../apps/server/src/boot/modules.ts'
+
+export { startPostgres }
+
+export type Plan = 'free' | 'team' | 'enterprise'
+export const DIALECTS = ['sqlite', 'postgres'] as const
+export type Dialect = (typeof DIALECTS)[number]
+
+export interface Installation {
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly spendUrl?: string
+  readonly maxBatch?: number
+  readonly operatorKey?: string
+}
+
+type Call = Parameters<Remit['decider']['authorize']>
+
+/** The whole product on an empty database, with a socket. */
+export async function startProduct(dialect: Dialect, installation: Installation) {
+  const { clock, ids, spendUrl, maxBatch, operatorKey } = installation
+  const modules = await loadModules()
+  const database = await createMigratedDatabase(dialect, modules)
+  const db = openDatabase<CoreTables>(database.url, { connectMs: 30_000, hasSessions: true })
+  const der = Buffer.from(`302e020100300506032b657004220420${'7a'.repeat(32)}`, 'hex')
+  const signer = createLedgerSigner(createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }))
+  const log = pino({ level: 'silent' })
+  const base = { db, clock, ids, signer, version: '0.0.0-corpus', log }
+  const create = (name: string, plan: Plan = 'free', more = {}) =>
+    createOrganization({ ...base, host: 'remit.test' }, name, plan, undefined, more)
+  const operators =
+    operatorKey === undefined ? [] : [operatorKeyLine('ada', operatorKey).split(' ')]
+  const remit = await createRemit({
+    ...base,
+    databaseUrl: database.url,
+    modules,
+    secrets: createSecretBox([createSecretKey(Buffer.alloc(32, 7))]),
+    outbound: createOutbound({ allowLoopback: true, resolve: () => Promise.resolve([]) }),
+    settings: {
+      edition: 'enterprise',
+      baseUrl: 'https://remit.test',
+      spendDeadlineMs: 2_000,
+      ...(spendUrl !== undefined && { spendUrl }),
+    },
+    newOrganization: (name, { plan, ...more } = {}) => create(name, plan, more),
+    operatorKeys: new Map(operators.map(([name = '', hash = '']) => [hash, name])),
+    planCeiling: 'enterprise',
+    evaluation: false,
+    hosted: operatorKey !== undefined,
+    rateLimit: 0,
+    ...(maxBatch !== undefined && { maxBatch }),
+    background: false,
+  })
+  const { url, stop } = await listen(remit.app, { host: '127.0.0.1', port: 0 })
+  const tables = await db.introspection.getTables()
+  return {
+    url,
+    async organization(name: string, plan: Plan) {
+      const { organization, key } = await create(name, plan)
+      return { id: organization.id, keyId: key.id, key: key.secret }
+    },
+    /** Decides all requests in one turn of the event loop. */
+    decideTogether: (caller: Caller, bodies: readonly unknown[]) =>
+      Promise.allSettled(
+        bodies.map((body) =>
+          remit.decider.authorize(caller, body as Call[1], { claim: null, wantsNote: false }),
+        ),
+      ),
+    tables: tables.map(({ name }) => name).toSorted(),
+    rows: (table: string) =>
+      db
+        .selectFrom(table as keyof CoreTables)
+        .selectAll()
+        .execute() as Promise<object[]>,
+    run: (statement: string) =>
+      db.executeQuery({ sql: statement, parameters: [], query: { kind: 'RawNode' } } as never),
+    async close() {
+      await stop()
+      await remit.close()
+      await database.drop()
+    },
+  }
+}
+
+export type Product = Awaited<ReturnType<typeof startProduct>>
