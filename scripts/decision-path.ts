@@ -101,8 +101,14 @@ for (const name of ['all', 'run', 'get', 'iterate'] as const) {
   }
   Object.assign(statements, { [name]: recording })
 }
-await decide()
-say(`${sent.length} statements in a warm decision`, sent)
+// Background work may send one beside a decision, but not beside each of three.
+const warm: string[][] = []
+for (let i = 0; i < 3; i++) {
+  await decide()
+  warm.push(sent.splice(0))
+}
+const [least = []] = warm.toSorted((a, b) => a.length - b.length)
+say(`${least.length} statements in a warm decision`, least)
 await api.ok('createPolicy', { body: { ...policy, actions: ['payments.*'] } })
 sent.length = 0
 await decide()

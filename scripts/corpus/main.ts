@@ -35,7 +35,10 @@ interface Result {
   readonly reached: readonly string[]
 }
 
-const env = { ...process.env, NODE_COMPILE_CACHE: 'node_modules/.cache/remit-test' }
+const env: NodeJS.ProcessEnv = {
+  ...process.env,
+  NODE_COMPILE_CACHE: 'node_modules/.cache/remit-test',
+}
 async function run(dialect: string, part: string): Promise<Result> {
   const command = ['--conditions=@remit/source', '--import', `${HERE}/determinism.ts`]
   const folder = record === undefined ? [] : [`${record}/${dialect}`]

@@ -1,17 +1,15 @@
 /** The only file of the corpus that imports the product. */
 import { createPrivateKey, createSecretKey } from 'node:crypto'
 import { pino } from 'pino'
-import {
-  createLedgerSigner,
-  createOrganization,
-  createOutbound,
-  createRemit,
-  createSecretBox,
-  openDatabase,
-  operatorKeyLine,
-} from '@remit/core'
-import type { Caller, Clock, CoreTables, Ids, Remit } from '@remit/core'
-import { createMigratedDatabase, startPostgres } from '@remit/core/testing'
+import { openDatabase } from '@remit/core/db/open'
+import type { CoreTables } from '@remit/core/db'
+import { createLedgerSigner } from '@remit/core/ledger/proofs'
+import { createOutbound } from '@remit/core/net'
+import { createOrganization } from '@remit/core/orgs'
+import { createSecretBox } from '@remit/core/secrets'
+import { createRemit, operatorKeyLine } from '@remit/core/server'
+import type { Remit, RemitOptions } from '@remit/core/server'
+import { createMigratedDatabase, startPostgres } from '@remit/testing'
 import { listen } from '../../apps/server/src/boot/listen.ts'
 import { loadModules } from '../../apps/server/src/boot/modules.ts'
 
@@ -21,9 +19,7 @@ export type Plan = 'free' | 'team' | 'enterprise'
 export const DIALECTS = ['sqlite', 'postgres'] as const
 export type Dialect = (typeof DIALECTS)[number]
 
-export interface Installation {
-  readonly clock: Clock
-  readonly ids: Ids
+export interface Installation extends Pick<RemitOptions, 'clock' | 'ids'> {
   readonly spendUrl?: string
   readonly maxBatch?: number
   readonly operatorKey?: string
@@ -66,16 +62,16 @@ export async function startProduct(dialect: Dialect, installation: Installation)
     ...(maxBatch !== undefined && { maxBatch }),
     background: false,
   })
-  const { url, stop } = await listen(remit.app, { host: '127.0.0.1', port: 0 })
+  const server = await listen(remit.app, { host: '127.0.0.1', port: 0 })
   const tables = await db.introspection.getTables()
   return {
-    url,
+    url: server.url,
     async organization(name: string, plan: Plan) {
       const { organization, key } = await create(name, plan)
       return { id: organization.id, keyId: key.id, key: key.secret }
     },
     /** Decides all requests in one turn of the event loop. */
-    decideTogether: (caller: Caller, bodies: readonly unknown[]) =>
+    decideTogether: (caller: Call[0], bodies: readonly unknown[]) =>
       Promise.allSettled(
         bodies.map((body) =>
           remit.decider.authorize(caller, body as Call[1], { claim: null, wantsNote: false }),
@@ -90,11 +86,9 @@ export async function startProduct(dialect: Dialect, installation: Installation)
     run: (statement: string) =>
       db.executeQuery({ sql: statement, parameters: [], query: { kind: 'RawNode' } } as never),
     async close() {
-      await stop()
+      await server.stop()
       await remit.close()
       await database.drop()
     },
   }
 }
-
-export type Product = Awaited<ReturnType<typeof startProduct>>

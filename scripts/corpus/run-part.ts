@@ -15,9 +15,9 @@ import { varied } from './variations.ts'
 import type { Sent } from './variations.ts'
 import { World } from './world.ts'
 
-const [dialect = 'sqlite', name = '', share = '1', folder] = process.argv.slice(2)
-const part = PARTS.get(name)
-if (!part) throw new Error(`there is no part ${name}`)
+const [dialect = 'sqlite', title = '', share = '1', folder] = process.argv.slice(2)
+const part = PARTS.get(title)
+if (!part) throw new Error(`there is no part ${title}`)
 
 const OPERATOR_KEY = `rmo_${'k'.repeat(43)}`
 const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz'
@@ -33,13 +33,11 @@ const ids = {
 
 // Sections of the record, each with a digest of its own.
 const sections = new Map<string, ReturnType<typeof openSection>>()
-function openSection(section: string) {
+function openSection(kind: string) {
   const digest = createHash('sha256')
-  const file = folder === undefined ? null : createWriteStream(`${folder}/${name}.${section}.jsonl`)
+  const file = folder === undefined ? null : createWriteStream(`${folder}/${title}.${kind}.jsonl`)
   return {
-    lines: 0,
     write(value: unknown) {
-      this.lines++
       const line = `${JSON.stringify(value, (_, item: unknown) => asText(item))}\n`
       digest.update(line)
       file?.write(line)
@@ -57,7 +55,7 @@ function asText(item: unknown): unknown {
     ? Buffer.from(data as number[]).toString('hex')
     : item
 }
-function section(of: string) {
+function sectionOf(of: string) {
   const known = sections.get(of) ?? openSection(of)
   sections.set(of, known)
   return known
@@ -67,14 +65,8 @@ if (folder !== undefined) mkdirSync(folder, { recursive: true })
 const world = new World()
 /** A service of measured spend, which also fails. */
 const source = createServer((_, response) => {
-  const body = world.pick([
-    '{"usd": 12.5}',
-    '{"usd": 12.5}',
-    '{"usd": 80}',
-    '{"usd": -1}',
-    'no JSON',
-    '',
-  ])
+  const amounts = [12.5, 12.5, 80, -1, null]
+  const body = world.chance(85) ? JSON.stringify({ usd: world.pick(amounts) }) : 'no JSON'
   response.writeHead(world.pick([200, 200, 200, 200, 500])).end(body)
 })
 await new Promise<void>((resolve) => source.listen(0, '127.0.0.1', () => resolve()))
@@ -105,12 +97,9 @@ function reach(text: string): void {
 
 /** Sends a request and records the answer without what the machine decides. */
 async function send(sent: Sent): Promise<void> {
-  const id = `${name}-${++count}`
-  setTime(
-    timeNow() +
-      world.below(1_500) +
-      (world.below(200) === 0 ? world.pick([3_600_000, 3_600_000, 86_400_000]) : 0),
-  )
+  const id = `${title}-${++count}`
+  const jump = world.below(200) === 0 ? world.pick([3_600_000, 3_600_000, 86_400_000]) : 0
+  setTime(timeNow() + world.below(1_500) + jump)
   const headers = { 'x-request-id': id, ...sent.headers }
   const answer = await new Promise<{ status: number; headers: string[][]; body: string }>(
     (resolve, reject) => {
@@ -136,7 +125,7 @@ async function send(sent: Sent): Promise<void> {
   const etag = answer.headers.find(([name]) => name?.toLowerCase() === 'etag')?.[1]
   world.learn(sent.path, answer.body, etag)
   reach(answer.body)
-  section('answers').write({ id, ...sent, answer })
+  sectionOf('answers').write({ id, ...sent, answer })
 }
 
 function requestOf(row: Row): Sent {
@@ -180,29 +169,12 @@ const draws = (rows: readonly Row[]): Row => {
 }
 
 /** Tables that a stage or the record needs. */
-const TABLES = [
-  ...['agent_permission', 'agent_mode', 'agent_stop', 'spend_limit', 'spend_total', 'spend_hold'],
-  ...[
-    'policy_rule',
-    'policy_revision',
-    'approval_rule',
-    'approval_request',
-    'agent',
-    'trust_policy',
-  ],
-  ...[
-    'organization',
-    'ingest_key',
-    'idempotency_key',
-    'ledger_entry',
-    'ledger_checkpoint',
-    'webhook',
-  ],
-]
+const TABLES =
+  'agent_permission agent_mode agent_stop spend_limit spend_total spend_hold policy_rule policy_revision approval_rule approval_request agent trust_policy organization ingest_key idempotency_key ledger_entry ledger_checkpoint webhook'
 
 /** Breaks one thing after the other: a table is away, or no entry can be written. */
 function outages() {
-  const tables = TABLES.filter((table) => product.tables.includes(table))
+  const tables = TABLES.split(' ').filter((table) => product.tables.includes(table))
   const broken =
     dialect === 'sqlite'
       ? [`create trigger broken before insert on ledger_entry begin select raise(abort, 'x'); end`]
@@ -243,16 +215,16 @@ for (const row of part.setup) {
   await send(requestOf(row))
   if (row.path.endsWith('/credentials')) world.keys['agent'] ??= world.newest('secret')
 }
-const end = part.requests * Number(share)
+const enough = part.requests * Number(share)
 const outage = part.has === 'outages' ? outages() : null
-while (count < end) {
+while (count < enough) {
   await outage?.next()
   if (part.has === 'batches' && world.chance(90)) {
     const bodies = Array.from({ length: 32 }, () => world.fill(part.rows[world.below(2)]?.body))
     setTime(timeNow() + world.below(60_000))
     count += bodies.length
     const settled = await product.decideTogether(caller, bodies)
-    section('answers').write(
+    sectionOf('answers').write(
       settled.map((one) => (one.status === 'fulfilled' ? one.value : String(one.reason))),
     )
     continue
@@ -276,12 +248,14 @@ for (const table of product.tables.filter((name) => !/^(migration_|schema_releas
   const rows = await product.rows(table)
   const lines = rows.map((row) => JSON.stringify({ table, row }))
   lines.forEach(reach)
-  for (const line of lines.toSorted()) section(of).write(JSON.parse(line))
+  for (const line of lines.toSorted()) sectionOf(of).write(JSON.parse(line))
 }
 agent.destroy()
 source.close()
 await product.close()
-const digests = Object.fromEntries([...sections].map(([of, { end }]) => [`${name}/${of}`, end()]))
+const digests = Object.fromEntries(
+  [...sections].map(([of, section]) => [`${title}/${of}`, section.end()]),
+)
 const { user, system } = process.cpuUsage()
 const seconds = (user + system) / 1e6
 console.log(JSON.stringify({ digests, count, seconds, reached: [...reached].toSorted() }))

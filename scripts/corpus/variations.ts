@@ -49,7 +49,7 @@ const BODIES: readonly ((sent: Sent, world: World) => Sent)[] = [
   member((body, name, world) => (body[name] = world.pick(VALUES))),
   member((body, name, world) => (body[name] = world.pick(VALUES))),
   member((body, name) => (body[`${name}_x`] = 1)),
-  member((body) => (body['context'] = JSON.parse(nested(33)))),
+  member((body) => (body['context'] = JSON.parse(nested(33)) as unknown)),
   member(
     (body) =>
       (body['context'] = Object.fromEntries(Array.from({ length: 2_001 }, (_, i) => [`n${i}`, 0]))),
