@@ -60,6 +60,31 @@ function repositoryLinks(md: Markdown) {
   })
 }
 
+/** `- [ ]` begins an item of a checklist. */
+function checklists(md: Markdown) {
+  md.core.ruler.push('checklists', ({ tokens }) => {
+    for (const [at, { type, children }] of tokens.entries()) {
+      const first = children?.[0]
+      const item = tokens[at - 2]
+      if (type !== 'inline' || item?.type !== 'list_item_open') continue
+      if (!first?.content.startsWith('[ ] ')) continue
+      item.attrJoin('class', 'task')
+      first.content = first.content.slice('[ ] '.length)
+    }
+  })
+}
+
+/** Renders for the index of the search: the colors of code cost more than all the rest, and are no words. */
+function withoutColors(md: { options: { highlight?: unknown } }, render: () => string): string {
+  const { highlight = null } = md.options
+  md.options.highlight = null
+  try {
+    return render()
+  } finally {
+    md.options.highlight = highlight
+  }
+}
+
 function mermaid(md: Markdown) {
   const { fence } = md.renderer.rules
   md.renderer.rules.fence = (tokens, at, ...rest) =>
@@ -107,6 +132,7 @@ export default defineConfig({
     anchor: { slugify: slugOf },
     config(md) {
       repositoryLinks(md)
+      checklists(md)
       mermaid(md)
     },
   },
@@ -118,7 +144,9 @@ export default defineConfig({
       provider: 'local',
       options: {
         _render: (source, env, md) =>
-          env.relativePath.startsWith('adr/') ? '' : md.render(source, env),
+          env.relativePath.startsWith('adr/')
+            ? ''
+            : withoutColors(md, () => md.render(source, env)),
       },
     },
   },

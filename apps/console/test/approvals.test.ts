@@ -226,6 +226,25 @@ describe.skipIf(!canRun)('an approver in the console', () => {
     await page.getByRole('heading', { name: '1,200.00 USD for invoice:9001' }).waitFor()
   })
 
+  test('a request in the history is compared with those approved before it alone, and projects no spend once used', async () => {
+    const later = await ask(transfer(9010, 1210))
+    await server.api.decideApproval({
+      params: { requestID: later },
+      body: { decision: 'approve', approver: 'bob@example.com' },
+    })
+    await server.api.setSpendLimit({ params: { id: 'treasury' }, body: { daily_usd: 90_000 } })
+    await server.api.authorize({ body: transfer(9010, 1210) })
+    const page = await show(server.key, `/approvals/${later}?tab=history`)
+    await page.getByText('Approved before, under the same rule').waitFor()
+    expect(await page.getByRole('main').innerText()).toContain('Approved before: invoice:9001')
+    expect(await page.getByText('Spend of the agent').count()).toBe(0)
+
+    await page.getByRole('link', { name: '1,200.00 USD' }).click()
+    await page.getByRole('heading', { name: '1,200.00 USD for invoice:9001' }).waitFor()
+    await page.getByText('No earlier request like this was approved under the same rule.').waitFor()
+    await page.getByText('Spend of the agent').waitFor()
+  })
+
   test('is notified by the browser of requests on which she can vote, once she has asked for it', async () => {
     const page = await show(ada, '/approvals')
     await page.addInitScript(NOTICES)

@@ -105,6 +105,24 @@ describe.skipIf(!canRun)('lists of the console', () => {
     },
   )
 
+  test('on a phone, a card names the actions of a rule but no column of buttons, and the current tab is in view', async () => {
+    const actions = page.locator('td[data-name="Actions"]')
+    await page.setViewportSize({ width: 390, height: 844 })
+    try {
+      await go(page, '/policies')
+      expect(await actions.count()).toBeGreaterThan(0)
+      await go(page, '/settings?tab=keys')
+      expect(await page.getByRole('button', { name: /^Revoke/ }).count()).toBeGreaterThan(0)
+      expect(await actions.count()).toBe(0)
+      await page.goto('/console/settings?tab=about')
+      await settled(page)
+      const box = await page.getByRole('link', { name: 'About', exact: true }).boundingBox()
+      expect((box?.x ?? 390) + (box?.width ?? 0)).toBeLessThanOrEqual(390)
+    } finally {
+      await page.setViewportSize({ width: 1280, height: 720 })
+    }
+  })
+
   test('shortcuts of one key act only in the list, and not when they are switched off', async () => {
     await page.goto('/console/approvals')
     const list = page.getByRole('list', { name: 'Requests' })

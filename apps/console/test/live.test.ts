@@ -35,6 +35,13 @@ const raise = (): never => {
 }
 
 describe('counts of a period', () => {
+  test('have the bucket in which the period begins', () => {
+    const period = periodOf('1h', NOW)
+    const data = [stat(NOW - period.from, 'deny', 1), stat(NOW - period.before, 'deny', 1)]
+
+    expect(sumsOf({ data }, period)).toEqual([{ key: 'deny', count: 1, before: 1 }])
+  })
+
   test.each(['1h', '24h', '7d'] as const)(
     'of %s are compared with the period of the same length before it',
     (span) => {
@@ -112,6 +119,7 @@ describe.skipIf(!canRun)('the page Live', () => {
 
     expect(await tile('Denied').innerText()).toContain('3')
     expect(await tile('Allowed').innerText()).toContain('1')
+    expect(await tile('Allowed').innerText()).toContain('no earlier record')
     expect(await violationsInBoth(page)).toEqual([])
     expect(tab.complaints.splice(0)).toEqual([])
   })

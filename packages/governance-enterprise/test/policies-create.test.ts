@@ -53,6 +53,29 @@ describe.each(someDialects())('POST /v1/policies on %s', (dialect) => {
     expect(entry).toMatchObject({ kind: 'policy.created', data: { policy } })
   })
 
+  it('warns of an action that no recorded call has had, if a call had a similar one', async () => {
+    const org = await anew()
+    const body = { effect: 'deny', actions: ['paymnets.create', 'database.drop'] } as const
+    expect(await org.ok('createPolicy', { body })).toMatchObject({ warnings: [] })
+    await org.ok('authorize', { body: { agent_id: 'payer', action: 'payments.transfer' } })
+
+    const warnings = [
+      'no recent call has had the action paymnets.create; a call has had payments.transfer',
+    ]
+    expect(await org.ok('createPolicy', { body })).toMatchObject({ warnings })
+    const validated = await org.call('createPolicy', { body, query: { validate: 'true' } })
+    expect(await validated.json()).toMatchObject({ valid: true, warnings })
+    const rule = { params: { id: 'one' }, body: { actions: ['paymnets.*'] } }
+    expect((await org.ok('setApprovalRule', rule)).warnings).toEqual([
+      'no recent call has had the action paymnets.*; a call has had payments.transfer',
+    ])
+    const permission = {
+      params: { id: 'one' },
+      body: { agent_id: 'payer', actions: ['paymnets.*'] },
+    }
+    expect((await org.ok('grantPermission', permission)).warnings).toHaveLength(1)
+  })
+
   it('201 with everything that is left out: everybody, everything, always', async () => {
     const policy = await (await anew()).ok('createPolicy', { body: { effect: 'allow' } })
 

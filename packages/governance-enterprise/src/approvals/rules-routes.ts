@@ -5,6 +5,7 @@ import { actorOf, personOf } from '@remit/core/caller'
 import { Reply } from '@remit/core/http'
 import type { Handler, RequestInfo } from '@remit/core/http'
 import type { Deps } from '@remit/core/module'
+import { actionHints } from '../rules/seen-actions.ts'
 import { checkRule, wireRule } from './rule.ts'
 import { deleteRule, findRule, listRules, putRule } from './rules-store.ts'
 
@@ -30,7 +31,7 @@ export const ruleHandlers = ({ db, writer }: Pick<Deps, 'db' | 'writer'>): RuleH
   },
 
   setApprovalRule: async ({ params: { id }, body, query }, caller, request) => {
-    const warnings = checkRule(body)
+    const warnings = [...checkRule(body), ...(await actionHints(db, caller.orgId, body.actions))]
     if (query.validate === 'true')
       return new Reply({ valid: true, errors: [], warnings } as never, { status: 200 })
     const version = versionOf(request)

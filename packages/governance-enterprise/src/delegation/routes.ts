@@ -10,6 +10,7 @@ import type { Deps } from '@remit/core/module'
 import { rosterReader } from '../agents/roster.ts'
 import { admitCondition } from '../rules/admit-condition.ts'
 import { ruleWarnings } from '../rules/lint.ts'
+import { actionHints } from '../rules/seen-actions.ts'
 import { grantPermission } from './grant.ts'
 import { ensureGrantedMode, setMode } from './mode.ts'
 import { toPermission } from './permission.ts'
@@ -43,15 +44,16 @@ export const delegationRoutes = (deps: Deps): Route[] => {
       return permission
     },
 
-    grantPermission: ({ params: { id }, body }, caller, request) => {
+    grantPermission: async ({ params: { id }, body }, caller, request) => {
       admitCondition(body.condition)
+      const hints = await actionHints(db, caller.orgId, body.actions)
       return writer.change(caller.orgId, { ...request, caller }, async (scope, admitted) => {
         const { tx, now, orgId } = scope
         const { row, isNew, chain } = await grantPermission(scope, readRoster, admitted, id, body)
         const further =
           row.effect === 'allow' ? await ensureGrantedMode(scope, admitted, row.agent_id) : []
         const permission = wirePermission(row, chain, now, await readRoster(tx, orgId))
-        const warnings = ruleWarnings(toPermission(row), row.effect, now)
+        const warnings = [...ruleWarnings(toPermission(row), row.effect, now), ...hints]
         return {
           entries: [{ kind: 'permission.granted', ...headOf(permission, admitted) }, ...further],
           reply: ([recorded]) =>

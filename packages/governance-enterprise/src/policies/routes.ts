@@ -6,6 +6,7 @@ import type { RequestInfo, Route } from '@remit/core/http'
 import type { Deps } from '@remit/core/module'
 import { admitCondition } from '../rules/admit-condition.ts'
 import { ruleWarnings } from '../rules/lint.ts'
+import { actionHints } from '../rules/seen-actions.ts'
 import { createPolicy, deletePolicy, putPolicy } from './changes.ts'
 import type { AdmittedPolicy, Expected } from './changes.ts'
 import { ruleOf, toPolicy } from './policy.ts'
@@ -27,7 +28,7 @@ export const policyRoutes = ({ db, clock, ids, writer }: Deps): Route[] =>
     },
 
     createPolicy: async ({ body, query }, caller, request) => {
-      const admitted = admit(body)
+      const admitted = admit(body, await actionHints(db, caller.orgId, body.actions))
       if (query.validate === 'true')
         return new Reply(
           { valid: true, errors: [], warnings: admitted.warnings(clock.now()) } as never,
@@ -41,12 +42,13 @@ export const policyRoutes = ({ db, clock, ids, writer }: Deps): Route[] =>
       return created
     },
 
-    replacePolicy: ({ params, body }, caller, request) => {
+    replacePolicy: async ({ params, body }, caller, request) => {
       const expected = expectedBy(request)
+      const admitted = admit(body, await actionHints(db, caller.orgId, body.actions))
       return writer.change(
         caller.orgId,
         { ...request, caller },
-        putPolicy(ids, params.policyID, expected, admit(body)),
+        putPolicy(ids, params.policyID, expected, admitted),
       )
     },
 
@@ -58,9 +60,15 @@ export const policyRoutes = ({ db, clock, ids, writer }: Deps): Route[] =>
       ),
   })
 
-function admit({ change_reason: reason, ...input }: PolicyChange): AdmittedPolicy {
+function admit(
+  { change_reason: reason, ...input }: PolicyChange,
+  hints: readonly string[],
+): AdmittedPolicy {
   const condition = admitCondition(input.condition)
-  const warnings = (now: number) => ruleWarnings(ruleOf(input, '', condition), input.effect, now)
+  const warnings = (now: number) => [
+    ...ruleWarnings(ruleOf(input, '', condition), input.effect, now),
+    ...hints,
+  ]
   return { input, reason, warnings }
 }
 

@@ -76,6 +76,10 @@ describe.each(someDialects())('messages for people on %s', (dialect) => {
     expect(body.text).not.toContain('<')
     expect(message!.body).not.toMatch(NOWHERE)
     expect(message!.headers['webhook-signature']).toBeUndefined()
+
+    await open(api, { ...PAYMENT, resource: 'a&<!channel>' })
+    const [, next] = await receiver.until(2)
+    expect((JSON.parse(next!.body) as Slack).text).toContain('a&amp;&lt;!channel&gt;')
   })
 
   it('warn of a rule whose condition failed, without its description', async () => {
@@ -105,7 +109,10 @@ describe.each(someDialects())('messages for people on %s', (dialect) => {
     const { contentType, content } = body.attachments[0]!
 
     expect([body.type, contentType]).toEqual(['message', 'application/vnd.microsoft.card.adaptive'])
-    expect(content.body.map(({ type }) => type)).not.toContain('TextBlock')
+    expect(new Set(content.body.map(({ type }) => type))).toEqual(new Set(['RichTextBlock']))
+    const runs = content.body.flatMap(({ inlines }) => inlines)
+    expect(new Set(runs.map(({ type }) => type))).toEqual(new Set(['TextRun']))
+    expect(runs.map(({ text }) => text)).toContain('treasury <!channel>')
     expect(content.actions).toEqual([
       {
         type: 'Action.OpenUrl',
@@ -256,6 +263,12 @@ interface Teams {
   readonly type: string
   readonly attachments: readonly {
     readonly contentType: string
-    readonly content: { readonly body: readonly { type: string }[]; readonly actions: unknown }
+    readonly content: {
+      readonly body: readonly {
+        readonly type: string
+        readonly inlines: readonly { readonly type: string; readonly text: string }[]
+      }[]
+      readonly actions: unknown
+    }
   }[]
 }

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { remit } from '../../api/client.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
-import { Grid } from '../../ui/layout.tsx'
+import { Pair } from '../../ui/tile.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import { Bars } from './bars.tsx'
 import { Days, daysOf } from './days.tsx'
@@ -15,12 +15,12 @@ export function Pictures({ period }: Pick<ReadyReport, 'period'>) {
   return (
     <>
       {can('GET /v1/stats') && <DecisionsByDay period={period} />}
-      <Grid>
+      <Pair>
         {can('GET /v1/approvals') && <TimeToDecision period={period} />}
         {can('GET /v1/stats') && can('GET /v1/spend-limits') && (
           <SpendAgainstCaps period={period} />
         )}
-      </Grid>
+      </Pair>
     </>
   )
 }

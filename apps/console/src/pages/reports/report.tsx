@@ -10,8 +10,9 @@ import { Link, useParams } from '@tanstack/react-router'
 import { remit } from '../../api/client.ts'
 import { t } from '../../texts.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
-import { Card, Facts, Grid, Page, Row, Stack } from '../../ui/layout.tsx'
+import { Card, Facts, Page, Row, Stack } from '../../ui/layout.tsx'
 import { CurlButton, Failure, Loaded, Note, Skeleton } from '../../ui/states.tsx'
+import { Pair } from '../../ui/tile.tsx'
 import ui from '../../ui/ui.module.css'
 import { Badge, Id, Literal, Time, useNow } from '../../ui/values.tsx'
 import { Bars } from './bars.tsx'
@@ -130,7 +131,7 @@ function Ready({ report }: { report: ReadyReport }) {
           <VerifyHash report={report} />
         </Stack>
       </Card>
-      <Grid>
+      <Pair>
         <Bars
           title={t.reports.controlsChart}
           nameTitle={t.reports.status}
@@ -138,7 +139,7 @@ function Ready({ report }: { report: ReadyReport }) {
           rows={statuses}
         />
         <Bars title={t.reports.decisionsChart} nameTitle={t.reports.kind} rows={kinds} />
-      </Grid>
+      </Pair>
       <NextSteps controls={controls} />
       <Pictures period={period} />
       <Findings findings={findings} />

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest'
+import { similarAction } from './seen-actions.ts'
+
+const SEEN = new Set([
+  'payments.transfer',
+  'tools/call',
+  'web.get',
+  'deploy.production',
+  '支付.发票',
+])
+
+describe('an action that no call has had', () => {
+  it.each([
+    ['paymnets.create', 'payments.transfer'],
+    ['payment.transfer', 'payments.transfer'],
+    ['paymnets.*', 'payments.transfer'],
+    ['payments.transfers', 'payments.transfer'],
+    ['payments.tranfser', 'payments.transfer'],
+    ['deploy.prodution', 'deploy.production'],
+    ['toosl/call', 'tools/call'],
+    ['tools/call', null],
+    ['payments.create', null],
+    ['payments.trans*', null],
+    ['web.set', null],
+    ['web.*', null],
+    ['*', null],
+    ['*.transfers', null],
+    ['database.drop', null],
+    ['支付.发票', null],
+    ['x', null],
+  ])('%s is similar to %j', (pattern, similar) => {
+    expect(similarAction(pattern, SEEN)).toBe(similar)
+  })
+
+  it('is similar to none where nothing is recorded', () => {
+    expect(similarAction('payments.transfer', new Set())).toBe(null)
+  })
+})
