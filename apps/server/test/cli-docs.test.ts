@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { SETTING_NAMES } from '@remit/core/orgs'
+import { SETTING_NAMES } from '@remit/core/orgs/settings'
 import { describe, expect, test } from 'vitest'
 import { EXIT } from '../src/cli/errors.ts'
 import { createProgram } from '../src/cli/program.ts'

@@ -118,7 +118,7 @@ describe.skipIf(!canPack)('the open packages as they would be published', () => 
     expect(leaks).toEqual([])
   })
 
-  test('contain all that they export, as code that is run and as its source it was made from, but no tests', () => {
+  test('contain all that they export, as code that is run and as its source, but no tests', () => {
     for (const { manifest, files } of packed) {
       const paths = [...files.keys()]
 

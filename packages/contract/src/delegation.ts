@@ -13,9 +13,7 @@ import {
   windowIsOpen,
 } from './rules.ts'
 import { SpendLimit } from './spend-limits.ts'
-
-/** Maximum number of links in a chain of permissions after its root. */
-export const MAX_DELEGATION_DEPTH = 8
+import { MAX_DELEGATION_DEPTH } from './values.ts'
 
 const Granter = z.strictObject({ type: z.enum(['user', 'key', 'agent']), id: AgentId })
 

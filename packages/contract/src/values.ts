@@ -56,6 +56,9 @@ export const toMicroUsd = (usd: number): number => Math.round(usd * 1e6)
 /** Converts integer micro-USD to the USD number of the API. */
 export const fromMicroUsd = (micro: number): number => micro / 1e6
 
+/** Maximum number of links in a chain of permissions after its root. */
+export const MAX_DELEGATION_DEPTH = 8
+
 const MAX_DEPTH = 32
 const MAX_NAMES = 2_000
 const MAX_BYTES = 64 * 1024

@@ -25,6 +25,7 @@ import { sessionRoutes } from './http/session-routes.ts'
 import type { Route } from './http/endpoint.ts'
 import { Ledger } from './ledger/read/ledger.ts'
 import { Writer } from './ledger/write/writer.ts'
+import { DecisionRate } from './limits/decision-rate.ts'
 import type { Deps, Settings } from './module/module.ts'
 import type { Ports } from './module/ports.ts'
 import { assemble } from './module/registry.ts'
@@ -84,6 +85,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     log,
     share,
     observe: decisionMetrics(metrics),
+    rate: new DecisionRate(),
   })
   const computer = new ComputePool()
   const ports: Partial<Ports> = {}

@@ -39,6 +39,8 @@ const MOST_MODULES: Readonly<Record<string, number | null>> = {
   './module': 5,
   './net': 20,
   './orgs': 540,
+  './orgs/settings': 450,
+  './pattern': 5,
   './scorers': null,
   './secrets': 20,
   './server': null,
@@ -86,6 +88,13 @@ describe('the sub-paths of @remit/core', () => {
       expect(loaded.length, loaded.join('\n')).toBeLessThanOrEqual(most ?? 0)
     },
   )
+})
+
+it('the decider loads fewer than 300 modules, and of packages the query builder and the cache', async () => {
+  const path = './src/authorize/decider.ts'
+
+  expect((await modulesOf(path)).length).toBeLessThan(300)
+  expect((await packagesOf(path)).toSorted()).toEqual(['kysely', 'lru-cache'])
 })
 
 describe('importing a sub-path loads only the packages it needs:', () => {

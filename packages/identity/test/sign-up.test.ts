@@ -2,7 +2,8 @@ import { createSecretKey, randomBytes } from 'node:crypto'
 import { on } from '@remit/core/db'
 import type { Settings } from '@remit/core/module'
 import { createOutbound } from '@remit/core/net'
-import { listOrganizations, PLAN_LIMITS } from '@remit/core/orgs'
+import { PLAN_LIMITS } from '@remit/core/orgs/settings'
+import { listOrganizations } from '@remit/core/orgs'
 import { SECRETS_KEY_BYTES } from '@remit/core/secrets'
 import {
   oidcSettings,

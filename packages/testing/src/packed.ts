@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
-const RELEASE = resolve(import.meta.dirname, '../../../../scripts/release.ts')
+const RELEASE = resolve(import.meta.dirname, '../../../scripts/release.ts')
 
 const folderOf = (run: string): string => join(tmpdir(), `remit-packed-${run}`)
 

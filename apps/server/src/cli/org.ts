@@ -1,15 +1,13 @@
 import { Plan } from '@remit/contract'
+import { LIMIT_NAMES, SETTING_NAMES, settingFromText } from '@remit/core/orgs/settings'
 import {
   changePlanAndLimits,
-  LIMIT_NAMES,
   organizationPage,
   organizationRecord,
   resumeOrganization,
   setLimits,
   setPlan,
   setSettings,
-  SETTING_NAMES,
-  settingFromText,
   settingsWarnings,
   suspendOrganization,
 } from '@remit/core/orgs'

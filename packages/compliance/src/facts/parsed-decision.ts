@@ -1,4 +1,4 @@
-import { toMicroUsd } from '@remit/contract'
+import { toMicroUsd } from '@remit/contract/values'
 import { GOVERNING } from './decision.ts'
 import type { DecisionFacts, RecordedSpend, RecordedWindow } from './decision.ts'
 import { numberIn, recordIn, recordsIn, textIn } from './recorded-json.ts'

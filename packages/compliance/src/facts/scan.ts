@@ -1,4 +1,4 @@
-import { toMicroUsd } from '@remit/contract'
+import { toMicroUsd } from '@remit/contract/values'
 
 const QUOTE = 34
 const BACKSLASH = 92

@@ -1,5 +1,5 @@
-import { fromMicroUsd } from '@remit/contract'
 import type { StatKey, Stats } from '@remit/contract'
+import { fromMicroUsd } from '@remit/contract/values'
 import { sql } from 'kysely'
 import type { Database } from '@remit/core/db/open'
 import type { Tables } from '../tables/schema.ts'

@@ -20,7 +20,7 @@ import type {
   WriteContext,
 } from '../ledger/write/work.ts'
 import type { Writer } from '../ledger/write/writer.ts'
-import { DecisionRate } from '../limits/decision-rate.ts'
+import type { DecisionRate } from '../limits/decision-rate.ts'
 import { admittedDecisions, quotaEntries, quotaExceeded } from '../limits/month.ts'
 import type { ObserveDecision } from '../telemetry/request-metrics.ts'
 import type { TraceParent } from '../telemetry/tracing.ts'
@@ -51,6 +51,7 @@ interface DeciderDeps {
   readonly log: Logger
   readonly share: Share
   readonly observe: ObserveDecision
+  readonly rate: DecisionRate
 }
 
 /** The decision point: decides a batch inside the transaction that records it. */
@@ -60,7 +61,6 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
   readonly #deps: DeciderDeps
   readonly #slots: FilledSlots
   readonly #heavyPreviews = new RecentOrganizations()
-  readonly #rate = new DecisionRate()
   /** Gathers the external facts of stages; absent where no stage needs any. */
   before?: NonNullable<Lane<Job, AuthorizeAnswer>['before']>
 
@@ -94,7 +94,7 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     const decisionId = this.#deps.ids.next('dec_', this.#deps.clock.now())
     const asked = { ...requester, caller }
     const perSecond = this.#writer.allowances.last(caller.orgId)?.perSecond ?? null
-    if (perSecond !== null) await this.#rate.take(caller.orgId, perSecond)
+    if (perSecond !== null) await this.#deps.rate.take(caller.orgId, perSecond)
     const decision = SELF_TESTS.get(request.action)
     try {
       if (decision !== undefined) {

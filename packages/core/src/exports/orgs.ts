@@ -1,7 +1,3 @@
-export { checkCount, LIMIT_NAMES, limitsOf } from '../limits/limits.ts'
-export { decisionsOfMonth } from '../limits/month.ts'
-export { PLAN_LIMITS } from '../limits/plan-limits.ts'
-export { refuseSuspended } from '../limits/suspension.ts'
 export {
   OPERATOR,
   createKey,
@@ -45,4 +41,3 @@ export type { OrganizationRecord } from '../orgs/record.ts'
 export { recoverLedger } from '../orgs/recover-ledger.ts'
 export { settingsWarnings } from '../orgs/retention.ts'
 export { rotateLedgerKey } from '../orgs/rotate-ledger-key.ts'
-export { SETTING_NAMES, settingFromText, settingsOf } from '../orgs/settings.ts'

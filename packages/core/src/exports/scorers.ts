@@ -14,8 +14,6 @@ import { runScorer } from '../scorers/run.ts'
 import type { Scorer } from '../scorers/scorer.ts'
 
 export { Failure } from '../base/errors.ts'
-export { compilePattern } from '../scorers/pattern.ts'
-export type { Pattern } from '../scorers/pattern.ts'
 export { defineScorer, defineWaitingScorer, Unscorable } from '../scorers/scorer.ts'
 export type { BatchOutcome, FieldName, ScoreOutcome, WaitingScorer } from '../scorers/scorer.ts'
 export { builtInScorers, runScorer }

@@ -5,7 +5,7 @@ import { canonicalJson } from '@remit/contract/json'
 import { isDeeper } from './json-text.ts'
 import { jsonEqual } from './json-equal.ts'
 import { isMultipleOf } from './measure/decimal.ts'
-import { compilePattern } from './pattern.ts'
+import { compilePattern } from '../base/pattern.ts'
 
 const DRAFT_07 = /^https?:\/\/json-schema\.org\/draft-07\/schema#?$/
 const DRAFT_2020 = /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/

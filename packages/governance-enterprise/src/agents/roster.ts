@@ -1,7 +1,8 @@
 import { on } from '@remit/core/db'
 import type { AnyDatabase, CoreTables } from '@remit/core/db'
 import type { Deps, RegisteredAgent } from '@remit/core/module'
-import { findOrganizationById, settingsOf } from '@remit/core/orgs'
+import { settingsOf } from '@remit/core/orgs/settings'
+import { findOrganizationById } from '@remit/core/orgs'
 import type { Roster } from './state.ts'
 import { readStops } from './stop.ts'
 

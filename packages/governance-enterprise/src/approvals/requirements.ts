@@ -1,4 +1,4 @@
-import { foldName, hasVisibleCharacter } from '@remit/contract'
+import { foldName, hasVisibleCharacter } from '@remit/contract/values'
 import type { ApprovalRequester } from './requesters.ts'
 
 /** The requirement of one rule, as it was when the request was opened. */

@@ -1,5 +1,5 @@
-import { foldName } from '@remit/contract'
 import type { ApprovalDecision, OrganizationSettings } from '@remit/contract'
+import { foldName } from '@remit/contract/values'
 import { fail, invalid } from '@remit/core/base'
 import type { Caller, KeyPrincipal, PersonPrincipal } from '@remit/core/caller'
 import { requestersOf } from './requesters.ts'

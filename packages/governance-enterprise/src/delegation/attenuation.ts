@@ -1,5 +1,5 @@
-import { MAX_DELEGATION_DEPTH } from '@remit/contract'
 import type { FieldError } from '@remit/contract'
+import { MAX_DELEGATION_DEPTH } from '@remit/contract/values'
 import { covers } from '@remit/contract/patterns'
 import type { CompiledPermission } from './permission.ts'
 

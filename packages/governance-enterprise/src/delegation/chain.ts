@@ -1,4 +1,4 @@
-import { MAX_DELEGATION_DEPTH } from '@remit/contract'
+import { MAX_DELEGATION_DEPTH } from '@remit/contract/values'
 import { agentAdmission } from '../agents/state.ts'
 import type { Roster } from '../agents/state.ts'
 import type { CompiledPermission } from './permission.ts'

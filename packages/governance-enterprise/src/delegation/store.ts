@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { MAX_DELEGATION_DEPTH } from '@remit/contract'
+import { MAX_DELEGATION_DEPTH } from '@remit/contract/values'
 import { on, orgTable } from '@remit/core/db'
 import type { AnyDatabase } from '@remit/core/db'
 import type { Tables } from '../tables/schema.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { posix, win32 } from 'node:path'
-import { isName } from '@remit/contract'
 import type { ToolHookInput } from '@remit/contract'
+import { isName } from '@remit/contract/values'
 import { canonicalJson } from '@remit/contract/json'
 import type { HostCall } from '@remit/core/decision'
 

@@ -1,5 +1,5 @@
 import type { Answer, AppendRequest, ledger as endpoints } from '@remit/contract'
-import { fromMicroUsd, toMicroUsd } from '@remit/contract'
+import { fromMicroUsd, toMicroUsd } from '@remit/contract/values'
 import { fail, invalid } from '@remit/core/base'
 import type { Failure } from '@remit/core/base'
 import { isOwn, ownAgent } from '@remit/core/caller'

@@ -2,8 +2,8 @@ import { organization as endpoints } from '@remit/contract'
 import { implement } from '@remit/core/http'
 import type { Route } from '@remit/core/http'
 import type { Deps } from '@remit/core/module'
+import { decisionsOfMonth } from '@remit/core/orgs/settings'
 import {
-  decisionsOfMonth,
   findOrganizationById,
   organizationRecord,
   settingsWarnings,

@@ -6,7 +6,7 @@ import type { Caller } from '@remit/core/caller'
 import type { AnyDatabase } from '@remit/core/db'
 import { Reply } from '@remit/core/http'
 import type { Change, EntryDraft, Outcome } from '@remit/core/ledger/lanes'
-import { checkCount } from '@remit/core/orgs'
+import { checkCount } from '@remit/core/orgs/settings'
 import type { PolicyRuleRow } from '../tables/policies.ts'
 import { MAX_BROAD_RULES, toPolicy, toRow } from './policy.ts'
 import {

@@ -1,4 +1,4 @@
-import { toMicroUsd } from '@remit/contract'
+import { toMicroUsd } from '@remit/contract/values'
 import { actorOf } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
 import { toClientError } from '@remit/core/ledger/lanes'

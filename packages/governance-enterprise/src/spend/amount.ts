@@ -1,4 +1,4 @@
-import { isUsd, toMicroUsd } from '@remit/contract'
+import { isUsd, toMicroUsd } from '@remit/contract/values'
 
 /** The requested amount: micro-USD, none, or invalid. */
 export type Amount = { readonly micro: number } | 'missing' | 'invalid'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { toMicroUsd } from '@remit/contract'
+import { toMicroUsd } from '@remit/contract/values'
 import { describe, expect, it } from 'vitest'
 import { amountOf } from './amount.ts'
 import { evaluateSpend } from './evaluate.ts'

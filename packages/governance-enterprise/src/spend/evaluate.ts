@@ -1,5 +1,5 @@
-import { fromMicroUsd } from '@remit/contract'
 import type { Reason, SpendState } from '@remit/contract'
+import { fromMicroUsd } from '@remit/contract/values'
 import type { Amount } from './amount.ts'
 import type { Windows } from './windows.ts'
 

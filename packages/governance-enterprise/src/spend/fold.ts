@@ -1,4 +1,4 @@
-import { toMicroUsd } from '@remit/contract'
+import { toMicroUsd } from '@remit/contract/values'
 import type { SpendHoldRow, SpendTotalRow } from '../tables/schema.ts'
 import { settleHold } from './settle.ts'
 import type { Movement } from './totals-store.ts'

@@ -1,5 +1,5 @@
-import { fromMicroUsd } from '@remit/contract'
 import type { SpendHistory, SpendLimit } from '@remit/contract'
+import { fromMicroUsd } from '@remit/contract/values'
 import { isoTime } from '@remit/core/base'
 import { on } from '@remit/core/db'
 import type { AnyDatabase } from '@remit/core/db'

@@ -1,4 +1,4 @@
-import { toMicroUsd } from '@remit/contract'
+import { toMicroUsd } from '@remit/contract/values'
 import type { Ask } from '@remit/core/decision'
 import type { SpendSource } from '@remit/core/module'
 import { windowsAt } from './windows.ts'

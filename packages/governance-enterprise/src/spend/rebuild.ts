@@ -1,4 +1,4 @@
-import { fromMicroUsd } from '@remit/contract'
+import { fromMicroUsd } from '@remit/contract/values'
 import { fail, isoTime } from '@remit/core/base'
 import { SYSTEM } from '@remit/core/caller'
 import { on, writeRows } from '@remit/core/db'

@@ -1,5 +1,6 @@
-import { fromMicroUsd, spendLimits, toMicroUsd } from '@remit/contract'
+import { spendLimits } from '@remit/contract'
 import type { SpendHold, SpendLimitInput } from '@remit/contract'
+import { fromMicroUsd, toMicroUsd } from '@remit/contract/values'
 import { fail, invalid, isoTime, pageOf, timeOfId } from '@remit/core/base'
 import { actorOf, isOwn, personOf } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'

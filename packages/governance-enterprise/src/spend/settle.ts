@@ -1,4 +1,4 @@
-import { toMicroUsd } from '@remit/contract'
+import { toMicroUsd } from '@remit/contract/values'
 import type { Caller } from '@remit/core/caller'
 import type { SpendHoldRow } from '../tables/schema.ts'
 import type { Movement } from './totals-store.ts'

@@ -1,4 +1,4 @@
-import { toMicroUsd } from '@remit/contract'
+import { toMicroUsd } from '@remit/contract/values'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { thresholdEntries, thresholdsOfHolds } from './thresholds.ts'

@@ -1,4 +1,4 @@
-import { fromMicroUsd } from '@remit/contract'
+import { fromMicroUsd } from '@remit/contract/values'
 import { actorOf } from '@remit/core/caller'
 import type { EntryDraft } from '@remit/core/ledger/lanes'
 import type { Limit, SpendUsage } from './evaluate.ts'

@@ -1,5 +1,5 @@
-import { fromMicroUsd } from '@remit/contract'
 import type { SpendLimit } from '@remit/contract'
+import { fromMicroUsd } from '@remit/contract/values'
 import { isoTime } from '@remit/core/base'
 import type { AnyDatabase } from '@remit/core/db'
 import type { SpendLimitRow } from '../tables/schema.ts'

@@ -1,5 +1,5 @@
 import type { Deps } from '@remit/core/module'
-import { settingsOf } from '@remit/core/orgs'
+import { settingsOf } from '@remit/core/orgs/settings'
 import { statusAt } from '../approvals/lifecycle.ts'
 import { peopleOf } from '../approvals/people.ts'
 import { partiesOf, requirementsOf } from '../approvals/request.ts'

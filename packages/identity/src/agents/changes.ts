@@ -4,7 +4,7 @@ import { actorOf, personOf, refuseAgents } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
 import { firstOf } from '@remit/core/ledger/lanes'
 import type { Change, EntryDraft, Outcome, WriteContext } from '@remit/core/ledger/lanes'
-import { checkCount } from '@remit/core/orgs'
+import { checkCount } from '@remit/core/orgs/settings'
 import { revokeCredentials } from '../base/revoke-credentials.ts'
 import {
   changedFields,

@@ -1,6 +1,7 @@
 import { fail, Failure, isoTime } from '@remit/core/base'
 import type { WriteContext } from '@remit/core/ledger/lanes'
-import { findOrganizationById, settingsOf } from '@remit/core/orgs'
+import { settingsOf } from '@remit/core/orgs/settings'
+import { findOrganizationById } from '@remit/core/orgs'
 import type { CredentialRow } from '../tables/credentials.ts'
 import { countIssuedSince, countLive } from './store.ts'
 

@@ -1,7 +1,7 @@
 import type { TokenRequest } from '@remit/contract'
 import { eachPart } from '@remit/core/db'
 import type { Deps } from '@remit/core/module'
-import { settingsOf } from '@remit/core/orgs'
+import { settingsOf } from '@remit/core/orgs/settings'
 import { findOrganizations } from '../issuers/store.ts'
 import { audiencesOf, issuerOf } from './claims.ts'
 import { TokenRefusal } from './refusal.ts'

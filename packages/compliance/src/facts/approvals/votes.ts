@@ -1,4 +1,4 @@
-import { foldName } from '@remit/contract'
+import { foldName } from '@remit/contract/values'
 import type { FactEntry } from '../entry.ts'
 import { recordIn } from '../recorded-json.ts'
 import { voteOf } from '../state/approvals.ts'

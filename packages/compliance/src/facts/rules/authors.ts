@@ -1,4 +1,4 @@
-import { foldName } from '@remit/contract'
+import { foldName } from '@remit/contract/values'
 import { isNamed, namesOf, voteIn, VOTING } from '../approvals/votes.ts'
 import { authorOf } from '../changes/administrative.ts'
 import type { FactEntry } from '../entry.ts'

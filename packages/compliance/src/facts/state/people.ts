@@ -1,4 +1,4 @@
-import { foldName } from '@remit/contract'
+import { foldName } from '@remit/contract/values'
 import { recordIn, textIn } from '../recorded-json.ts'
 import type { Reducer, Reducers } from './reducer.ts'
 

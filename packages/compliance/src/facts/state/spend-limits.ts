@@ -1,4 +1,4 @@
-import { toMicroUsd } from '@remit/contract'
+import { toMicroUsd } from '@remit/contract/values'
 import { numberIn, recordIn, textIn } from '../recorded-json.ts'
 import type { RecordedJson } from '../recorded-json.ts'
 import { recordedObject } from './reducer.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { textOf } from '../fields.ts'
 import { memoize } from '../memoize.ts'
-import { compilePattern } from '../pattern.ts'
+import { compilePattern } from '../../base/pattern.ts'
 import { Unscorable, UnusableParam, defineScorer } from '../scorer.ts'
 
 const Params = z.strictObject({
