@@ -86,6 +86,7 @@ describe.skipIf(!hasModules())('an argument that the gateway hides', () => {
     await deny('account:has', 'has(context.iban)')
     await deny('account:evil', 'context.to.iban == "EVIL"')
     await deny('account:free', 'has(context.memo)')
+    await deny('account:proto', 'has(context.__proto__)')
     const map = {
       omit: ['/iban'],
       authzen: {
@@ -97,11 +98,14 @@ describe.skipIf(!hasModules())('an argument that the gateway hides', () => {
             iban: '$params.arguments.?iban',
             to: { iban: '$params.arguments.?iban' },
             usd: '$params.arguments.?usd',
+            ...(JSON.parse('{"__proto__":"$params.arguments.?iban"}') as object),
           },
         },
       },
     }
     await through(SECRET, map, async (pay) => {
+      expect(await pay({ from: 'proto', iban: 'EVIL' })).toContain('policy_error')
+      expect(await pay({ from: 'proto', usd: 5 })).toContain('pay {')
       expect(await pay({ from: 'has', iban: 'GOOD' })).toContain('policy_error')
       expect(await pay({ from: 'evil', iban: 'EVIL' })).toContain('policy_error')
       expect(await pay({ from: 'free', iban: 'GOOD' })).toContain('pay {')
@@ -110,7 +114,10 @@ describe.skipIf(!hasModules())('an argument that the gateway hides', () => {
     const [entry] = (
       await remit.client.listEntries({ query: { kind: 'authorization.decided', limit: 2 } })
     ).data.toReversed()
-    expect(entry?.data).toMatchObject({ replaced: ['/iban', '/to'], context: { omitted: {} } })
+    expect(entry?.data).toMatchObject({
+      replaced: expect.arrayContaining(['/iban', '/to', '/__proto__']) as string[],
+      context: { omitted: {} },
+    })
     expect(JSON.stringify(entry)).not.toContain('GOOD')
   })
 })

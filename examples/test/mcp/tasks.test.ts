@@ -17,10 +17,11 @@ interface Sent {
   readonly params?: { readonly taskId?: string }
 }
 
-/** A server of 2025-11-25 that makes a task of each call, and shows all tasks to everybody. */
+/** A server of 2025-11-25 that makes a task of each call, and shows all tasks, and their states, to everybody. */
 async function startTasks() {
   const tasks: { taskId: string; status: string; ttl: number }[] = []
   const seen: string[] = []
+  const streams = new Set<ServerResponse>()
   const answerOf = ({ method, params }: Sent): object => {
     seen.push(method)
     switch (method) {
@@ -49,6 +50,11 @@ async function startTasks() {
     }
   }
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    if (request.method === 'GET') {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
+      streams.add(response)
+      return
+    }
     const sent = request.method === 'POST' ? ((await json(request)) as Sent) : null
     if (sent?.id === undefined) {
       response.writeHead(sent === null ? 405 : 202).end()
@@ -66,21 +72,45 @@ async function startTasks() {
     server.closeAllConnections()
     server.close()
   }
-  return { url: `http://127.0.0.1:${port}/`, seen, stop }
+  const announce = (method: string, params: object) => {
+    const data = JSON.stringify({ jsonrpc: '2.0', method, params })
+    for (const stream of streams) stream.write(`data: ${data}\n\n`)
+  }
+  return { url: `http://127.0.0.1:${port}/`, seen, streams, announce, stop }
 }
 
 describe.skipIf(!hasModules())('tasks of a server that does not know the agents', () => {
   let remit: RemitServer
   let server: Awaited<ReturnType<typeof startTasks>>
   let gateway: Awaited<ReturnType<typeof startGateway>>
-  const as = async (agentID: string): Promise<() => Promise<Talk>> => {
+  const secretOf = async (agentID: string): Promise<string> => {
     const owners = [{ type: 'user' as const, id: 'ada' }]
     await remit.client.registerAgent({ body: { agent_id: agentID, owners } })
     const { secret } = await remit.client.issueCredential({
       params: { agentID },
       body: { scopes: ['authorize', 'guard', 'ledger:append'] },
     })
-    return () => talkOnHttp(`${gateway.url}/mcp/remote`, secret ?? '', { revision: '2025-11-25' })
+    return secret ?? ''
+  }
+  const as = async (agentID: string): Promise<() => Promise<Talk>> => {
+    const secret = await secretOf(agentID)
+    return () => talkOnHttp(`${gateway.url}/mcp/remote`, secret, { revision: '2025-11-25' })
+  }
+  /** The headers of a session with the gateway. */
+  const sessionOf = async (secret: string) => {
+    const authorization = `Bearer ${secret}`
+    const params = {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'raw', version: '1' },
+    }
+    const response = await fetch(`${gateway.url}/mcp/remote`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }),
+    })
+    await response.text()
+    return { authorization, 'mcp-session-id': response.headers.get('mcp-session-id') ?? '' }
   }
   beforeAll(async () => {
     remit = await startRemit()
@@ -115,5 +145,34 @@ describe.skipIf(!hasModules())('tasks of a server that does not know the agents'
     })
     // Its result can be fetched again.
     expect(await ada.ask('tasks/result', { taskId })).toHaveProperty('result')
+  })
+
+  it('tell their states to the agent that made them alone', async () => {
+    const secrets = { ann: await secretOf('ann-bot'), bob: await secretOf('bob-bot') }
+    const events = async (secret: string) => {
+      const session = await sessionOf(secret)
+      const before = server.streams.size
+      const headers = { ...session, accept: 'text/event-stream' }
+      const { body } = await fetch(`${gateway.url}/mcp/remote`, { headers })
+      await expect.poll(() => server.streams.size, { timeout: 60_000 }).toBe(before + 1)
+      return body!.pipeThrough(new TextDecoderStream()).getReader()
+    }
+    const [ann, bob] = [await events(secrets.ann), await events(secrets.bob)]
+    const talk = await talkOnHttp(`${gateway.url}/mcp/remote`, secrets.ann, {
+      revision: '2025-11-25',
+    })
+    const begun = await talk.ask('tools/call', { ...call('pay'), task: {} })
+    const { taskId } = (begun['result'] as { task: { taskId: string } }).task
+    server.announce('notifications/tasks/status', { taskId, status: 'completed' })
+    server.announce('notifications/message', { level: 'info', data: 'last' })
+    const told = async (reader: typeof ann) => {
+      let text = ''
+      while (!text.includes('"last"')) text += (await reader.read()).value ?? ''
+      await reader.cancel()
+      return text
+    }
+
+    expect(await told(ann)).toContain(taskId)
+    expect(await told(bob)).not.toContain(taskId)
   })
 })
