@@ -1,4 +1,4 @@
-import { isName } from './values.ts'
+import { isName } from './fit/values.ts'
 
 /**
  * An address or a path that two readers could take for different things. The message states what is accepted,

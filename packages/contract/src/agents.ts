@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
 import { AgentId, integer, page, Paging, PathId, Scope, Timestamp } from './primitives.ts'
-import { hasVisibleCharacter, isLine, toLine } from './values.ts'
+import { hasVisibleCharacter, isLine, toLine } from './fit/values.ts'
 
 /**
  * Default scopes of a new agent or trusted issuer: to act, wait for approvals, record, and use the

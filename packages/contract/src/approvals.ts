@@ -16,7 +16,7 @@ import {
   wholeNumber,
 } from './primitives.ts'
 import { ConditionText, Description, Patterns } from './rules.ts'
-import { foldName } from './values.ts'
+import { foldName } from './fit/values.ts'
 import { Validating, VALIDATION_TEXT } from './validation.ts'
 
 /** Eligible approvers: people by name, and every key with one of the roles. */

@@ -13,7 +13,7 @@ import {
   windowIsOpen,
 } from './rules.ts'
 import { SpendLimit } from './spend-limits.ts'
-import { MAX_DELEGATION_DEPTH } from './values.ts'
+import { MAX_DELEGATION_DEPTH } from './fit/values.ts'
 
 const Granter = z.strictObject({ type: z.enum(['user', 'key', 'agent']), id: AgentId })
 

@@ -10,7 +10,7 @@ import {
   windowFields,
   windowIsOpen,
 } from './rules.ts'
-import { hasVisibleCharacter } from './values.ts'
+import { hasVisibleCharacter } from './fit/values.ts'
 import { Validating, VALIDATION_TEXT } from './validation.ts'
 
 const rule = {

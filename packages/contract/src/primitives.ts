@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { fitsFreeForm, isName, isUsd } from './values.ts'
+import { fitsFreeForm, isName, isUsd } from './fit/values.ts'
 
 export const PLANS = ['open', 'team', 'enterprise'] as const
 /** The lowest plan that includes an endpoint; `open` ones exist in every edition. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Timestamp } from './primitives.ts'
-import { isName } from './values.ts'
+import { isName } from './fit/values.ts'
 
 const MAX_PATTERNS = 50
 

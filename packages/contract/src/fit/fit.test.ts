@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { at, canonical, fitted } from './index.ts'
 import type { Json, JsonObject } from './index.ts'
-import { fitsFreeForm } from '../values.ts'
+import { fitsFreeForm } from './values.ts'
 
 const deep = (levels: number, core: Json = 1): Json => {
   let value = core

@@ -1,6 +1,6 @@
 export { amountText, failedText, resourceText, summaryOf, titleOf } from './asked.ts'
 export type { Asked, RequiringRule } from './asked.ts'
-export { isName } from '../values.ts'
+export { isName } from './values.ts'
 export { spellOut, UNSEEN } from './characters.ts'
 export { cellText, csvText, withoutFormulas } from './csv.ts'
 export type { CsvCell, CsvTable } from './csv.ts'

@@ -5,7 +5,7 @@ import { isoTime } from '../base/clock.ts'
 import { SYSTEM } from '../caller/caller.ts'
 import { on } from '../db/portable.ts'
 import type { AnyDatabase } from '../db/portable.ts'
-import type { EntryDraft } from '../ledger/format/draft.ts'
+import type { EntryDraft } from '@remit/contract/entries'
 import type { Allowance } from './allowances.ts'
 
 const DECISION = 'authorization.decided'
