@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ENTRIES, ENTRY_GROUPS, rowOf } from './index.ts'
-import type { EntryDraft } from './index.ts'
+import type { WebhookEvent } from '../webhooks.ts'
+import type { EntryDraft, EventKind } from './index.ts'
 import type { EntryKindRow } from './row.ts'
 
 const actor = { type: 'system', id: 'remit' }
@@ -35,7 +36,12 @@ describe('the catalogue of entries', () => {
     const somebody: EntryDraft = { kind: 'witness.set', actor, agent_id: 'a', data: { vkey: 'k' } }
     // @ts-expect-error a column of the row is missing
     const row: EntryKindRow = { ...ENTRIES['agent_mode.set'], carried: undefined }
+    type Sent = (typeof ENTRIES)[EventKind]['event']['is']
+    const isEverySent: [Exclude<WebhookEvent, Sent>] extends [never] ? true : false = true
+    // @ts-expect-error a kind that is an event has no reader
+    const readers: Readonly<Record<EventKind, string>> = { 'enforcement.gap': 'a gap' }
     const all = [good, misspelled, foreign, wrong, missing, nobody, somebody, row]
+    expect([isEverySent, Object.keys(readers)]).toEqual([true, ['enforcement.gap']])
 
     expect(ENTRIES['agent_mode.set'].data.safeParse(all[0]).success).toBe(false)
     for (const one of [foreign, wrong, missing])

@@ -41,6 +41,11 @@ export const ENTRIES = {
 
 export type EntryKind = keyof typeof ENTRIES
 
+/** The kinds that are events of webhooks. */
+export type EventKind = {
+  [Kind in EntryKind]: (typeof ENTRIES)[Kind]['event'] extends null ? never : Kind
+}[EntryKind]
+
 const KINDS: ReadonlyMap<string, EntryKindRow> = new Map(Object.entries(ENTRIES))
 
 /** Returns the row of a kind; undefined for one of another release. */

@@ -1,5 +1,6 @@
 import { GuardRequest } from '@remit/contract'
 import type { Entry } from '@remit/contract'
+import type { EventKind } from '@remit/contract/entries'
 import {
   amountText,
   failedText,
@@ -10,7 +11,7 @@ import {
 } from '@remit/contract/fit'
 import type { Asked, RequiringRule } from '@remit/contract/fit'
 import { inspectContent as checkContent } from '@remit/core/guard'
-import { TESTED } from './message.ts'
+import type { TESTED } from './message.ts'
 
 /** An event for people, in a chat or an e-mail: no vote, and nothing of the context but the amount. */
 export interface Notice {
@@ -55,43 +56,57 @@ interface Content {
   readonly path: string
 }
 
-function contentOf(entry: Entry): Content {
-  const { kind, seq, agent_id: agent, action, resource, reason } = entry
-  const data: Data = entry.data ?? {}
-  const path = `/ledger/${seq}`
-  const asked = [
-    ['Agent', agent],
-    ['Action', action],
-    ['Resource', resource],
-  ] as const
-  if (kind.startsWith('approval.')) return approvalContent(entry, (data['approval'] ?? {}) as Data)
-  if (kind === TESTED)
-    return { title: 'Test of a webhook', fields: [], path: '/settings?tab=webhooks' }
-  if (kind === 'authorization.decided')
-    return { title: `Denied: ${action ?? ''}`, fields: [...asked, ['Reason', reason]], path }
-  if (kind === 'enforcement.gap')
-    return { title: `Ran without an allow: ${action ?? ''}`, fields: asked, path }
-  if (kind === 'mcp.tool_changed') {
+type ContentOf = (entry: Entry, data: Data, path: string) => Content
+
+const approval: ContentOf = (entry, data) =>
+  approvalContent(entry, (data['approval'] ?? {}) as Data)
+
+const asked = ({ agent_id, action, resource }: Entry): Content['fields'] => [
+  ['Agent', agent_id],
+  ['Action', action],
+  ['Resource', resource],
+]
+
+/** By kind: one that becomes an event has to be told to people too. */
+const CONTENTS: Readonly<Record<EventKind | typeof TESTED, ContentOf>> = {
+  'approval.requested': approval,
+  'approval.decided': approval,
+  'approval.expired': approval,
+  'approval.consumed': approval,
+  'webhook.tested': () => ({
+    title: 'Test of a webhook',
+    fields: [],
+    path: '/settings?tab=webhooks',
+  }),
+  'authorization.decided': (entry, _, path) => ({
+    title: `Denied: ${entry.action ?? ''}`,
+    fields: [...asked(entry), ['Reason', entry.reason]],
+    path,
+  }),
+  'enforcement.gap': (entry, _, path) => ({
+    title: `Ran without an allow: ${entry.action ?? ''}`,
+    fields: asked(entry),
+    path,
+  }),
+  'mcp.tool_changed': (_, data) => {
     const { name, upstream } = (data['tool'] ?? {}) as Data
     const fields = [
       ['Tool', textOf(name)],
       ['Server', textOf(upstream)],
     ] as const
     return { title: 'The definition of a tool changed', fields, path: '/mcp-tools' }
-  }
-  const percent = `${textOf(data['threshold_percent'])} %`
-  if (kind === 'quota.threshold')
-    return {
-      title: `Decisions of the month: ${percent}`,
-      fields: [
-        ['Month', textOf(data['month'])],
-        ['Decisions', textOf(data['decisions'])],
-        ['Limit', textOf(data['limit'])],
-      ],
-      path: '/settings?tab=usage',
-    }
-  return {
-    title: `Spend limit: ${percent}`,
+  },
+  'quota.threshold': (_, data) => ({
+    title: `Decisions of the month: ${textOf(data['threshold_percent'])} %`,
+    fields: [
+      ['Month', textOf(data['month'])],
+      ['Decisions', textOf(data['decisions'])],
+      ['Limit', textOf(data['limit'])],
+    ],
+    path: '/settings?tab=usage',
+  }),
+  'spend.threshold': (_, data) => ({
+    title: `Spend limit: ${textOf(data['threshold_percent'])} %`,
     fields: [
       ['Agent', textOf(data['agent_id'])],
       ['Window', textOf(data['window'])],
@@ -99,7 +114,15 @@ function contentOf(entry: Entry): Content {
       ['Limit in USD', textOf(data['limit_usd'])],
     ],
     path: '/spend',
-  }
+  }),
+}
+
+function contentOf(entry: Entry): Content {
+  const { kind, seq, data } = entry
+  const path = `/ledger/${seq}`
+  // A newer release may have left messages about kinds of its own.
+  const known = Object.hasOwn(CONTENTS, kind) ? CONTENTS[kind as EventKind] : null
+  return known?.(entry, data ?? {}, path) ?? { title: kind, fields: asked(entry), path }
 }
 
 const OUTCOMES: Readonly<Record<string, string>> = {
@@ -126,22 +149,22 @@ interface RuleOfNotice extends RequiringRule {
 
 /** Only the first entry of a request has its facts. */
 function approvalContent({ kind, action, agent_id, resource: text }: Entry, data: Data): Content {
-  const approval = data as Recorded
-  const { id = '', votes = [], requirements = [], context = {} } = approval
-  const asked = { action: action ?? '', resource: approval.resource ?? text, context }
+  const recorded = data as Recorded
+  const { id = '', votes = [], requirements = [], context = {} } = recorded
+  const question = { action: action ?? '', resource: recorded.resource ?? text, context }
   const isOpen = kind === 'approval.requested'
-  const outcome = OUTCOMES[kind] ?? (approval.status === 'approved' ? 'Approved' : 'Rejected')
+  const outcome = OUTCOMES[kind] ?? (recorded.status === 'approved' ? 'Approved' : 'Rejected')
   return {
-    title: `${outcome}: ${summaryOf(asked)}`,
+    title: `${outcome}: ${summaryOf(question)}`,
     fields: [
       ['Agent', agent_id],
-      ['Request', titleOf(asked)],
-      ['Resource', resourceText(asked)],
-      ['Amount', amountText(asked)],
+      ['Request', titleOf(question)],
+      ['Resource', resourceText(question)],
+      ['Amount', amountText(question)],
       ['Rule', requirements.map(ruleText).join('; ')],
       ['Warning', failedText(requirements)],
       ['Votes of', votes.map(({ approver }) => approver.email ?? approver.id).join(', ')],
-      ['Decide before', isOpen ? approval.expires_at?.replace(/T(.{8}).*/, ' $1 UTC') : null],
+      ['Decide before', isOpen ? recorded.expires_at?.replace(/T(.{8}).*/, ' $1 UTC') : null],
     ],
     path: `/approvals/${encodeURIComponent(id)}`,
   }
