@@ -17,8 +17,11 @@ interface Sent {
   readonly params?: { readonly taskId?: string }
 }
 
-/** A server of 2025-11-25 that makes a task of each call, and shows all tasks, and their states, to everybody. */
-async function startTasks() {
+const eventOf = (method: string, params: object): string =>
+  `data: ${JSON.stringify({ jsonrpc: '2.0', method, params })}\n\n`
+
+/** A server that makes a task of each call, and shows all tasks, and their states, to everybody. */
+async function startTasks(revision: '2025-11-25' | '2026-07-28' = '2025-11-25') {
   const tasks: { taskId: string; status: string; ttl: number }[] = []
   const seen: string[] = []
   const streams = new Set<ServerResponse>()
@@ -31,12 +34,14 @@ async function startTasks() {
           capabilities: { tools: {}, tasks: { list: {}, cancel: {} } },
           serverInfo: { name: 'tasks', version: '1' },
         }
+      case 'server/discover':
+        return { supportedVersions: [revision], capabilities: { tools: {}, prompts: {} } }
       case 'tools/list':
         return { tools: [{ name: 'pay', inputSchema: { type: 'object' } }] }
       case 'tools/call': {
         const task = { taskId: `t-${tasks.length}`, status: 'working', ttl: 60_000 }
         tasks.push(task)
-        return { task }
+        return revision === '2025-11-25' ? { task } : { resultType: 'task', ...task }
       }
       case 'tasks/list':
         return { tasks, nextCursor: 'more' }
@@ -61,7 +66,17 @@ async function startTasks() {
       return
     }
     response.setHeader('content-type', 'application/json')
-    const isOther = sent.method === 'server/discover'
+    if (sent.method === 'prompts/list') {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      for (const { taskId } of tasks)
+        response.write(eventOf('notifications/tasks/status', { taskId, status: 'working' }))
+      response.write(eventOf('notifications/message', { level: 'info', data: 'last' }))
+      response.end(
+        `data: ${JSON.stringify({ jsonrpc: '2.0', id: sent.id, result: { prompts: [] } })}\n\n`,
+      )
+      return
+    }
+    const isOther = sent.method === 'server/discover' && revision === '2025-11-25'
     const body = isOther ? { error: { code: -32_601, message: 'no' } } : { result: answerOf(sent) }
     response.end(JSON.stringify({ jsonrpc: '2.0', id: sent.id, ...body }))
   }
@@ -73,8 +88,7 @@ async function startTasks() {
     server.close()
   }
   const announce = (method: string, params: object) => {
-    const data = JSON.stringify({ jsonrpc: '2.0', method, params })
-    for (const stream of streams) stream.write(`data: ${data}\n\n`)
+    for (const stream of streams) stream.write(eventOf(method, params))
   }
   return { url: `http://127.0.0.1:${port}/`, seen, streams, announce, stop }
 }
@@ -82,6 +96,7 @@ async function startTasks() {
 describe.skipIf(!hasModules())('tasks of a server that does not know the agents', () => {
   let remit: RemitServer
   let server: Awaited<ReturnType<typeof startTasks>>
+  let modern: typeof server
   let gateway: Awaited<ReturnType<typeof startGateway>>
   const secretOf = async (agentID: string): Promise<string> => {
     const owners = [{ type: 'user' as const, id: 'ada' }]
@@ -115,11 +130,15 @@ describe.skipIf(!hasModules())('tasks of a server that does not know the agents'
   beforeAll(async () => {
     remit = await startRemit()
     server = await startTasks()
-    gateway = await startGateway(remit, { upstreams: { remote: { url: server.url } } })
+    modern = await startTasks('2026-07-28')
+    gateway = await startGateway(remit, {
+      upstreams: { remote: { url: server.url }, modern: { url: modern.url } },
+    })
   })
   afterAll(async () => {
     await gateway?.stop()
     server?.stop()
+    modern?.stop()
     await remit.stop()
   })
 
@@ -175,4 +194,25 @@ describe.skipIf(!hasModules())('tasks of a server that does not know the agents'
     expect(await told(ann)).toContain(taskId)
     expect(await told(bob)).not.toContain(taskId)
   })
+
+  it.each([
+    ['2025-11-25', 'remote'],
+    ['2026-07-28', 'modern'],
+  ] as const)(
+    'tell no state before the response to a request of another agent (%s)',
+    async (revision, name) => {
+      const url = `${gateway.url}/mcp/${name}`
+      const owner = await secretOf(`owner-${revision}`)
+      const own = await talkOnHttp(url, owner, { revision })
+      const begun = await own.ask('tools/call', { ...call('pay'), task: {} })
+      const [, taskId = 'none'] = /"taskId":"([^"]+)"/.exec(JSON.stringify(begun)) ?? []
+      const other = await talkOnHttp(url, await secretOf(`other-${revision}`), { revision })
+      await other.ask('prompts/list')
+      await own.ask('prompts/list')
+
+      expect(JSON.stringify(other.notes)).toContain('"last"')
+      expect(JSON.stringify(other.notes)).not.toContain('notifications/tasks')
+      expect(JSON.stringify(own.notes)).toContain(taskId)
+    },
+  )
 })

@@ -98,10 +98,15 @@ export class Session {
     }
   }
 
-  /** Notes what a message of the upstream, or of a client's notification, changes for later requests. */
-  observe(message: Message): void {
-    if (message.kind !== 'notification') return
+  /**
+   * Notes what a message of the upstream, or of a client's notification, changes for later requests. Returns
+   * false for the state of another agent's task, which this client must not see.
+   */
+  observe(message: Message): boolean {
+    if (message.kind !== 'notification') return true
     if (message.method === 'notifications/tools/list_changed') this.#governed.catalog?.expire()
+    const isOfTask = message.method.startsWith('notifications/tasks')
+    return !isOfTask || !this.#ownTasks || this.#running.hasTask(message.params['taskId'])
   }
 
   /** Resolves when the outcomes of all calls are reported. */

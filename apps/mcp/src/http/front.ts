@@ -119,8 +119,7 @@ export class Front {
       signal: isEndless ? AbortSignal.any([reply.gone, this.#gateway.stopping]) : reply.gone,
       mirrored: mirroredIn(request.headers),
       message(one) {
-        access.session.observe(one)
-        reply.message(one)
+        if (access.session.observe(one)) reply.message(one)
       },
     })
   }

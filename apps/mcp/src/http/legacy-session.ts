@@ -177,17 +177,15 @@ export class LegacySession {
   }
 
   #toward(reply: Reply, message: Message): void {
-    this.#session.observe(message)
+    if (!this.#session.observe(message)) return
     if (reply.takesMessages) reply.message(message)
     else this.#unrelated(message)
   }
 
   /** A message of a pipe: its progress token tells the request. */
   #route(message: Message): void {
-    this.#session.observe(message)
-    const { progressToken: token, taskId } = message.kind === 'notification' ? message.params : {}
-    const isOfTask = 'method' in message && message.method === 'notifications/tasks/status'
-    if (isOfTask && !this.access.running.hasTask(taskId)) return
+    if (!this.#session.observe(message)) return
+    const { progressToken: token } = message.kind === 'notification' ? message.params : {}
     if (token !== undefined)
       for (const { request, reply } of this.#open.values())
         if (metaOf(request.params)['progressToken'] === token && reply.takesMessages) {
