@@ -1,5 +1,6 @@
 /** The only file of the corpus that imports the product. */
 import { createPrivateKey, createSecretKey } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import { pino } from 'pino'
 import { openDatabase } from '@remit/core/db/open'
 import type { CoreTables } from '@remit/core/db'
@@ -9,7 +10,8 @@ import { createOrganization } from '@remit/core/orgs'
 import { createSecretBox } from '@remit/core/secrets'
 import { createRemit, operatorKeyLine } from '@remit/core/server'
 import type { Remit, RemitOptions } from '@remit/core/server'
-import { createMigratedDatabase, startPostgres } from '@remit/testing'
+import { createMigratedDatabase, prune, startPostgres } from '@remit/testing'
+import type { TestClock, TestRemit } from '@remit/testing'
 import { listen } from '../../apps/server/src/boot/listen.ts'
 import { loadModules } from '../../apps/server/src/boot/modules.ts'
 
@@ -32,9 +34,12 @@ export async function startProduct(dialect: Dialect, installation: Installation)
   const { clock, ids, spendUrl, maxBatch, operatorKey } = installation
   const modules = await loadModules()
   const database = await createMigratedDatabase(dialect, modules)
-  const db = openDatabase<CoreTables>(database.url, { connectMs: 30_000, hasSessions: true })
+  // One connection, as SQLite has it: statements of one moment have an order.
+  const options = { connectMs: 30_000, hasSessions: true, poolSize: 1 }
+  const db = openDatabase<CoreTables>(database.url, options)
   const der = Buffer.from(`302e020100300506032b657004220420${'7a'.repeat(32)}`, 'hex')
-  const signer = createLedgerSigner(createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }))
+  const signingKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
+  const signer = createLedgerSigner(signingKey)
   const log = pino({ level: 'silent' })
   const base = { db, clock, ids, signer, version: '0.0.0-corpus', log }
   const create = (name: string, plan: Plan = 'free', more = {}) =>
@@ -77,12 +82,22 @@ export async function startProduct(dialect: Dialect, installation: Installation)
           remit.decider.authorize(caller, body as Call[1], { claim: null, wantsNote: false }),
         ),
       ),
+    /** Removes the entries of an organization that are older than 400 days. */
+    prune: (id: string) =>
+      prune({ remit: { ...remit, db, signingKey } as TestRemit, org: { id } }, clock as TestClock),
     tables: tables.map(({ name }) => name).toSorted(),
     rows: (table: string) =>
       db
         .selectFrom(table as keyof CoreTables)
         .selectAll()
         .execute() as Promise<object[]>,
+    /** Waits for work that goes on after an answer: it needs the connection before this does. */
+    async settled() {
+      for (let i = 0; i < 5; i++) {
+        await this.run('select 1')
+        await setImmediate()
+      }
+    },
     run: (statement: string) =>
       db.executeQuery({ sql: statement, parameters: [], query: { kind: 'RawNode' } } as never),
     async close() {

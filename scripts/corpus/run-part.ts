@@ -125,6 +125,8 @@ async function send(sent: Sent): Promise<void> {
   const etag = answer.headers.find(([name]) => name?.toLowerCase() === 'etag')?.[1]
   world.learn(sent.path, answer.body, etag)
   reach(answer.body)
+  // The refusal of a credential, as a key or to an introspection, is recorded after the answer.
+  if (answer.status === 401 || sent.path.startsWith('/v1/identity/')) await product.settled()
   sectionOf('answers').write({ id, ...sent, answer })
 }
 
@@ -242,14 +244,25 @@ const SECTIONS: readonly [RegExp, string][] = [
   [/^approval_request$/, 'approvals'],
   [/^webhook_delivery$/, 'outbox'],
 ]
-// The times of migrations are those of the machine.
-for (const table of product.tables.filter((name) => !/^(migration_|schema_release)/.test(name))) {
-  const of = SECTIONS.find(([pattern]) => pattern.test(table))?.[1] ?? 'rest'
-  const rows = await product.rows(table)
-  const lines = rows.map((row) => JSON.stringify({ table, row }))
-  lines.forEach(reach)
-  for (const line of lines.toSorted()) sectionOf(of).write(JSON.parse(line))
+/** Records the rows of some tables, in a section of their own or in that of their table. */
+async function recordRows(tables: readonly string[], of?: string): Promise<void> {
+  for (const table of tables) {
+    const section = of ?? SECTIONS.find(([pattern]) => pattern.test(table))?.[1] ?? 'rest'
+    const rows = await product.rows(table)
+    const lines = rows.map((row) => JSON.stringify({ table, row }))
+    lines.forEach(reach)
+    for (const line of lines.toSorted()) sectionOf(section).write(JSON.parse(line))
+  }
 }
+// The times of migrations are those of the machine.
+await recordRows(product.tables.filter((table) => !/^(migration_|schema_release)/.test(table)))
+// What a pruned ledger keeps.
+setTime(timeNow() + 401 * 86_400_000)
+sectionOf('pruned').write(await product.prune(organization.id))
+await recordRows(
+  product.tables.filter((table) => table.startsWith('ledger_')),
+  'pruned',
+)
 agent.destroy()
 source.close()
 await product.close()
