@@ -1,5 +1,15 @@
 import type { Reason } from '@remit/contract'
-import type { Outcome } from '../pages/decisions/tried.ts'
+
+/** What the record says about a rule that it does not list as matching. */
+export type Outcome =
+  | 'condition'
+  | 'resource'
+  | 'either'
+  | 'before'
+  | 'denied'
+  | 'decided'
+  | 'changed'
+  | 'unknown'
 
 export const decisions = {
   title: 'Decision',

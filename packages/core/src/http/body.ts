@@ -100,7 +100,7 @@ export class Bodies {
 const isDescribed = (name: string, endpoint: Endpoint): boolean => endpoints[name] === endpoint
 
 /** Maximum size of a JSON body, unless the endpoint has its own. */
-export const MAX_BODY_BYTES = 1024 * 1024
+const MAX_BODY_BYTES = 1024 * 1024
 
 /** Bodies are never decompressed: a small body must not become a large one. */
 const NOT_ENCODED = /^(identity)?$/i
@@ -194,7 +194,7 @@ const MAX_VALUES = 1_000_000
  * Parses the body of a request as its endpoint describes it: a strict JSON object (RFC 7493, see
  * `parseStrictJson`) without U+0000. Throws `invalid_json`, `body_too_large` or `invalid_request`.
  */
-export const checkBody = (endpoint: Endpoint, bytes: Uint8Array): unknown => {
+const checkBody = (endpoint: Endpoint, bytes: Uint8Array): unknown => {
   const value = parseBody(endpoint, bytes)
   return endpoint.body && checkShape(endpoint.body, value)
 }
@@ -212,7 +212,7 @@ function parseBody(endpoint: Endpoint, bytes: Uint8Array): unknown {
 /**
  * Parses strict JSON without U+0000; throws `invalid_json`, and `body_too_large` beyond the limits.
  */
-export function readJson(bytes: Uint8Array, limits?: JsonLimits): unknown {
+function readJson(bytes: Uint8Array, limits?: JsonLimits): unknown {
   try {
     return parseStrictJson(bytes, { refuseNul: true, ...(limits && { limits }) })
   } catch (error) {

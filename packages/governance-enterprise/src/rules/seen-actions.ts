@@ -61,7 +61,7 @@ function isTypo(text: string, other: string): boolean {
   return distance(text, other) <= (length < LETTERS_FOR_TWO ? 1 : 2)
 }
 
-/** Letters to add, drop, replace or swap with their neighbour. */
+/** Letters to add, drop, replace or swap with the next one. */
 function distance(a: string, b: string): number {
   let [before, row] = [[] as number[], Array.from({ length: b.length + 1 }, (_, j) => j)]
   for (let i = 1; i <= a.length; i++) {

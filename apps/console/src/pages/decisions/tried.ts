@@ -1,5 +1,6 @@
 import type { ApprovalRule, Entry, Policy } from '@remit/contract'
 import { matchesAll, matchesPattern } from '@remit/contract/patterns'
+import type { Outcome } from '../../texts/decisions.ts'
 
 /** A rule as an entry records it. */
 export interface Matched {
@@ -7,17 +8,6 @@ export interface Matched {
   readonly id: string
   readonly revision?: number
 }
-
-/** What the record says about a rule that it does not list as matching. */
-export type Outcome =
-  | 'condition'
-  | 'resource'
-  | 'either'
-  | 'before'
-  | 'denied'
-  | 'decided'
-  | 'changed'
-  | 'unknown'
 
 /** A rule that names the agent and the action of a decision. */
 export interface Tried extends Matched {
