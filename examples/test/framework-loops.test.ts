@@ -24,6 +24,7 @@ describe.skipIf(!hasModules())('in the loop of a framework,', () => {
   let server: RemitServer
   beforeAll(async () => {
     server = await startRemit()
+    // The open form on purpose: an amount that the rule does not see would pass it.
     const condition = 'has(context.args.usd) && context.args.usd > 1000.0'
     await server.client.createPolicy({ body: { effect: 'deny', actions: ['order'], condition } })
     await server.client.setApprovalRule({ params: { id: 'held' }, body: { actions: ['held'] } })

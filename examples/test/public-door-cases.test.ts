@@ -244,7 +244,7 @@ describe.skipIf(!hasPublicCases || !hasModules())('situations from public bug re
     /** The input of a case, and the one that a person approved before. */
     const inputsOf = (js: string) => js.split(' after the approval of ') as [string, string?]
 
-    /** What the tool received, and what it received of the approved input afterwards. */
+    /** The inputs that the tool received, of the changed call and then of the approved one. */
     interface Received {
       readonly ran: readonly unknown[]
       readonly approved?: readonly unknown[]

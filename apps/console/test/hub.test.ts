@@ -192,7 +192,10 @@ describe.skipIf(!canRun)('the pages that lead', () => {
 
     await button('Ask').click()
     const ask = dialog('Ask for the first decision')
-    expect(await ask.getByLabel('Agent id').inputValue()).toBe('payer')
+    // The dialog fills it in when it has read the agents.
+    await expect
+      .poll(() => ask.getByLabel('Agent id').inputValue(), { timeout: 60_000 })
+      .toBe('payer')
     await ask.getByRole('button', { name: 'Ask' }).click()
     await ask.getByRole('status').waitFor()
     expect(await violationsInBoth(page)).toEqual([])

@@ -26,6 +26,6 @@ export const PUBLIC_CASES: readonly PublicCase[] = hasPublicCases
       .map((line) => JSON.parse(line) as PublicCase)
   : []
 
-/** What a case prepares, and what it calls. */
+/** The setup of a case, and its calls. */
 export const partsOf = ({ request }: PublicCase) =>
   'setup' in request ? request : { setup: [], call: request }

@@ -28,7 +28,7 @@ const WARNS = new Set([
 ])
 
 const MEMBER = /\bcondition["']?\s*[:=]\s*(?:("|')((?:\\.|(?!\1)[^\\\n])*)\1|`((?:\\.|[^`\\$])*)`)/g
-const PLACEHOLDER = /placeholder\('((?:\\.|[^'\\])*)'\)/g
+const PLACEHOLDER = /placeholder\([^']*'((?:\\.|[^'\\])*)'(?:\s*:\s*'((?:\\.|[^'\\])*)')?/g
 const CEL_BLOCK = /^```cel\n([\s\S]*?)^```/gm
 const IN_TEXT = /`([^`\n]*(?:\bhas\(| in context\b)[^`\n]*)`/g
 const BLOCK = /^[ \t]*```[\s\S]*?^[ \t]*```/gm
@@ -37,7 +37,9 @@ const unescaped = (text: string) => text.replaceAll(/\\(["'`\\])/g, '$1')
 
 function conditionsIn(file: string, text: string): string[] {
   const members = [...text.matchAll(MEMBER)].map(([, , quoted, literal]) => quoted ?? literal ?? '')
-  const placeholders = [...text.matchAll(PLACEHOLDER)].map(([, shown = '']) => shown)
+  const placeholders = [...text.matchAll(PLACEHOLDER)].flatMap(([, ...shown]) =>
+    shown.filter((one) => one !== undefined),
+  )
   const lines = [...text.matchAll(CEL_BLOCK)].flatMap(([, block = '']) => block.trim().split('\n'))
   const spans =
     file.endsWith('.md') && !WARNS.has(file)

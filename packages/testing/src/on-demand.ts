@@ -4,17 +4,17 @@ import { createServer } from 'node:http'
 import type { ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What a test run makes once, when the first of its processes needs it. */
+/** A resource of a test run, made once, when the first test process asks for it. */
 export interface OnDemand<T> {
-  /** What was made; null if no process needed it. */
+  /** The resource; null if no process has asked for it. */
   readonly made: () => Promise<T> | null
-  /** Makes it anew for the next process that asks. */
+  /** Makes the resource anew for the next process that asks. */
   readonly forget: () => void
   readonly close: () => void
 }
 
 /**
- * Makes something in the process of Vitest when a test process calls `demanded` with the same name.
+ * Makes a resource in the process of Vitest when a test process calls `demanded` with the same name.
  * A run of tests that need nothing starts nothing.
  */
 export async function onDemand<T>(
@@ -53,7 +53,7 @@ if (!response.ok) throw new Error(text)
 process.stdout.write(text)`
 
 /**
- * Returns the text of what Vitest's process makes under this name. It waits without the event loop, so that
+ * Returns the text of the resource that Vitest's process makes under this name. It waits without the event loop, so that
  * fake timers of a test do not stop it and a module can be loaded from there.
  */
 export function demanded(name: string): string {

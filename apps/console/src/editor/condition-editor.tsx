@@ -42,6 +42,7 @@ export function ConditionEditor(props: ConditionEditorProps) {
   useEffect(() => {
     const element = host.current
     if (!element) return undefined
+    const hasAmount = variables.includes('amount_usd')
     const root = element.shadowRoot ?? element.attachShadow({ mode: 'open' })
     const editor = new EditorView({
       root,
@@ -56,9 +57,7 @@ export function ConditionEditor(props: ConditionEditorProps) {
           cel,
           syntaxHighlighting(celColors),
           theme,
-          placeholder(
-            variables.includes('amount_usd') ? 'amount_usd > 500.0' : 'has(context.ticket)',
-          ),
+          placeholder(hasAmount ? 'amount_usd > 500.0' : 'has(context.ticket)'),
           // Tab moves the focus on: an editor must not trap the keyboard.
           keymap.of([...historyKeymap, ...defaultKeymap]),
           EditorState.readOnly.of(isReadOnly),

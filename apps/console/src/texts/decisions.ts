@@ -1,6 +1,6 @@
 import type { Reason } from '@remit/contract'
 
-/** What the record says about a rule that it does not list as matching. */
+/** The reason why the record of a decision does not list a rule as matching. */
 export type Outcome =
   | 'condition'
   | 'resource'

@@ -35,12 +35,12 @@ export interface EntryKindRow<Data extends z.ZodObject = z.ZodObject> {
    * member is optional: earlier entries lack it.
    */
   readonly data: Data
-  /** Whether the entry has an `agent_id`: credentials of that agent may read it. */
+  /** States when the entry has an `agent_id`. Credentials of that agent may read such an entry. */
   readonly agent: 'always' | 'sometimes' | 'never'
   /** The event of webhooks, and what a message says about the entry. */
   readonly event: EntryEvent | null
   /**
-   * What pruning carries over: every entry (`state`), the last one (`last`), those of approval
+   * The entries that pruning carries over: every entry (`state`), the last one (`last`), those of approval
    * requests that are open at the cut (`open_request`), or none.
    */
   readonly carried: 'state' | 'last' | 'open_request' | 'no'

@@ -170,7 +170,7 @@ const GROUP = 4
 
 /**
  * Returns the length of an international bank account number (ISO 13616) at the start, including
- * what separates its groups; 0 for a wrong country, length or check digits.
+ * the separators of its groups; 0 for a wrong country, length or check digits.
  */
 function ibanLength(text: string): number {
   const length = LENGTH_OF.get(text.slice(0, 2).toUpperCase())

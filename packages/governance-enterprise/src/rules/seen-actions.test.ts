@@ -32,6 +32,13 @@ describe('an action that no call has had', () => {
     expect(similarAction(pattern, SEEN)).toBe(similar)
   })
 
+  it('is not compared with names that are long', () => {
+    const end = 'a'.repeat(40)
+
+    expect(similarAction(`x${end}`, new Set([`y${end}`]))).toBe(null)
+    expect(similarAction(`x${end.slice(20)}`, new Set([`y${end.slice(20)}`]))).not.toBe(null)
+  })
+
   it('is similar to none where nothing is recorded', () => {
     expect(similarAction('payments.transfer', new Set())).toBe(null)
   })

@@ -8,6 +8,9 @@ const NEWEST = 1_000
 /** Shorter parts of names, such as `get` and `set`, are similar by chance. */
 const LEAST_LETTERS = 5
 const LETTERS_FOR_TWO = 8
+// Long names and lists would hold the event loop: agents choose the names of their actions.
+const MOST_LETTERS = 32
+const MOST_PATTERNS = 10
 
 /** Hints about actions of a rule that no recent call has had, where a call had a similar one. */
 export async function actionHints(
@@ -28,7 +31,7 @@ export async function actionHints(
       kind === 'authorization.decided' && action !== null ? [action] : [],
     ),
   )
-  return patterns.flatMap((pattern) => {
+  return patterns.slice(0, MOST_PATTERNS).flatMap((pattern) => {
     const similar = similarAction(pattern, seen)
     return similar === null
       ? []
@@ -57,7 +60,8 @@ export function similarAction(pattern: string, seen: ReadonlySet<string>): strin
 
 function isTypo(text: string, other: string): boolean {
   const length = Math.min(text.length, other.length)
-  if (length < LEAST_LETTERS || Math.abs(text.length - other.length) > 2) return false
+  if (length < LEAST_LETTERS || length > MOST_LETTERS) return false
+  if (Math.abs(text.length - other.length) > 2) return false
   return distance(text, other) <= (length < LETTERS_FOR_TWO ? 1 : 2)
 }
 

@@ -63,8 +63,8 @@ type Read = (raw: unknown, context: Context) => unknown
 
 /**
  * Reads the arguments of a call as the tool does: its schema fills in defaults, and converts values. An agent reads
- * them before, for some models the tool reads them again, and for a resumed run neither does. What is decided must be
- * what the tool makes of it; a `TypeError` says that it is not.
+ * them before, for some models the tool reads them again, and for a resumed run neither does. Rules must judge the
+ * arguments that the tool runs with. Returns a `TypeError` where a second reading would change them.
  */
 function readerOf({ inputSchema }: MastraTool): Read {
   if (typeof inputSchema !== 'object' || inputSchema === null || !('~standard' in inputSchema))

@@ -51,7 +51,7 @@ describe('the stretch that is judged', () => {
     expect(stretch(0, 15, 22, 40)).toEqual([15, 22])
     expect(stretch(0, 15, 18, 22)).toEqual([15, 22])
     expect(stretch()).toEqual([12, 24])
-    // What begins behind the part belongs to the next one.
+    // A sentence that begins after the part belongs to the next part.
     expect(bestStretch(sums, ends, 60, 15, Int32Array.from([0, 15, 22])).start).not.toBe(15)
   })
 

@@ -5,7 +5,7 @@ import type { CarriedEntry, CarriedHeader } from '../format/carried.ts'
 import type { StoredEntry } from '../format/entry.ts'
 import { OpenRequestEntries } from './open-requests.ts'
 
-/** What pruning carries over of a kind; one of another release is state. */
+/** Returns the rule for pruning entries of a kind. A kind of another release counts as state. */
 const carriedOf = (kind: string): EntryKindRow['carried'] => rowOf(kind)?.carried ?? 'state'
 
 /** Returns true for kinds of events, as opposed to state. */
