@@ -42,8 +42,6 @@ import { ComputePool } from './threads/pool.ts'
 import { Share } from './threads/share.ts'
 import type { Remit, RemitOptions } from './remit.ts'
 
-export type { Remit, RemitOptions } from './remit.ts'
-
 const NO_SIGN_IN: SessionSettings = { keyLogin: false, place: () => null }
 
 /** Puts database, modules and HTTP together; brings the tables up to date first. */
