@@ -58,6 +58,7 @@ describe('an address in normal form', () => {
   it.each([
     ['file:///srv/secret.txt ', 'outer blanks'],
     [' file:///srv/secret.txt', 'outer blanks'],
+    ['memo:. #', 'outer blanks'],
     ['file:///srv/secret.txt\n', 'invisible'],
     ['file:///srv/se\tcret.txt', 'invisible'],
     ['file:///srv/\u00ad/../secret.txt', 'invisible'],
@@ -88,6 +89,8 @@ describe('an address in normal form', () => {
     ['file:srv/secret.txt', 'absolute'],
     ['file:///C:/data/secret.txt.', 'dot'],
     ['file:///C:/data/secret.txt::$DATA', 'colon'],
+    ['file:///%43|/secret.txt', 'drive'],
+    ['file:///pub/../%63|', 'drive'],
     ['https://docs.example@evil.example/', 'user name'],
     ['https://docs.example./', 'dot'],
     ['https:/docs.example/x', 'host'],

@@ -56,6 +56,8 @@ function resolved(text: string): URL {
   const [, given = '', authority, path = '', query = ''] = PARTS.exec(text) ?? []
   const scheme = given.toLowerCase()
   if (scheme === '') throw new AddressError('must be an address with a scheme')
+  // Without the fragment it would end in a blank, which `URL` drops.
+  if (`${path}${query}`.endsWith(' ')) throw new AddressError('must have no outer blanks')
   checkEscapes(text, `${authority ?? ''}${path}`)
   checkAuthority(scheme, authority)
   const isOpaque = authority === undefined && !path.startsWith('/')
@@ -70,11 +72,14 @@ function resolved(text: string): URL {
 }
 
 /** Path of a file in normal form: see `normalPath`. */
-function ofFile({ host, search }: URL, name: string): string {
+function ofFile({ host, pathname, search }: URL, name: string): string {
   if (host !== '' || search !== '')
     throw new AddressError('must be an address of a file, without host and query')
   const path = name.slice('file://'.length)
   const segments = (DRIVE.test(path.slice(1)) ? path.slice(1) : path).split('/')
+  // A reader that resolves the escape before it parses takes the bar for the colon of a drive.
+  if (/^\/%[0-9a-f]{2}\|(?:\/|$)/i.test(pathname))
+    throw new AddressError('must have a colon after the letter of a drive')
   if (segments.some((segment) => /^%20|%20$/.test(segment)))
     throw new AddressError('must have no blanks around the names of its path')
   return `file://${path.startsWith('/') && DRIVE.test(path.slice(1)) ? '/' : ''}${joined(segments)}`
