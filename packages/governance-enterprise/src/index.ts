@@ -6,7 +6,6 @@ import { approvalsOf } from './approvals/index.ts'
 import { authorizeRoutes } from './authorize/routes.ts'
 import { authzenRoutes } from './authzen/routes.ts'
 import { delegationRoutes } from './delegation/routes.ts'
-import { conditionThreads } from './evaluation/threads.ts'
 import { guardChecks } from './guard/checks.ts'
 import { GuardCounts } from './guard/counts.ts'
 import { HostCalls } from './hooks/calls.ts'
@@ -62,7 +61,6 @@ export default defineModule({
     const scorers = scorersOf(deps)
     const guardCounts = new GuardCounts(deps)
     const spendSampler = createSampler(deps)
-    const threads = conditionThreads()
     return {
       routes: [
         ...approvals.routes,
@@ -107,12 +105,10 @@ export default defineModule({
         await sinks.close()
         await webhooks.close()
         await approvals.close()
-        await threads.close()
       },
       provides: {
         agentSwitch: agentSwitch(deps),
         conditions,
-        conditionThreads: threads,
         ruleTrials: ruleTrials(deps),
         spendAccounts: spendAccounts(deps),
         toolDecisions: tools,

@@ -9,7 +9,6 @@ import type { Ids } from '../base/ids.ts'
 import type { StoredAnswer } from '../idempotency/claim.ts'
 import type { EntryDraft } from '../ledger/format/draft.ts'
 import { DecisionMeter } from '../computing/meter.ts'
-import { RecentOrganizations } from '../computing/shares.ts'
 import { firstOf, LATER, toClientError } from '../ledger/write/work.ts'
 import type {
   Item,
@@ -27,7 +26,6 @@ import type { TraceParent } from '../telemetry/tracing.ts'
 import type { Share } from '../threads/share.ts'
 import { BatchMemory } from './snapshots.ts'
 import { decide, unseenPlaces } from './decide.ts'
-import type { ConditionThreads } from './evaluate-ahead.ts'
 import type { Decided } from './decide.ts'
 import { FilledSlots } from './filled-slots.ts'
 import { preview } from './preview.ts'
@@ -60,7 +58,6 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
   readonly #writer: Writer
   readonly #deps: DeciderDeps
   readonly #slots: FilledSlots
-  readonly #heavyPreviews = new RecentOrganizations()
   /** Gathers the external facts of stages; absent where no stage needs any. */
   before?: NonNullable<Lane<Job, AuthorizeAnswer>['before']>
 
@@ -71,8 +68,8 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
   }
 
   /** Fills the slots. Called once, at boot. */
-  use(stages: ReadonlyMap<Slot, Stage>, threads?: ConditionThreads): void {
-    this.#slots.use(stages, threads)
+  use(stages: ReadonlyMap<Slot, Stage>): void {
+    this.#slots.use(stages)
     if (this.#slots.gathers)
       this.before = (orgId, items, memo) => {
         const asks = () => items.map((item) => askOf(orgId, item, this.#deps.clock.now()))
@@ -137,24 +134,7 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     requests: readonly AuthorizeRequest[],
     options: PreviewOptions = {},
   ): Promise<Preview[]> {
-    return preview(
-      { ...this.#deps, slots: this.#slots, heavy: this.#heavyPreviews },
-      orgId,
-      plan,
-      requests,
-      options,
-    )
-  }
-
-  async ahead(
-    orgId: string,
-    items: readonly Item<Job>[],
-    memo: Map<string, unknown>,
-  ): Promise<number> {
-    const now = this.#deps.clock.now()
-    const asks = items.map((item) => askOf(orgId, item, now))
-    await this.#slots.evaluateAhead(orgId, asks, BatchMemory.of(memo))
-    return now
+    return preview({ ...this.#deps, slots: this.#slots }, orgId, plan, requests, options)
   }
 
   hasEnded({ body }: StoredAnswer, scope: WriteContext): Promise<boolean> {

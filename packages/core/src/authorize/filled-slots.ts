@@ -3,13 +3,9 @@ import type { Logger } from 'pino'
 import { isUnavailable } from '../db/failure.ts'
 import { TryAgain } from '../ledger/write/work.ts'
 import type { BatchTime } from '../computing/meter.ts'
-import type { Share } from '../threads/share.ts'
 import type { BatchMemory, Snapshot } from './snapshots.ts'
 import type { Prepared, Judged, Ruled } from './decide.ts'
 import { judge } from './decide.ts'
-import { evaluateAhead } from './evaluate-ahead.ts'
-import type { ConditionThreads } from './evaluate-ahead.ts'
-import type { EvaluatedBatch } from './evaluated-conditions.ts'
 import type { Slot } from './slots.ts'
 import { Snapshots } from './snapshots.ts'
 import type { Ask, Overlay, Stage } from './stage.ts'
@@ -37,52 +33,23 @@ export interface Ready {
 export class FilledSlots {
   readonly #snapshots = new Snapshots()
   readonly #log: Logger
-  readonly #share: Share
   #stages: ReadonlyMap<Slot, Stage> = new Map()
   /** The stages that need external facts. */
   #gathering: readonly (readonly [Slot, Stage])[] = []
-  #threads: ConditionThreads | undefined
 
-  constructor({ log, share }: { readonly log: Logger; readonly share: Share }) {
+  constructor({ log }: { readonly log: Logger }) {
     this.#log = log
-    this.#share = share
   }
 
   /** Fills the slots. Called once, at boot. */
-  use(stages: ReadonlyMap<Slot, Stage>, threads?: ConditionThreads): void {
+  use(stages: ReadonlyMap<Slot, Stage>): void {
     this.#stages = stages
     this.#gathering = [...stages].filter(([, stage]) => stage.gather !== undefined)
-    this.#threads = threads
   }
 
   /** True if a stage needs external facts. */
   get gathers(): boolean {
     return this.#gathering.length > 0
-  }
-
-  /**
-   * Evaluates the conditions of the first requests in threads, with the rules of the last batch, and
-   * keeps the results in `memory`. Without them the transaction evaluates.
-   */
-  async evaluateAhead(
-    orgId: string,
-    asks: readonly Ask[],
-    memory: BatchMemory,
-    overlay?: Overlay,
-  ): Promise<void> {
-    const snapshot = this.#snapshots.peek(orgId)
-    if (!this.#threads || !snapshot) return
-    try {
-      const stages = this.#ruled(snapshot, this.#stages, overlay)
-      memory.evaluated = await evaluateAhead(orgId, asks, {
-        stages,
-        version: snapshot.version,
-        threads: this.#threads,
-        share: this.#share,
-      })
-    } catch (error) {
-      this.#log.warn({ err: error, orgId }, 'evaluating conditions in a thread failed')
-    }
   }
 
   /**
@@ -140,10 +107,7 @@ export class FilledSlots {
     const gathers = this.#gathering.some(([slot]) => live.has(slot))
     if (gathers && memory.version !== snapshot.version) throw new TryAgain()
     const stages = this.#ruled(snapshot, live, overlay)
-    const { evaluated } = memory
-    const first = evaluated ? evaluatedFirst(asks, view, evaluated) : asks
-    const judged = view.time.firstOf(first, (ask) => judge(ask, stages))
-    view.time.spentMs += evaluated?.computedMs ?? 0
+    const judged = view.time.firstOf(asks, (ask) => judge(ask, stages))
     const ready = judged.map(({ ask }) => ask)
     const prepared = new Map<Slot, Prepared>()
     for (const [slot, { stage, snapshot: own, available }] of stages) {
@@ -194,24 +158,6 @@ export class FilledSlots {
     this.#log.error({ err: error, slot }, 'stage failed; denying the requests that need it')
     memory.unavailable.add(slot)
   }
-}
-
-const OVER = { isOver: () => true }
-
-/** Returns the requests with evaluated conditions; all if the first has none for these rules. */
-function evaluatedFirst(
-  asks: readonly Ask[],
-  { configVersion }: StageTransaction,
-  batch: EvaluatedBatch,
-): readonly Ask[] {
-  if (batch.version !== configVersion) return asks
-  const first: Ask[] = []
-  for (const ask of asks) {
-    const evaluated = batch.requests.get(ask.request)
-    if (!evaluated) break
-    first.push({ ...ask, evaluated, ...(evaluated.isOver && { meter: OVER }) })
-  }
-  return first.length > 0 ? first : asks
 }
 
 /** Returns the matches of a stage, by request. */

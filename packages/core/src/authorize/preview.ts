@@ -1,8 +1,7 @@
 import type { AuthorizeRequest, Decision, Match, Plan, Reason } from '@remit/contract'
 import type { Transaction } from 'kysely'
 import type { Clock } from '../base/clock.ts'
-import { BATCH_MS, BatchTime, DecisionMeter } from '../computing/meter.ts'
-import type { RecentOrganizations } from '../computing/shares.ts'
+import { BatchTime, DecisionMeter } from '../computing/meter.ts'
 import { isConflict, unavailable } from '../db/failure.ts'
 import type { Database } from '../db/open.ts'
 import type { CoreTables } from '../db/schema.ts'
@@ -56,8 +55,6 @@ interface PreviewDeps {
   readonly slots: FilledSlots
   /** The share of the event loop that previews compute in, a few milliseconds at a time. */
   readonly share: Share
-  /** Organizations whose previews used up the computing time of a transaction. */
-  readonly heavy: RecentOrganizations
 }
 
 type Tx = Transaction<CoreTables>
@@ -90,7 +87,7 @@ const isReadOnly = (error: unknown): boolean => (error as { code?: unknown }).co
  * other requests and previews get their turns.
  */
 export async function preview(
-  { db, clock, slots, share, heavy }: PreviewDeps,
+  { db, clock, slots, share }: PreviewDeps,
   orgId: string,
   plan: Plan,
   requests: readonly AuthorizeRequest[],
@@ -120,12 +117,9 @@ export async function preview(
         time: new BatchTime(),
       }
       const prepared = await slots.prepare(asks, view, memory, overlay)
-      if (view.time.spentMs >= BATCH_MS) heavy.add(orgId)
       return { ...prepared, now, version: head.config_version }
     }
     await slots.gather(orgId, () => asksAt(time ?? clock.now()), memory, overlay)
-    if (heavy.has(orgId))
-      await slots.evaluateAhead(orgId, asksAt(time ?? clock.now()), memory, overlay)
     try {
       // On SQLite every decision waits for this transaction, so a preview takes its turn for it too.
       const { judged, prepared, ...seen } = await share.run(orgId, () => undone(db, locked, ready))

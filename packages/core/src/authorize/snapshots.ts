@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { MAX_CACHED_ORGS } from '../base/limits.ts'
 import type { AnyDatabase } from '../db/portable.ts'
-import type { EvaluatedBatch } from './evaluated-conditions.ts'
 import type { Slot } from './slots.ts'
 import type { Stage } from './stage.ts'
 
@@ -54,8 +53,6 @@ export class BatchMemory {
   version: number | null = null
   readonly outside = new Map<Slot, unknown>()
   readonly unavailable = new Set<Slot>()
-  /** Conditions that threads evaluated for the first requests. */
-  evaluated: EvaluatedBatch | null = null
 
   static of(memo: Map<string, unknown>): BatchMemory {
     let memory = memo.get('batch') as BatchMemory | undefined

@@ -11,7 +11,6 @@ import type { BulkInsert } from '../db/write-rows.ts'
 import type { Meter } from '../computing/meter.ts'
 import type { Caller } from '../caller/caller.ts'
 import type { EntryData, EntryDraft } from '../ledger/format/draft.ts'
-import type { EvaluatedConditions } from './evaluated-conditions.ts'
 
 /** The request of a call if its name is read in another way: members of `context` are replaced. */
 export interface Reading {
@@ -48,8 +47,6 @@ export interface Ask {
   readonly reading?: number
   /** Limits the computing time of the conditions of all stages. */
   readonly meter: Meter
-  /** Results of conditions that were evaluated before the transaction. */
-  readonly evaluated?: EvaluatedConditions | undefined
 }
 
 /** The result of a stage for one request. */

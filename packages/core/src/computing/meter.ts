@@ -55,7 +55,7 @@ export const BATCH_MS = 10
  */
 export class BatchTime {
   readonly #clock: () => number
-  /** Milliseconds of `firstOf` so far, and of threads that computed for the transaction. */
+  /** Milliseconds of `firstOf` so far. */
   spentMs = 0
 
   /** `clock` gives milliseconds and only measures. */

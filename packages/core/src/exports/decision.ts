@@ -1,6 +1,4 @@
 export { agentFacts } from '../authorize/agent-facts.ts'
-export type { ConditionThreads } from '../authorize/evaluate-ahead.ts'
-export type { ConditionResult, ConditionResults } from '../authorize/evaluated-conditions.ts'
 export type { Preview } from '../authorize/preview.ts'
 export { readingsOf } from '../authorize/readings.ts'
 export { resourceText } from '../authorize/resource.ts'

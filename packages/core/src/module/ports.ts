@@ -10,7 +10,6 @@ import type {
   VerifyLedgerRequest,
 } from '@remit/contract'
 import type { Ask, Overlay } from '../authorize/stage.ts'
-import type { ConditionThreads } from '../authorize/evaluate-ahead.ts'
 import type { ToolDecisions } from '../authorize/tool-decisions.ts'
 import type { AnyDatabase } from '../db/portable.ts'
 import type { Impersonations } from '../caller/impersonations.ts'
@@ -38,8 +37,6 @@ export interface Ports {
   readonly people: PeopleSessions
   /** The language of conditions. */
   readonly conditions: Conditions
-  /** Evaluates the conditions of `/v1/authorize` in threads. */
-  readonly conditionThreads: ConditionThreads
   /** Checks policy rules before they are in force. */
   readonly ruleTrials: RuleTrials
   /** Verification and reports for the operator. */

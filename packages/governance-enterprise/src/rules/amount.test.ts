@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { anAsk } from '../../test/support/rules.ts'
 import { compileCondition } from './condition.ts'
-import { factsOf, factValuesOf, makeFacts } from './facts.ts'
+import { factsOf } from './facts.ts'
 
 const answers = (condition: string, context?: Record<string, unknown>) =>
   compileCondition(condition).evaluate(factsOf(anAsk(context && { context })))
@@ -65,17 +65,6 @@ describe('the amount of a request as `amount_usd`', () => {
         expect([text, compileCondition(text).evaluate(facts)]).toEqual([text, 'error'])
     },
   )
-
-  it('reaches worker threads with the other facts', () => {
-    const valuesOf = (context: Record<string, unknown>) =>
-      makeFacts(structuredClone(factValuesOf(anAsk({ context }))))
-    const condition = compileCondition('!has(amount_usd) || amount_usd > 1000')
-
-    expect(condition.evaluate(valuesOf({ amount: 1005 }))).toBe(true)
-    expect(condition.evaluate(valuesOf({ amount: 5 }))).toBe(false)
-    expect(condition.evaluate(valuesOf({}))).toBe(true)
-    expect(condition.evaluate(valuesOf({ amount: '5' }))).toBe('error')
-  })
 
   it('depends on all members that spell it, which an approval must bind', () => {
     const expected = new Set(['amount_usd', 'amount', 'currency'])

@@ -29,13 +29,6 @@ export function factsOf(ask: Ask): BoundFacts {
   return last.facts
 }
 
-/** The same facts as plain values, for a thread to pass to `makeFacts` with the places that were replaced. */
-export function factValuesOf(ask: Ask): Readonly<Record<string, unknown>> {
-  const { values } = factsOf(ask)
-  const plain = Object.fromEntries(NAMES.map((name) => [name, values[name]]))
-  return { ...plain, context: ask.request.context ?? NONE }
-}
-
 /**
  * Facts for requests other than `/v1/authorize`, or with the places in `context` that were replaced; a
  * `Date` becomes a CEL timestamp.

@@ -21,12 +21,7 @@ export const matchRule = (rule: Rule, ask: Ask, meter?: Meter): boolean | 'error
 
 /** The result of the condition; a rule without one always matches. */
 export const holds = ({ condition }: Rule, ask: Ask, meter?: Meter): boolean | 'error' =>
-  condition === null ? true : evaluate(condition, ask, meter)
-
-const evaluate = (condition: Condition, ask: Ask, meter?: Meter): boolean | 'error' =>
-  ask.evaluated
-    ? ask.evaluated.of(ask, condition.text, () => condition.evaluate(factsOf(ask), meter))
-    : condition.evaluate(factsOf(ask), meter)
+  condition === null ? true : condition.evaluate(factsOf(ask), meter)
 
 /** Matches patterns and window, without the condition. */
 export function isAbout(rule: Rule, { request, resource, now }: Ask): boolean {

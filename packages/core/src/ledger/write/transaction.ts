@@ -34,7 +34,7 @@ import type {
   Lane,
   LaneResult,
   Outcome,
-  Preparation,
+  LaneMemos,
   Recorded,
   Requester,
   WriteContext,
@@ -97,7 +97,7 @@ export async function runTransaction(
   deps: TransactionDeps,
   orgId: string,
   batch: readonly Pending[],
-  { memos, at }: Preparation,
+  memos: LaneMemos,
   onDone: (committed: Committed) => void,
 ): Promise<Committed> {
   const began = performance.now()
@@ -112,9 +112,7 @@ export async function runTransaction(
     // Only work that reports a forgery continues from it, unsigned.
     if (signer === null && !batch.every(({ alone }) => alone?.evenIfForged)) throw forgedHead()
     // Time never decreases within a chain, regardless of the clock.
-    const now = deps.clock.now()
-    const isRecent = at !== null && now - at <= MAX_AGE_MS
-    const time = isoTime(isRecent ? Math.min(now, at) : now)
+    const time = isoTime(deps.clock.now())
     const recordedAt = time > head.recorded_at ? time : head.recorded_at
     const topics = new Set<string>()
     const scope: WriteContext = {
@@ -142,9 +140,6 @@ export async function runTransaction(
   deps.heads.committed(orgId, committed.size)
   return committed
 }
-
-/** Milliseconds for which a transaction may take the time of its preparation. */
-const MAX_AGE_MS = 1_000
 
 /** The requests of one transaction from admission to their outcomes. */
 class Run {
@@ -184,9 +179,7 @@ class Run {
     }
   }
 
-  async lanes(
-    memos: ReadonlyMap<Lane<unknown, unknown> | null, Map<string, unknown>>,
-  ): Promise<void> {
+  async lanes(memos: LaneMemos): Promise<void> {
     for (const [lane, memo] of memos) {
       if (!lane) continue
       const indices: number[] = []

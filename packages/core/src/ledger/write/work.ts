@@ -95,12 +95,6 @@ export interface Lane<Job, Answer> {
   readonly name: string
   /** Gathers external facts before the transaction; must not throw. */
   before?(orgId: string, items: readonly Item<Job>[], memo: Map<string, unknown>): Promise<void>
-  /**
-   * Does heavy computing before the transaction and without the event loop, and keeps the results in
-   * `memo`. Called while the organization computes for long and others are active; must not throw.
-   * Returns the time for which the results are valid, which the transaction takes as its own.
-   */
-  ahead?(orgId: string, items: readonly Item<Job>[], memo: Map<string, unknown>): Promise<number>
   /** Returns whether a stored answer counts no longer: its request is then carried out again. */
   hasEnded?(answer: StoredAnswer, scope: WriteContext): Promise<boolean>
   run(
@@ -110,13 +104,8 @@ export interface Lane<Job, Answer> {
   ): Promise<LaneResult<Answer>>
 }
 
-/** Work done before the transaction. */
-export interface Preparation {
-  /** The memory of each lane across attempts. */
-  readonly memos: ReadonlyMap<Lane<unknown, unknown> | null, Map<string, unknown>>
-  /** The time for which it was done, milliseconds; null for the time of the transaction. */
-  readonly at: number | null
-}
+/** The memory of each lane across attempts. */
+export type LaneMemos = ReadonlyMap<Lane<unknown, unknown> | null, Map<string, unknown>>
 
 /** The outcome of a request that the transaction had no time for: it goes into the next one. */
 export const LATER: unique symbol = Symbol('later')

@@ -16,7 +16,7 @@ import { lockHead } from '../store/store.ts'
 import { WorkError, runTransaction } from './transaction.ts'
 import type { Committed, Pending, TransactionDeps } from './transaction.ts'
 import { LATER, TryAgain } from './work.ts'
-import type { Change, EntryObserver, Item, Lane, Preparation, Requester } from './work.ts'
+import type { Change, EntryObserver, Item, Lane, LaneMemos, Requester } from './work.ts'
 
 export interface WriterOptions extends Omit<TransactionDeps, 'observers' | 'heads' | 'allowances'> {
   readonly signer: LedgerSigner
@@ -131,14 +131,11 @@ export class Writer {
       await queue.gather(answered, tookMs, most)
       const batch = this.#withoutLate(queue.take(most))
       const isHeavy = this.#shares.isHeavy(orgId)
-      const preparation = isHeavy ? await computeAhead(orgId, batch) : prepare(batch)
       await this.#shares.run(orgId, isHeavy, async () => {
         const began = performance.now()
         const end = observeCommit(batch, began, this.#options.metrics)
         const { later, computedMs } =
-          batch.length > 0
-            ? await this.#commit(orgId, batch, preparation)
-            : { later: [], computedMs: 0 }
+          batch.length > 0 ? await this.#commit(orgId, batch) : { later: [], computedMs: 0 }
         end()
         answered = batch.length - later.length
         if (later.length > 0) queue.putBack(later, answered)
@@ -162,9 +159,9 @@ export class Writer {
   }
 
   /** Resolves the handled requests, and returns those that there was no time for. */
-  async #commit(orgId: string, batch: Waiting[], preparation = prepare(batch)): Promise<Done> {
+  async #commit(orgId: string, batch: Waiting[]): Promise<Done> {
     try {
-      const { results, topics, computedMs } = await this.#attempt(orgId, batch, preparation)
+      const { results, topics, computedMs } = await this.#attempt(orgId, batch)
       for (const topic of topics) this.#options.signals.emit({ topic, orgId })
       const later: Waiting[] = []
       for (const [i, pending] of batch.entries()) {
@@ -187,21 +184,17 @@ export class Writer {
     }
   }
 
-  async #attempt(
-    orgId: string,
-    batch: readonly Pending[],
-    preparation: Preparation,
-  ): Promise<Committed> {
+  async #attempt(orgId: string, batch: readonly Pending[]): Promise<Committed> {
+    const memos = emptyMemos(batch)
     for (let attempt = 1; ; attempt++) {
-      for (const [lane, memo] of preparation.memos)
-        await lane?.before?.(orgId, itemsOf(batch, lane), memo)
+      for (const [lane, memo] of memos) await lane?.before?.(orgId, itemsOf(batch, lane), memo)
       let done: Committed | null = null
       // Changes may write to the directory, so they run where everything can be reached.
       const { nodes } = this.#options
       const near = (nodes && !batch.some(({ alone }) => alone) && nodes.of(orgId)) || null
       const deps = near ? { ...this.#deps, ...near } : this.#deps
       try {
-        return await runTransaction(deps, orgId, batch, preparation, (committed) => {
+        return await runTransaction(deps, orgId, batch, memos, (committed) => {
           done = committed
         })
       } catch (error) {
@@ -253,18 +246,10 @@ export class Writer {
 }
 
 /** Starts an empty memory for each lane. */
-function prepare(batch: readonly Pending[]): Preparation {
+function emptyMemos(batch: readonly Pending[]): LaneMemos {
   const memos = new Map<Pending['lane'], Map<string, unknown>>()
   for (const { lane } of batch) if (!memos.has(lane)) memos.set(lane, new Map())
-  return { memos, at: null }
-}
-
-async function computeAhead(orgId: string, batch: readonly Pending[]): Promise<Preparation> {
-  const { memos } = prepare(batch)
-  let at: number | null = null
-  for (const [lane, memo] of memos)
-    at = (await lane?.ahead?.(orgId, itemsOf(batch, lane), memo)) ?? at
-  return { memos, at }
+  return memos
 }
 
 const itemsOf = (
