@@ -1,12 +1,194 @@
 import { QueryClientProvider } from '@tanstack/react-query'
-import { RouterProvider } from '@tanstack/react-router'
+import {
+  RouterProvider,
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+} from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { CSPProvider } from '@base-ui/react/csp-provider'
 import { queryClient } from './api/query-client.ts'
-import { router } from './routes.tsx'
 import './style/base.css'
 import { Toasts } from './ui/toasts.tsx'
+import { readSearch as readApprovals } from './pages/approvals/statuses.ts'
+import { readLive } from './pages/live/filter.ts'
+import { readFilters } from './pages/ledger/filters.ts'
+import { NotFound } from './shell/current-page.tsx'
+import { Broken, Root } from './shell/root.tsx'
+import { Skeleton } from './ui/states.tsx'
+
+const routesRoot = createRootRoute({
+  component: Root,
+  notFoundComponent: NotFound,
+  errorComponent: Broken,
+})
+
+/** Views of a page that are tabs. */
+const readTab = ({ tab }: Record<string, unknown>): { tab?: string } =>
+  typeof tab === 'string' ? { tab } : {}
+
+const ledger = createRoute({
+  getParentRoute: () => routesRoot,
+  path: '/ledger',
+  validateSearch: readFilters,
+  component: lazyRouteComponent(() => import('./pages/ledger/explorer.tsx'), 'Explorer'),
+})
+const entry = createRoute({
+  getParentRoute: () => ledger,
+  path: '$seq',
+  component: lazyRouteComponent(() => import('./pages/ledger/entry.tsx'), 'EntryPanel'),
+})
+
+const decision = createRoute({
+  getParentRoute: () => routesRoot,
+  path: '/decisions/$id',
+  component: lazyRouteComponent(() => import('./pages/decisions/decision.tsx'), 'DecisionPage'),
+})
+
+const approvals = createRoute({
+  getParentRoute: () => routesRoot,
+  path: '/approvals',
+  validateSearch: readApprovals,
+  component: lazyRouteComponent(() => import('./pages/approvals/approvals.tsx'), 'Approvals'),
+})
+const approval = createRoute({
+  getParentRoute: () => routesRoot,
+  path: '/approvals/$id',
+  validateSearch: readApprovals,
+  component: lazyRouteComponent(() => import('./pages/approvals/approvals.tsx'), 'Approvals'),
+})
+
+const policies = createRoute({
+  getParentRoute: () => routesRoot,
+  path: '/policies',
+  validateSearch: readTab,
+  component: lazyRouteComponent(() => import('./pages/policies/policies.tsx'), 'Policies'),
+})
+const policy = createRoute({
+  getParentRoute: () => routesRoot,
+  path: '/policies/$id',
+  validateSearch: ({ like }: Record<string, unknown>): { like?: string } =>
+    typeof like === 'string' ? { like } : {},
+  component: lazyRouteComponent(() => import('./pages/policies/editor.tsx'), 'PolicyEditor'),
+})
+
+const approvalRule = createRoute({
+  getParentRoute: () => routesRoot,
+  path: '/policies/approval-rules/$id',
+  validateSearch: ({ except }: Record<string, unknown>): { except?: string } =>
+    typeof except === 'string' ? { except } : {},
+  component: lazyRouteComponent(
+    () => import('./pages/approval-rules/editor.tsx'),
+    'ApprovalRuleEditor',
+  ),
+})
+
+const live = createRoute({
+  getParentRoute: () => routesRoot,
+  path: '/',
+  validateSearch: readLive,
+  component: lazyRouteComponent(() => import('./pages/live/live.tsx'), 'Live'),
+})
+const agents = createRoute({
+  getParentRoute: () => routesRoot,
+  path: '/agents',
+  validateSearch: readTab,
+  component: lazyRouteComponent(() => import('./pages/agents/agents.tsx'), 'Agents'),
+})
+const agent = createRoute({
+  getParentRoute: () => routesRoot,
+  path: '/agents/$id',
+  component: lazyRouteComponent(() => import('./pages/agents/agent.tsx'), 'AgentPage'),
+})
+const trust = createRoute({
+  getParentRoute: () => routesRoot,
+  path: '/agents/trust/$id',
+  component: lazyRouteComponent(() => import('./pages/trust/editor.tsx'), 'TrustEditor'),
+})
+const issuer = createRoute({
+  getParentRoute: () => routesRoot,
+  path: '/agents/issuers/$id',
+  validateSearch: ({ copy }: Record<string, unknown>): { copy?: string } =>
+    typeof copy === 'string' ? { copy } : {},
+  component: lazyRouteComponent(() => import('./pages/issuers/editor.tsx'), 'IssuerPage'),
+})
+const mcpTools = createRoute({
+  getParentRoute: () => routesRoot,
+  path: '/mcp-tools',
+  validateSearch: readTab,
+  component: lazyRouteComponent(() => import('./pages/mcp-tools/list.tsx'), 'McpTools'),
+})
+const mcpTool = createRoute({
+  getParentRoute: () => routesRoot,
+  path: '/mcp-tools/$id',
+  component: lazyRouteComponent(() => import('./pages/mcp-tools/tool.tsx'), 'McpToolPage'),
+})
+const spend = createRoute({
+  getParentRoute: () => routesRoot,
+  path: '/spend',
+  validateSearch: ({ agent: id }: Record<string, unknown>): { agent?: string } =>
+    typeof id === 'string' ? { agent: id } : {},
+  component: lazyRouteComponent(() => import('./pages/spend/spend.tsx'), 'Spend'),
+})
+const reports = createRoute({
+  getParentRoute: () => routesRoot,
+  path: '/reports',
+  component: lazyRouteComponent(() => import('./pages/reports/reports.tsx'), 'Reports'),
+})
+const report = createRoute({
+  getParentRoute: () => routesRoot,
+  path: '/reports/$id',
+  component: lazyRouteComponent(() => import('./pages/reports/report.tsx'), 'ReportPage'),
+})
+const playground = createRoute({
+  getParentRoute: () => routesRoot,
+  path: '/playground',
+  validateSearch: readTab,
+  component: lazyRouteComponent(() => import('./pages/playground/playground.tsx'), 'Playground'),
+})
+const settings = createRoute({
+  getParentRoute: () => routesRoot,
+  path: '/settings',
+  validateSearch: readTab,
+  component: lazyRouteComponent(() => import('./pages/settings/settings.tsx'), 'Settings'),
+})
+
+const router = createRouter({
+  routeTree: routesRoot.addChildren([
+    live,
+    approvals,
+    approval,
+    policies,
+    policy,
+    approvalRule,
+    ledger.addChildren([entry]),
+    decision,
+    agents,
+    agent,
+    trust,
+    issuer,
+    mcpTools,
+    mcpTool,
+    spend,
+    reports,
+    report,
+    playground,
+    settings,
+  ]),
+  basepath: '/console',
+  defaultPreload: 'intent',
+  defaultPendingComponent: Skeleton,
+  defaultErrorComponent: Broken,
+  defaultStructuralSharing: true,
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}
 
 const root = document.getElementById('root')
 if (root)

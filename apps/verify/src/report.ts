@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto'
-import { isEvidence, isKnown } from './evidence-kinds.ts'
 import { canonical, isObject, parseJson } from './jcs.ts'
 import type { Entry } from './lines.ts'
 import { readReport } from './report-document.ts'
 import type { Report } from './report-document.ts'
-import { recordDifferences, unprovenMembers } from './report-record.ts'
+import { readPayload } from './payload.ts'
 
 export interface ReportError {
   readonly code:
@@ -218,4 +217,166 @@ export class ReportCheck {
         detail: `the report refers to seq ${seq}, which the export does not have`,
       })
   }
+}
+
+const DECIDED = 'authorization.decided'
+const RULES = [
+  'policy.created',
+  'policy.updated',
+  'policy.deleted',
+  'approval_rule.',
+  'spend_limit.',
+  'trust_policy.',
+]
+const ACCESS = ['permission.', 'agent_mode.', 'agent.', 'credential.']
+
+/**
+ * Kinds of entries that can be evidence, by kind of evidence; a final dot marks a prefix. `also
+ * before`: objects set up before the period and in force in it are evidence too.
+ */
+const EVIDENCE: Readonly<Record<string, { kinds: readonly string[]; alsoBefore?: true }>> = {
+  // These three are about the record as a whole.
+  ledger_integrity: { kinds: [''] },
+  ledger_continuity: { kinds: [''] },
+  log_retention: { kinds: [''] },
+  authorization_decisions: { kinds: [DECIDED] },
+  approval_rules: { kinds: ['approval_rule.'], alsoBefore: true },
+  approval_decisions: { kinds: ['approval.'] },
+  policy_rules: { kinds: ['policy.created', 'policy.updated', 'policy.deleted'], alsoBefore: true },
+  policy_changes: { kinds: RULES },
+  policy_dry_runs: { kinds: ['policy.dry_run'] },
+  agent_permissions: { kinds: ['permission.'], alsoBefore: true },
+  spend_limits: { kinds: ['spend_limit.', DECIDED], alsoBefore: true },
+  agent_registry: { kinds: ['agent.'], alsoBefore: true },
+  credential_lifecycle: { kinds: ['credential.', 'token.exchanged'], alsoBefore: true },
+  trust_policies: { kinds: ['trust_policy.', 'trust.evaluated'], alsoBefore: true },
+  trusted_issuers: { kinds: ['issuer.', 'token.exchanged'], alsoBefore: true },
+  guard_checks: { kinds: ['guard.'] },
+  scorer_runs: { kinds: ['scorer.ran'] },
+  admin_actions: {
+    kinds: [
+      ...RULES,
+      ...ACCESS,
+      'issuer.',
+      'key.',
+      'organization.',
+      'person.',
+      'login_provider.',
+      'webhook.',
+      'sink.',
+      'mcp.',
+      'ledger.erased',
+      'ledger.pruned',
+      'ledger.key_rotated',
+    ],
+  },
+  agent_interventions: { kinds: [...ACCESS, 'approval.'] },
+  report_history: { kinds: ['report.generated', 'ledger.verified'] },
+}
+
+interface Told {
+  readonly kind: string
+  readonly recorded_at: string
+}
+
+const isKnown = (evidence: string): boolean => Object.hasOwn(EVIDENCE, evidence)
+
+/**
+ * Returns true if an entry can be evidence of a kind in a period; for an unknown kind, any entry
+ * can. Entries that callers append are evidence of the record only.
+ */
+function isEvidence(
+  evidence: string,
+  { kind, recorded_at }: Told,
+  { from, to }: { readonly from: string; readonly to: string },
+): boolean {
+  const known = isKnown(evidence) ? EVIDENCE[evidence] : undefined
+  const { kinds, alsoBefore } = known ?? { kinds: [''], alsoBefore: true }
+  const isCarried = alsoBefore === true && kind === 'state.carried'
+  const isOfKind = kinds.some(
+    (one) => kind === one || ((one === '' || one.endsWith('.')) && kind.startsWith(one)),
+  )
+  return (isOfKind || isCarried) && recorded_at < to && (alsoBefore === true || recorded_at >= from)
+}
+
+/** Members that early entries of this kind did not have. */
+const LATER: ReadonlySet<string> = new Set(['evaluation', 'ledger_head', 'verified'])
+
+/** Compares a report with the entry that records it, in their common members. */
+function recordDifferences(report: Report, entry: Entry): string[] {
+  const { recorded_at } = entry
+  const read = payloadOf(entry)
+  if (read === null) return ['the payload, which is erased or invalid']
+  const { content, ledger_head } = report
+  const { from, to } = content.period
+  const stated = {
+    report_id: report.id,
+    framework: report.framework,
+    from: report.period.from,
+    to: report.period.to,
+    content_sha256: report.content_sha256,
+    csv_sha256: report.csv_sha256,
+    catalog_sha256: content.catalog.sha256,
+    categories: content.scope.categories,
+    role: content.scope.role,
+    summary: content.summary,
+    verified: content.ledger.verified,
+    evaluation: report.evaluation ?? null,
+    ledger_head,
+    checkpoint: { seq: ledger_head.size - 1, hash: ledger_head.hash },
+  }
+  const around = {
+    generated_at: report.generated_at === recorded_at,
+    generated_by: canonical(report.generated_by) === canonical(read.actor),
+    // Early reports did not have it.
+    generated_by_person:
+      report.generated_by_person === undefined ||
+      canonical(report.generated_by_person) === canonical(read.data['person'] ?? null),
+    'framework of the content': content.framework.id === report.framework,
+    'period of the content': from === report.period.from && to === report.period.to,
+    // The period must have ended before the report was generated.
+    'the recording time': recorded_at >= to,
+  }
+  return [
+    ...Object.entries(stated)
+      .filter(([name]) => name in read.data || !LATER.has(name))
+      .filter(([name, value]) => canonical(read.data[name] ?? null) !== canonical(value))
+      .map(([name]) => name),
+    ...Object.entries(around)
+      .filter(([, isSo]) => !isSo)
+      .map(([name]) => name),
+  ]
+}
+
+const payloadOf = ({ payload }: Entry) => (payload === null ? null : readPayload(payload))
+
+const RECORDED: ReadonlySet<string> = new Set([
+  'id',
+  'framework',
+  'period',
+  'status',
+  'generated_at',
+  'generated_by',
+  'generated_by_person',
+  'content_sha256',
+  'csv_sha256',
+  'record_seq',
+  'ledger_head',
+  'content',
+])
+
+/**
+ * Returns the members of a report that neither its hash nor the entry covers. For the head, an
+ * entry may have only the checkpoint.
+ */
+function unprovenMembers(report: Report, entry?: Entry): string[] {
+  const said = (entry && payloadOf(entry)?.data) ?? {}
+  const isHeadRecorded = 'ledger_head' in said
+  const isRecorded = (name: string) => RECORDED.has(name) || (LATER.has(name) && name in said)
+  return [
+    ...Object.keys(report).filter((name) => !isRecorded(name)),
+    ...Object.keys(report.ledger_head)
+      .filter((name) => !isHeadRecorded && name !== 'size' && name !== 'hash')
+      .map((name) => `ledger_head.${name}`),
+  ]
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { CHECKS } from '../src/catalogue/catalogue.ts'
-import { ADMINISTRATIVE } from '../src/facts/changes/administrative.ts'
+import { ADMINISTRATIVE } from '../src/facts/changes.ts'
 import { basisOf } from '../src/report/status.ts'
 import { GOOD_CHAIN, GOOD_REPORT } from './support/bad-facts.ts'
 import type { EntryInput } from './support/by-hand.ts'

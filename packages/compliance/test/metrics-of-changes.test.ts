@@ -1,6 +1,6 @@
 import { ENTRIES } from '@remit/contract/entries'
 import { describe, expect, it } from 'vitest'
-import { ADMINISTRATIVE } from '../src/facts/changes/administrative.ts'
+import { ADMINISTRATIVE } from '../src/facts/changes.ts'
 import { SYSTEM } from './support/by-hand.ts'
 import type { EntryInput } from './support/by-hand.ts'
 import { ADA, APP, change, day, key, organization } from './support/entries.ts'

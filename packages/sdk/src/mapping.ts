@@ -1,8 +1,7 @@
 import { AddressError, normalPath } from '@remit/contract/address'
-import { at, fitted, isObject } from '@remit/contract/fit'
+import { at, fitted, isObject, pointerOf, stepsOf } from '@remit/contract/fit'
 import type { Json, JsonObject, OmittedDigest } from '@remit/contract/fit'
 import { Unmappable } from './errors.ts'
-import { without } from './json.ts'
 import { nameOf } from './names.ts'
 import { toPlain } from './plain.ts'
 
@@ -207,4 +206,19 @@ function inNormalForm(place: string, path: string, isRelative: boolean): string 
     if (error instanceof AddressError) throw new Unmappable(place, error.message)
     throw error
   }
+}
+
+/** The value without the member that a JSON Pointer names; an item of an array becomes null. */
+function without(value: Json, pointer: string): Json {
+  const [step, ...rest] = stepsOf(pointer)
+  if (step === undefined) return value
+  const inner = (member: Json) => without(member, pointerOf(rest))
+  if (Array.isArray(value))
+    return (value as Json[]).map((item, index) => {
+      if (String(index) !== step) return item
+      return rest.length === 0 ? null : inner(item)
+    })
+  if (!isObject(value) || !Object.hasOwn(value, step)) return value
+  const { [step]: member = null, ...others } = value
+  return rest.length === 0 ? others : { ...others, [step]: inner(member) }
 }

@@ -7,14 +7,14 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { Lexicon, readWeights, WEIGHTS } from '@remit/core/guard/internals'
+import { Lexicon, readWeights, WEIGHTS, Tokens } from '@remit/core/guard/internals'
 import { HELD_OUT } from './digest.ts'
-import { mistyped, needles, padded } from './disguises.ts'
 import { expandAll } from './grammar.ts'
 import { isDocument, readCorpus } from './rows.ts'
 import type { Row } from './rows.ts'
 import { hasLength, judge, kindOf, lengthName, LENGTHS, rates } from './verdicts.ts'
 import type { Judged, LEVELS } from './verdicts.ts'
+import { randomOf } from './head.ts'
 
 const SHARED = fileURLToPath(new URL('../../../../shared/data/guard', import.meta.url))
 const MIN_OF_LANGUAGE = 20
@@ -130,4 +130,72 @@ function table(title: string, lines: readonly string[]): void {
     `\n**${title}**\n\n| | texts | \`high\` | \`balanced\` | \`low\` |\n| --- | --- | --- | --- | --- |`,
   )
   for (const one of lines) say(`| ${one} |`)
+}
+
+const DISGUISES_SEED = 99
+const NEEDLES = 300
+const MAX_NEEDLE = 1_500
+const MIN_DOCUMENT = 4_000
+const MAX_TYPOS = 3
+const LETTERS = 'abcdefghijklmnopqrstuvwxyz'
+
+/** Attacks of documents, each set at some line of the first nine tenths of a long harmless document. */
+function needles(attacks: readonly Row[], documents: readonly Row[]): Row[] {
+  const random = randomOf(DISGUISES_SEED)
+  const payloads = attacks.filter(({ ctx, text }) => isDocument(ctx) && text.length < MAX_NEEDLE)
+  const long = documents.filter(({ ctx, text }) => isDocument(ctx) && text.length > MIN_DOCUMENT)
+  if (payloads.length === 0 || long.length === 0) return []
+  return Array.from({ length: NEEDLES }, () => {
+    const { text } = pick(long, random)
+    const payload = pick(payloads, random)
+    const end = text.indexOf('\n', Math.floor(random() * text.length * 0.9))
+    const at = end < 0 ? text.length : end
+    return { ...payload, text: `${text.slice(0, at)}\n${payload.text}\n${text.slice(at)}` }
+  })
+}
+
+/** Each attack of a document with so many harmless characters before and as many behind it, or half of them each. */
+function padded(attacks: readonly Row[], padding: string, length: number) {
+  const around = (before: number, after: number) =>
+    attacks.map((row) => ({
+      ...row,
+      text: [padding.slice(0, before), row.text, padding.slice(before, before + after)]
+        .filter((text) => text !== '')
+        .join('\n'),
+    }))
+  return {
+    before: around(length, 0),
+    after: around(0, length),
+    'half on each side': around(length / 2, length / 2),
+  }
+}
+
+/** Up to three words of 6 to 14 letters that have a concept, each with one letter more, fewer or different. */
+function mistyped(rows: readonly Row[], lexicon: Lexicon): Row[] {
+  const random = randomOf(DISGUISES_SEED)
+  return rows.map((row) => {
+    let left = MAX_TYPOS
+    const text = row.text.replace(/\b[a-z]{6,14}\b/gi, (word) => {
+      if (left === 0 || !hasConcept(word.toLowerCase(), lexicon)) return word
+      left--
+      const at = Math.floor(random() * 3)
+      const letter = LETTERS[Math.floor(random() * LETTERS.length)] ?? 'x'
+      const kind = random()
+      if (kind < 0.4) return word.slice(0, at) + letter + word.slice(at)
+      return word.slice(0, at) + (kind < 0.7 ? '' : letter) + word.slice(at + 1)
+    })
+    return { ...row, text }
+  })
+}
+
+function hasConcept(word: string, lexicon: Lexicon): boolean {
+  const tokens = new Tokens(1)
+  tokens.read(word, 0)
+  return lexicon.ofWord(word, 0, word.length, tokens.hashes[0] ?? 0).length > 0
+}
+
+const pick = <T>(list: readonly T[], random: () => number): T => {
+  const chosen = list[Math.floor(random() * list.length)]
+  if (chosen === undefined) throw new Error('there is nothing to pick from')
+  return chosen
 }

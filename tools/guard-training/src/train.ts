@@ -6,15 +6,18 @@ import {
   Typos,
   Vocabulary,
   WordClasses,
+  Features,
+  findHits,
+  normalize,
+  signatureIndex,
+  Tokens,
 } from '@remit/core/guard/internals'
 import type { View } from '@remit/core/guard/internals'
-import { exampler } from './examples.ts'
 import { randomOf, roundHead, trainHead } from './head.ts'
-import type { RoundedHead } from './head.ts'
+import type { RoundedHead, Example } from './head.ts'
 import { plant } from './plant.ts'
 import { isDocument, isEmbedded } from './rows.ts'
 import type { Row } from './rows.ts'
-import { vocabularyOf } from './vocabulary.ts'
 import { wordClassesOf } from './wordnet.ts'
 
 export interface Trained {
@@ -72,3 +75,52 @@ export const inParts = (row: Row): Row[] =>
     : partsOf(row.text).map(({ start, end }) => ({ ...row, text: row.text.slice(start, end) }))
 
 const present = <T>(values: readonly (T | null)[]): T[] => values.filter((value) => value !== null)
+
+const MAX_TEXT = 6_000
+const MAX_TOKENS = 600
+
+/** Makes examples of rows; rows without a token are none. */
+function exampler(lexicon: Lexicon, classes: WordClasses, repair: (view: View) => View) {
+  const tokens = new Tokens(MAX_TOKENS)
+  const features = new Features(lexicon, classes, MAX_TOKENS)
+  return (row: Row, asDocument = isDocument(row.ctx)): Example | null => {
+    const text = repair(normalize(row.text.slice(0, MAX_TEXT)).view).text
+    tokens.read(text, 0)
+    if (tokens.count === 0) return null
+    const hits = findHits(text, signatureIndex, asDocument ? 'document' : 'user')
+    features.extract(text, tokens, asDocument, hits)
+    const ends = features.ends.slice(0, tokens.count + 1)
+    const ids = features.ids.slice(0, ends[tokens.count])
+    const sentences = asDocument ? tokens.sentences.slice() : undefined
+    return { attack: row.label === 1, ids, ends, tokens: tokens.count, sentences }
+  }
+}
+
+const VOCABULARY_MAX_TEXT = 6_000
+const MAX_WORDS = 24_000
+
+/** True where words may be disguised; a disguised word must not enter the vocabulary. */
+const isDisguised = ({ source, category, label }: Row): boolean =>
+  source === 'neuralchemy' ||
+  category === 'encoded_payload' ||
+  (label === 1 && !source.startsWith('grammar-'))
+
+/** The words of the texts, but for the rare ones: misspellings, names and ciphers. */
+function vocabularyOf(rows: readonly Row[]): string {
+  const counts = new Map<string, number>()
+  for (const row of rows) {
+    if (isDisguised(row)) continue
+    const { text } = row
+    const words = normalize(text.slice(0, VOCABULARY_MAX_TEXT)).view.text.match(
+      /(?<![a-z])[a-z]{3,18}(?![a-z])/g,
+    )
+    for (const word of new Set(words)) counts.set(word, (counts.get(word) ?? 0) + 1)
+  }
+  return Array.from(counts)
+    .filter(([word, count]) => count >= (word.length === 3 ? 20 : 3))
+    .toSorted(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
+    .slice(0, MAX_WORDS)
+    .map(([word]) => word)
+    .toSorted()
+    .join('\n')
+}

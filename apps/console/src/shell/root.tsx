@@ -1,12 +1,27 @@
-import { Suspense, useEffect } from 'react'
-import { useLocation } from '@tanstack/react-router'
-import { useSession } from '../api/session.ts'
+import { Suspense, useEffect, useState, lazy, useEffectEvent, useRef } from 'react'
+import { useLocation, useNavigate, Link } from '@tanstack/react-router'
+import { RemitError } from '@remit/contract/client'
+import { useMutation, useQueryClient, useQuery } from '@tanstack/react-query'
+import { Dialog } from '@base-ui/react/dialog'
+import { Menu, Search, BookOpen, Keyboard, LogOut } from 'lucide-react'
+import { useSession, sessionQuery, signInWithKey, useCan, signOut } from '../api/session.ts'
 import { t } from '../texts.ts'
 import { Page } from '../ui/layout.tsx'
-import { Failure, Skeleton } from '../ui/states.tsx'
-import { Login } from './login.tsx'
-import { pageAt } from './pages.ts'
-import { Shell } from './shell.tsx'
+import { Failure, Skeleton, Code, Note } from '../ui/states.tsx'
+import { pageAt, isShown, PAGES } from './pages.ts'
+import { messageOf } from '../api/client.ts'
+import icon from '../icon.svg'
+import { Button, buttonClass } from '../ui/button.tsx'
+import { Input, Checkbox } from '../ui/field.tsx'
+import styles from './shell.module.css'
+import { followEvents, useEvents } from '../api/events.ts'
+import { notifyOf, wantsNotifications } from '../api/notifications.ts'
+import ui from '../ui/ui.module.css'
+import { useNow, Literal } from '../ui/values.tsx'
+import { CurrentPage } from './current-page.tsx'
+import { Modal } from '../ui/modal.tsx'
+import { setShortcuts, useShortcuts } from '../ui/preferences.ts'
+import { pendingQuery } from '../pages/approvals/queries.ts'
 
 export function Root() {
   return (
@@ -35,3 +50,430 @@ export const Broken = ({ error, reset }: { error: unknown; reset: () => void }) 
     <Failure error={error} onRetry={reset} />
   </Page>
 )
+
+/** Shown in the place of any page without a session; the address stays. */
+function Login() {
+  const { login } = useSession()
+  const query = new URLSearchParams({
+    next: location.pathname + location.search,
+    ...(asksAgain() && { prompt: 'login' }),
+  })
+  return (
+    <main className={styles['signIn']}>
+      <div className={styles['signInCard']}>
+        <img src={icon} alt="" />
+        <h1>{t.login.title}</h1>
+        {login.oidc && (
+          <a
+            data-wide
+            className={buttonClass('primary')}
+            href={`/console/login?${query.toString()}`}
+          >
+            {t.login.with(login.oidc.label)}
+          </a>
+        )}
+        {login.organizations && (
+          <OrganizationForm given={query} isOnly={!login.oidc && !login.key} />
+        )}
+        {(login.oidc ?? login.organizations) && login.key && (
+          <div className={styles['or']}>{t.login.or}</div>
+        )}
+        {login.key && <KeyForm />}
+        {!login.key && !login.oidc && !login.organizations && (
+          <Note tone="wait">{t.login.noMethod}</Note>
+        )}
+      </div>
+    </main>
+  )
+}
+
+function OrganizationForm({ given, isOnly }: { given: URLSearchParams; isOnly: boolean }) {
+  const [organization, setOrganization] = useState('')
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        const query = new URLSearchParams([...given, ['organization', organization.trim()]])
+        // `form-action` of the policy also holds for the redirect to the provider.
+        location.assign(`/console/login?${query.toString()}`)
+      }}
+    >
+      <Input
+        label={t.login.organization}
+        hint={t.login.organizationHint}
+        required
+        autoFocus={isOnly}
+        value={organization}
+        onValue={setOrganization}
+      />
+      <Button data-wide tone={isOnly ? 'primary' : undefined} type="submit">
+        {t.login.continue}
+      </Button>
+    </form>
+  )
+}
+
+function KeyForm() {
+  const [key, setKey] = useState('')
+  const client = useQueryClient()
+  const signIn = useMutation({
+    mutationFn: () => signInWithKey(key.trim()),
+    onSuccess: async () => {
+      setKey('')
+      client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
+      await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
+    },
+  })
+  const { error } = signIn
+  const isRefused = error instanceof RemitError && error.status === 401
+  return (
+    <>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          signIn.mutate()
+        }}
+      >
+        <Input
+          label={t.login.key}
+          type="password"
+          mono
+          autoFocus
+          required
+          placeholder={t.login.keyPlaceholder}
+          value={key}
+          onValue={setKey}
+          hint={t.login.keyHint}
+          fault={error ? (isRefused ? t.login.refused : messageOf(error)) : undefined}
+        />
+        <Button data-wide tone="primary" type="submit" disabled={signIn.isPending}>
+          {t.login.signIn}
+        </Button>
+      </form>
+      <p>{t.login.findKey}</p>
+      <Code label={t.common.command}>remit key create --role admin</Code>
+    </>
+  )
+}
+
+const SearchDialog = lazy(async () => ({ default: (await import('./search.tsx')).SearchDialog }))
+
+/** The frame of a session: navigation, the page, one stream of events. */
+function Shell() {
+  useEventStream()
+  useQueueFirst()
+  useApprovalNotices()
+  useEffect(() => setAskAgain(false), [])
+  const { pathname } = useLocation()
+  const main = useRef<HTMLElement>(null)
+  const [isHelpOpen, setHelpOpen] = useState(false)
+  const [isSearchOpen, setSearchOpen] = useState(false)
+  useSearchKey(() => setSearchOpen(true))
+  const menu = { onHelp: () => setHelpOpen(true), onSearch: () => setSearchOpen(true) }
+  return (
+    <div className={styles['frame']}>
+      <a
+        href="#content"
+        className={styles['skip']}
+        onClick={(event) => {
+          event.preventDefault()
+          main.current?.focus()
+        }}
+      >
+        {t.shell.skip}
+      </a>
+      <TopBar key={pathname} {...menu} />
+      <Sidebar {...menu} />
+      <main id="content" ref={main} tabIndex={-1} className={styles['main']}>
+        <LicenseNote />
+        <CurrentPage />
+      </main>
+      <ShortcutsDialog isOpen={isHelpOpen} setOpen={setHelpOpen} />
+      {isSearchOpen && (
+        <Suspense fallback={null}>
+          <SearchDialog onClose={() => setSearchOpen(false)} />
+        </Suspense>
+      )}
+    </div>
+  )
+}
+
+/** Shown to administrators from 30 days before the expiry. */
+function LicenseNote() {
+  const { license } = useSession()
+  const now = useNow(3_600_000)
+  if (!license || Date.parse(license.expires_at) - now > NOTICE_MS) return null
+  const dates = [license.expires_at, license.grace_ends_at].map((at) => at.slice(0, 10))
+  const [expires = '', graceEnds = ''] = dates
+  return now < Date.parse(license.expires_at) ? (
+    <Note tone="wait">{t.shell.licenseExpires(expires, graceEnds)}</Note>
+  ) : (
+    <Note tone="deny">{t.shell.licenseExpired(expires, graceEnds)}</Note>
+  )
+}
+
+const NOTICE_MS = 30 * 86_400_000
+
+/** Ctrl+K or ⌘K, anywhere: a key with a modifier takes nothing from speech input. */
+function useSearchKey(open: () => void): void {
+  const onOpen = useEffectEvent(open)
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== 'k' || event.altKey || event.shiftKey) return
+      if (!event.ctrlKey && !event.metaKey) return
+      event.preventDefault()
+      onOpen()
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [])
+}
+
+function TopBar(menu: MenuProps) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <div className={styles['topbar']}>
+      <Button tone="quiet" icon aria-label={t.shell.menu} onClick={() => setOpen(true)}>
+        <Menu aria-hidden />
+      </Button>
+      <Brand />
+      <Button tone="quiet" icon aria-label={t.search.title} onClick={menu.onSearch}>
+        <Search aria-hidden />
+      </Button>
+      <Dialog.Root open={isOpen} onOpenChange={setOpen}>
+        <Dialog.Portal>
+          <Dialog.Backdrop className={ui['backdrop']} />
+          <Dialog.Popup className={styles['drawer']} aria-label={t.shell.menu}>
+            <Sidebar {...menu} />
+          </Dialog.Popup>
+        </Dialog.Portal>
+      </Dialog.Root>
+    </div>
+  )
+}
+
+/** Notifications of new requests, for a person who has asked for them and does not look at the list. */
+function useApprovalNotices(): void {
+  const { pathname } = useLocation()
+  const navigate = useNavigate()
+  useEvents(({ kind, data }) => {
+    const { id } = (data?.['approval'] ?? {}) as { readonly id?: string }
+    if (kind !== 'approval.requested' || id === undefined || !wantsNotifications()) return
+    if (document.hasFocus() && pathname.startsWith('/approvals')) return
+    // Without the request there is nothing to tell; the list shows it.
+    notifyOf(id, () => void navigate({ to: '/approvals/$id', params: { id } })).catch(
+      () => undefined,
+    )
+  })
+}
+
+/** People who only decide approvals start at those that wait. */
+function useQueueFirst(): void {
+  const { principal } = useSession()
+  const { pathname } = useLocation()
+  const navigate = useNavigate()
+  const isStart = useRef(pathname === '/')
+  const isApprover = principal?.role === 'approver'
+  useEffect(() => {
+    if (isStart.current && isApprover) void navigate({ to: '/approvals', replace: true })
+    isStart.current = false
+  }, [isApprover, navigate])
+}
+
+function useEventStream(): void {
+  const can = useCan()
+  const { principal } = useSession()
+  const feed = can('GET /v1/ledger/events')
+    ? 'ledger'
+    : can('GET /v1/approvals/events')
+      ? 'approvals'
+      : null
+  const id = principal?.id
+  useEffect(() => (feed && id !== undefined ? followEvents(feed) : undefined), [feed, id])
+}
+
+/** Lists with shortcuts of a single key have this mark. */
+const isInList = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.closest('[data-shortcuts]') !== null
+
+interface ShortcutsProps {
+  readonly isOpen: boolean
+  readonly setOpen: (isOpen: boolean) => void
+}
+
+/** The list of shortcuts; `?` opens it where the other shortcuts act, and the menu does anywhere. */
+function ShortcutsDialog({ isOpen, setOpen }: ShortcutsProps) {
+  const isOn = useShortcuts()
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (isOn && event.key === '?' && isInList(event.target)) setOpen(true)
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [isOn, setOpen])
+  return (
+    <Modal title={t.shortcuts.title} isOpen={isOpen} onClose={() => setOpen(false)}>
+      <h3>{t.shortcuts.anywhere}</h3>
+      <Keys rows={[['Ctrl K', t.shortcuts.search]]} />
+      <h3>{t.shortcuts.lists}</h3>
+      <Keys
+        rows={[
+          ['j', t.shortcuts.next],
+          ['k', t.shortcuts.previous],
+          ['a', t.shortcuts.approve],
+          ['r', t.shortcuts.reject],
+          ['?', t.shortcuts.help],
+        ]}
+      />
+      <Checkbox
+        label={t.shortcuts.switch}
+        hint={t.shortcuts.switchHint}
+        isOn={isOn}
+        onToggle={setShortcuts}
+      />
+    </Modal>
+  )
+}
+
+const Keys = ({ rows }: { rows: readonly (readonly [string, string])[] }) => (
+  <dl className={styles['keys']}>
+    {rows.map(([key, text]) => (
+      <KeyRow key={key} name={key} text={text} />
+    ))}
+  </dl>
+)
+
+const KeyRow = ({ name, text }: { name: string; text: string }) => (
+  <>
+    <dt>
+      <kbd>{name}</kbd>
+    </dt>
+    <dd>{text}</dd>
+  </>
+)
+
+const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent)
+
+function Brand() {
+  const { organization, evaluation } = useSession()
+  return (
+    <div className={styles['brand']}>
+      <img src={icon} alt="" />
+      <div>
+        <strong>{t.product}</strong>
+        <span className={styles['org']} title={evaluation ? t.shell.evaluationText : undefined}>
+          <Literal>{organization?.name ?? ''}</Literal>
+          {organization && ` · ${evaluation ? t.shell.evaluation : organization.plan}`}
+        </span>
+      </div>
+    </div>
+  )
+}
+
+interface MenuProps {
+  readonly onHelp: () => void
+  readonly onSearch: () => void
+}
+
+function Sidebar({ onHelp, onSearch }: MenuProps) {
+  const can = useCan()
+  const { principal } = useSession()
+  return (
+    <div className={styles['side']}>
+      <Brand />
+      <button type="button" className={styles['search']} onClick={onSearch}>
+        <Search aria-hidden />
+        {t.search.title}
+        <kbd>{isMac ? '⌘K' : 'Ctrl K'}</kbd>
+      </button>
+      <nav className={styles['links']} aria-label={t.shell.navigation}>
+        {PAGES.filter((page) => isShown(page, can)).map(({ to, label, icon: Icon }) => (
+          <Link key={to} to={to} activeOptions={{ exact: to === '/', includeSearch: false }}>
+            <Icon aria-hidden />
+            {label}
+            {to === '/approvals' && <PendingCount />}
+          </Link>
+        ))}
+      </nav>
+      <div className={styles['foot']}>
+        <a href="/docs" target="_blank" rel="noreferrer">
+          <BookOpen aria-hidden />
+          {t.shell.docs}
+        </a>
+        <button type="button" onClick={onHelp}>
+          <Keyboard aria-hidden />
+          {t.shell.shortcuts}
+        </button>
+        <SignOut />
+        {principal && (
+          <div className={styles['who']} role="group" aria-label={t.settings.about.signedInAs}>
+            <span>
+              <Literal>{principal.email ?? principal.name ?? principal.id}</Literal>
+            </span>
+            <span>{principal.role}</span>
+          </div>
+        )}
+      </div>
+    </div>
+  )
+}
+
+function PendingCount() {
+  const { data, refetch } = useQuery(pendingQuery)
+  useEvents(({ kind }) => {
+    if (kind.startsWith('approval.')) void refetch()
+  })
+  const n = data?.data.length ?? 0
+  if (n === 0) return null
+  const more = data?.next_cursor === null ? '' : '+'
+  return (
+    <span className={styles['count']} aria-label={t.shell.pending(n)}>
+      {n}
+      {more}
+    </span>
+  )
+}
+
+function SignOut() {
+  const client = useQueryClient()
+  const leave = useMutation({
+    mutationFn: signOut,
+    onSuccess: (provider) => {
+      if (provider === null) setAskAgain(true)
+      else location.assign(provider)
+    },
+    onSettled: async () => {
+      await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
+      client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
+    },
+  })
+  return (
+    <button type="button" onClick={() => leave.mutate()}>
+      <LogOut aria-hidden />
+      {t.shell.signOut}
+    </button>
+  )
+}
+
+const NAME = 'remit.console.ask-again'
+
+/**
+ * Remembers until the next sign-in whether the identity provider must ask who it is: after a sign-out
+ * that the provider does not know of, it would sign in the same person without a question.
+ */
+function setAskAgain(isOn: boolean): void {
+  try {
+    if (isOn) sessionStorage.setItem(NAME, 'on')
+    else sessionStorage.removeItem(NAME)
+  } catch {
+    // Without storage, a person can still ask for it: /console/login?prompt=login.
+  }
+}
+
+function asksAgain(): boolean {
+  try {
+    return sessionStorage.getItem(NAME) !== null
+  } catch {
+    return false
+  }
+}

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import { RemitError } from '@remit/contract/client'
-import { createGate } from '@remit/sdk'
-import type { Allow, Gate, ToolCall, Verdict } from '@remit/sdk'
+import { createGate, toolMessage } from '@remit/sdk'
+import type { Allow, Gate, ToolCall, Verdict, Deny, Pending, Outcome } from '@remit/sdk'
 import { CODES, errorAnswer, notification, resultAnswer, toolError } from '../rpc/answers.ts'
 import { isMembers } from '../rpc/members.ts'
-import type { Members } from '../rpc/members.ts'
-import { NotAMessage } from '../rpc/message.ts'
-import type { Message, Request } from '../rpc/message.ts'
+import type { Members, Id } from '../rpc/members.ts'
+import { NotAMessage, readUpstream } from '../rpc/message.ts'
+import type { Message, Request, Response } from '../rpc/message.ts'
 import {
   abilitiesIn,
   eraOf,
@@ -17,15 +18,14 @@ import {
 } from '../rpc/protocol.ts'
 import type { Abilities, Era } from '../rpc/protocol.ts'
 import type { Coaz } from '../mapping/coaz.ts'
-import type { Governed } from './governed.ts'
+import type { Governed, Settings } from './governed.ts'
 import { callOf, forwardedBytes, mapped, questionOf } from './question.ts'
 import type { GatewayInput, Question } from './question.ts'
 import { withoutRetry } from './request-state.ts'
-import type { Exchange } from './exchange.ts'
-import { Forwarder, readResponse } from './forward.ts'
-import { Running } from './running.ts'
+import { Running, taskIdOf, taskOutcome } from './running.ts'
 import { Tasks } from './tasks.ts'
-import { approvalPage, denied, stillPending } from './verdicts.ts'
+import { checkText, textsOf, textsOfError, textsOfOther } from '../guard/results.ts'
+import { SessionFindings } from '../guard/session-findings.ts'
 
 /** Identity of a session. */
 export interface SessionOptions {
@@ -289,4 +289,197 @@ export class Session {
   async #ownTask(method: string, taskId: unknown): Promise<Members | null | undefined> {
     return method === 'tasks/get' ? this.#tasks?.get(taskId) : this.#tasks?.cancel(taskId)
   }
+}
+
+/** A request that was not forwarded. */
+interface Refused {
+  readonly id: Id
+  readonly era: Era
+  readonly method: Question['method']
+}
+
+const DOWN = new Set(['remit_unavailable', 'remit_refused'])
+
+/** The response to a denied request. Only a tool result has a place for the model to read. */
+function denied({ id, era, method }: Refused, verdict: Deny, deny: Settings['deny']): string {
+  const text = toolMessage(verdict)
+  if (DOWN.has(verdict.reason)) return errorAnswer(id, CODES.internal, text)
+  if (method === 'tools/call' && deny === 'result') return toolError(id, era, text)
+  const data = { reason: verdict.reason, decision_id: verdict.decisionId }
+  return errorAnswer(id, CODES.denied, text, data)
+}
+
+/** The response to a request that waited for an approval in vain. */
+function stillPending({ id, era, method }: Refused, verdict: Pending): string {
+  const text = `${toolMessage(verdict)} Call again with the same arguments after the approval.`
+  if (method === 'tools/call') return toolError(id, era, text)
+  const data = { reason: 'approval_required', approval_id: verdict.approvalId }
+  return errorAnswer(id, CODES.denied, text, data)
+}
+
+/** Asks the client to open the page of the approval. The vote is cast there, never by the client. */
+function approvalPage(
+  { id, era }: Refused,
+  { approvalId, message }: Pending,
+  url: string,
+  requestState: string,
+): string {
+  const elicitation = { mode: 'url', elicitationId: approvalId, url, message }
+  if (era === 'legacy')
+    return errorAnswer(id, CODES.urlElicitationRequired, message, { elicitations: [elicitation] })
+  const inputRequests = { approval: { method: 'elicitation/create', params: elicitation } }
+  return resultAnswer(id, era, { resultType: 'input_required', inputRequests, requestState })
+}
+
+/** Methods without a decision whose results have texts for a model. */
+const READ = new Set(['initialize', 'server/discover', 'tasks/get', 'tasks/cancel', 'tasks/result'])
+
+/** Outcomes that are reported behind responses; beyond them, a call waits. */
+const MAX_SETTLING = 64
+
+interface Sender {
+  readonly governed: Governed
+  readonly gate: Gate
+  readonly sessionId: string
+  readonly running: Running
+}
+
+/** Sends allowed requests to the upstream, reports their outcomes, and has the guard read the results. */
+class Forwarder {
+  readonly findings = new SessionFindings()
+  readonly #sender: Sender
+  readonly #settling = new Set<Promise<unknown>>()
+
+  constructor(sender: Sender) {
+    this.#sender = sender
+  }
+
+  /** Resolves when the outcomes of all calls are reported. */
+  async settled(): Promise<void> {
+    while (this.#settling.size > 0) await Promise.all(this.#settling)
+  }
+
+  /** The allow of an earlier request that this one continues: the upstream had asked for input. */
+  continued(state: unknown, call: string): Allow | null {
+    return this.#sender.running.takeInput(state, call)
+  }
+
+  /** Sends an allowed request to the upstream and reports its outcome. */
+  async send(
+    bytes: Buffer,
+    question: Question,
+    allow: Allow,
+    call: string,
+    exchange: Exchange,
+  ): Promise<Buffer | string> {
+    let response: Response
+    try {
+      response = readResponse(await exchange.call(bytes))
+    } catch (error) {
+      // Nobody knows whether the upstream carried it out.
+      await this.#settle(allow, { outcome: 'unknown' })
+      throw error
+    }
+    const { result, error } = response
+    if (result === null) {
+      await this.#settle(allow, { outcome: 'failure' })
+      return this.#checked(
+        response,
+        () => textsOfError(error ?? {}),
+        (message) => errorAnswer(response.id, CODES.denied, message),
+      )
+    }
+    const taskId = taskIdOf(result)
+    if (taskId !== null) this.#sender.running.keepTask(taskId, allow)
+    else if (result['resultType'] === 'input_required') {
+      const state = result['requestState']
+      if (typeof state === 'string') this.#sender.running.keepInput(state, call, allow)
+    } else
+      await this.#settle(allow, { outcome: result['isError'] === true ? 'failure' : 'success' })
+    return this.#checked(
+      response,
+      () => textsOf(result),
+      (message) =>
+        question.type === 'tool'
+          ? toolError(response.id, 'resultType' in result ? 'modern' : 'legacy', message)
+          : errorAnswer(response.id, CODES.denied, message),
+    )
+  }
+
+  /** The response to a request that was not decided, after the guard has read what a model may read of it. */
+  async read(method: string, bytes: Buffer): Promise<Buffer | string> {
+    if (!READ.has(method)) return bytes
+    const response = readResponse(bytes)
+    return this.#checked(
+      response,
+      () => textsOfOther(method, response.result ?? {}),
+      (message) => errorAnswer(response.id, CODES.denied, message),
+    )
+  }
+
+  /** The response, after the guard has noted its text or while it does. */
+  async #checked(
+    response: Response,
+    textOf: () => string,
+    withheld: (message: string) => string,
+  ): Promise<Buffer | string> {
+    const { governed, sessionId } = this.#sender
+    const { settings, client, agentId, warn } = governed
+    if (settings.results === 'off') return response.bytes
+    // A call may run for longer than the credential of its request is valid.
+    const check = () =>
+      governed.afterwards(() => checkText(textOf, { client, agentId, sessionId, warn }))
+    if (settings.results === 'note') {
+      void this.findings.add(afterResponse(check))
+      return response.bytes
+    }
+    const finding = await this.findings.add(check())
+    if (finding?.action !== 'block') return response.bytes
+    return withheld(`Withheld by the guard of Remit (${finding.reasons.join(', ')}).`)
+  }
+
+  /** Reports the outcome of a call that the upstream made a task of. */
+  settleTask(method: string, taskId: unknown, bytes: Buffer): void {
+    const { result } = readResponse(bytes)
+    const outcome = isMembers(result) ? taskOutcome(method, result) : null
+    const allow = outcome === null ? null : this.#sender.running.takeTask(taskId)
+    if (allow && outcome !== null) void this.#settle(allow, { outcome })
+  }
+
+  /** Reports an outcome behind the response. Waits only where reports pile up. */
+  async #settle(allow: Allow, outcome: Outcome): Promise<void> {
+    const { gate, governed } = this.#sender
+    const report = governed
+      .afterwards(() => afterResponse(() => gate.settle(allow, outcome)))
+      .finally(() => this.#settling.delete(report))
+    this.#settling.add(report)
+    if (this.#settling.size > MAX_SETTLING) await Promise.race(this.#settling)
+  }
+}
+
+/** Starts work once the response is written, which happens in this turn of the event loop. */
+async function afterResponse<T>(work: () => Promise<T>): Promise<T> {
+  await setImmediate()
+  return work()
+}
+
+function readResponse(bytes: Buffer): Response {
+  const message = readUpstream(bytes)
+  if (message.kind !== 'response') throw new Error('The upstream sent no response.')
+  return message
+}
+
+/** One request of a client on its way: how it reaches the upstream, and what happens meanwhile. */
+interface Exchange {
+  /** Aborted when the client cancels the request, which ends a call that has begun. */
+  readonly signal: AbortSignal
+  /** Aborted when nobody can receive the response any more. A call that has begun goes on. */
+  readonly gone: AbortSignal
+  /**
+   * Sends a request to the upstream, and resolves with the bytes of its response. It ends with `signal`: that of
+   * the exchange unless a call goes on after it.
+   */
+  readonly call: (bytes: Buffer, signal?: AbortSignal) => Promise<Buffer>
+  /** Sends a notification to the client, such as the progress of an approval. */
+  readonly notify: (text: string) => void
 }

@@ -3,11 +3,10 @@ import { CODES } from '../rpc/answers.ts'
 import { isMembers } from '../rpc/members.ts'
 import type { Members } from '../rpc/members.ts'
 import { readUpstream } from '../rpc/message.ts'
-import type { Message, Request, Response } from '../rpc/message.ts'
-import { META_KEYS, metaOf } from '../rpc/protocol.ts'
+import type { Message, Request, Response, Notification } from '../rpc/message.ts'
+import { META_KEYS, metaOf, SUBSCRIPTION_ID } from '../rpc/protocol.ts'
 import { Refused } from '../upstream/connection.ts'
 import type { Connection, Outgoing } from '../upstream/connection.ts'
-import { callOf, HeldCall } from './held-call.ts'
 import {
   failureOf,
   isAsk,
@@ -22,7 +21,6 @@ import {
   sharedCapabilities,
   withoutEnvelope,
 } from './messages.ts'
-import { Subscriptions } from './subscriptions.ts'
 
 const HELD = 'remit-held.'
 const AGAIN = 'remit-again.'
@@ -296,4 +294,119 @@ function pagesIn({ code, data }: Members): Members[] | null {
   if (code !== CODES.urlElicitationRequired || !isMembers(data)) return null
   const { elicitations } = data
   return Array.isArray(elicitations) ? (elicitations as unknown[]).filter(isMembers) : null
+}
+
+/** The end of a call, or what the server asks before. */
+type Step = { readonly response: Response } | { readonly asks: readonly Request[] }
+
+/** A call that a server of 2025-11-25 carries out, while its client comes and goes with answers. */
+class HeldCall {
+  /** Method, target and arguments: an answer belongs to the same call. */
+  readonly call: string
+  readonly controller = new AbortController()
+  /** The newest request of the client about this call. */
+  outgoing: Outgoing
+  /** The questions that the client was asked, by key. */
+  readonly asked = new Map<string, Request>()
+  readonly #response: Promise<Response>
+  #asks: Request[] = []
+  #woken = Promise.withResolvers<void>()
+
+  constructor(outgoing: Outgoing, run: (held: HeldCall) => Promise<Response>) {
+    this.call = callOf(outgoing.request)
+    this.outgoing = outgoing
+    this.#response = run(this)
+    // It may end while nobody waits.
+    this.#response.catch(() => undefined)
+  }
+
+  ask(request: Request): void {
+    this.#asks.push(request)
+    this.#woken.resolve()
+  }
+
+  /** Resolves with the response, or with what the server asks. */
+  async next(): Promise<Step> {
+    const ended = this.#response.then((response) => ({ response }))
+    const asked = this.#woken.promise.then(() => null)
+    const step = await Promise.race([ended, asked])
+    if (step) return step
+    this.#woken = Promise.withResolvers()
+    return { asks: this.#asks.splice(0) }
+  }
+}
+
+/** Identifies the call of a request, without what differs between its attempts. Pure. */
+function callOf({ method, params }: Request): string {
+  const { _meta: _, requestState: __, inputResponses: ___, ...call }: Members = params
+  return JSON.stringify([method, call])
+}
+
+const UPDATED = 'notifications/resources/updated'
+const CHANGES: Readonly<Record<string, string>> = {
+  'notifications/tools/list_changed': 'toolsListChanged',
+  'notifications/prompts/list_changed': 'promptsListChanged',
+  'notifications/resources/list_changed': 'resourcesListChanged',
+}
+
+interface Subscription {
+  readonly outgoing: Outgoing
+  readonly filter: Members
+  readonly uris: readonly string[]
+}
+
+/** Streams of `subscriptions/listen` over a session of 2025-11-25, which subscribes to resources one by one. */
+class Subscriptions {
+  readonly #ask: (method: string, params: Members) => Promise<unknown>
+  readonly #open = new Set<Subscription>()
+
+  constructor(ask: (method: string, params: Members) => Promise<unknown>) {
+    this.#ask = ask
+  }
+
+  /** Opens a stream. Resolves when the client ends it. */
+  async open(outgoing: Outgoing): Promise<Response> {
+    const { request, signal } = outgoing
+    const { notifications } = request.params
+    const filter = isMembers(notifications) ? notifications : {}
+    const { resourceSubscriptions } = filter
+    const uris = Array.isArray(resourceSubscriptions) ? resourceSubscriptions.map(String) : []
+    for (const uri of uris) if (!this.#isUsed(uri)) await this.#ask('resources/subscribe', { uri })
+    const subscription = { outgoing, filter, uris }
+    this.#open.add(subscription)
+    const ended = new Promise<void>((resolve) => {
+      signal.addEventListener('abort', () => resolve(), { once: true })
+    })
+    const acknowledged = 'notifications/subscriptions/acknowledged'
+    this.#tell(outgoing, notificationOf(acknowledged, { notifications: filter }))
+    if (!signal.aborted) await ended
+    this.#open.delete(subscription)
+    for (const uri of uris)
+      if (!this.#isUsed(uri))
+        await this.#ask('resources/unsubscribe', { uri }).catch(() => undefined)
+    return resultOf(request.id, {
+      resultType: 'complete',
+      _meta: { [SUBSCRIPTION_ID]: request.id },
+    })
+  }
+
+  /** Tells a change to the streams that want it. */
+  tell(message: Notification): void {
+    const { method, params } = message
+    const isWanted = ({ filter, uris }: Subscription) =>
+      method === UPDATED
+        ? uris.includes(String(params['uri']))
+        : filter[CHANGES[method] ?? ''] === true
+    for (const subscription of this.#open)
+      if (isWanted(subscription)) this.#tell(subscription.outgoing, message)
+  }
+
+  #tell({ request, message }: Outgoing, { method, params }: Notification): void {
+    const meta = { ...metaOf(params), [SUBSCRIPTION_ID]: request.id }
+    message(notificationOf(method, { ...params, _meta: meta }))
+  }
+
+  #isUsed(uri: string): boolean {
+    return [...this.#open].some(({ uris }) => uris.includes(uri))
+  }
 }

@@ -1,15 +1,17 @@
 import type { ClientRequestArgs, IncomingMessage } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { urlToHttpOptions } from 'node:url'
+import { StringDecoder } from 'node:string_decoder'
+import { bodyOf, send } from '@remit/sdk/node'
+import { createParser } from 'eventsource-parser'
+import type { ParseError } from 'eventsource-parser'
 import { keyOf } from '../rpc/members.ts'
 import { NotAMessage, readUpstream } from '../rpc/message.ts'
 import type { Message, Notification, Request, Response } from '../rpc/message.ts'
 import { MAX_MESSAGE_BYTES, UpstreamGone } from '../stdio/upstream.ts'
 import { Refused } from './connection.ts'
 import type { Connection, OpenStream, Outgoing } from './connection.ts'
-import { readEventStream } from './events.ts'
 import { headersOf, mediaTypeOf, PROTOCOL_VERSION, SESSION_ID } from './headers.ts'
-import { bodyOf, send } from '@remit/sdk/node'
 
 export interface RemoteOptions {
   readonly url: URL
@@ -245,4 +247,37 @@ const textOf = (error: unknown): string => (error instanceof Error ? error.messa
 function gone(error: unknown): never {
   if (error instanceof Error && error.name === 'AbortError') throw error
   throw new UpstreamGone(`The server is not available: ${textOf(error)}.`)
+}
+
+/** An event of a stream; `retry` asks for milliseconds before a new connection. */
+interface StreamEvent {
+  readonly id: string | undefined
+  readonly data: string
+}
+
+interface StreamReader {
+  readonly event: (event: StreamEvent) => void
+  readonly retry: (ms: number) => void
+}
+
+/** Reads server-sent events until the stream ends. Rejects where an event has more than `maxBytes`. */
+async function readEventStream(
+  stream: AsyncIterable<Buffer>,
+  maxBytes: number,
+  { event, retry }: StreamReader,
+): Promise<void> {
+  let failure: ParseError | null = null
+  const parser = createParser({
+    maxBufferSize: maxBytes,
+    onEvent: ({ id, data }) => event({ id, data }),
+    onRetry: retry,
+    onError(error) {
+      if (error.type === 'max-buffer-size-exceeded') failure = error
+    },
+  })
+  const decoder = new StringDecoder('utf8')
+  for await (const part of stream) {
+    parser.feed(decoder.write(part))
+    if (failure) throw failure as ParseError
+  }
 }

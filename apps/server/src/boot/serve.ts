@@ -1,18 +1,25 @@
+import { randomUUID } from 'node:crypto'
 import { Periodic } from '@remit/core/base'
+import { waitingApp } from '@remit/core/server'
 import type { Remit } from '@remit/core/server'
+import { isUnavailable, unavailable } from '@remit/core/db'
+import { isLoopback, listKeys } from '@remit/core/keys'
+import { findOrganization, organizationPage } from '@remit/core/orgs'
+import type { WaitOptions } from '@remit/core/db/open'
+import { problemResponse } from '@remit/core/http'
 import { boot } from './boot.ts'
-import type { BootOptions } from './boot.ts'
+import type { BootOptions, Booted, Waiting } from './boot.ts'
 import { bootstrap } from './bootstrap.ts'
-import { FrontDoor } from './front-door.ts'
 import type { FirstKey } from './bootstrap.ts'
 import { ignoredNames } from '../settings/config.ts'
 import type { Config } from '../settings/config.ts'
-import { loginLink } from './login-link.ts'
 import { foreignLedgers } from '../settings/ledger-key.ts'
 import { metricsSettings, telemetrySettings } from '../settings/telemetry.ts'
 import { readJudgesFile } from '../settings/judges-file.ts'
 import { listen } from './listen.ts'
 import type { Listener, ListenOptions } from './listen.ts'
+import { VERSION } from '../settings/version.ts'
+import { migrationsOf } from './tables.ts'
 
 export interface RunningServer {
   readonly url: string
@@ -125,5 +132,89 @@ export async function createServer(
   } catch (error) {
     await close()
     throw error
+  }
+}
+
+/**
+ * Returns a link that signs in to the console once, with the oldest admin key of the first
+ * organization. Null except in evaluation on this machine alone, without a public address.
+ */
+async function loginLink(booted: Booted, url: string): Promise<string | null> {
+  try {
+    return await createLink(booted, url)
+  } catch (error) {
+    // On a cluster, the node of that organization may be lost; the server serves the others.
+    if (isUnavailable(error)) return null
+    throw error
+  }
+}
+
+async function createLink({ config, db, remit }: Booted, url: string): Promise<string | null> {
+  const isLocal = config.REMIT_BASE_URL === undefined && isLoopback(config.REMIT_HOST)
+  if (!config.REMIT_EVALUATION || !isLocal) return null
+  const { REMIT_BOOTSTRAP_ORG: name } = config
+  const named = name === undefined ? undefined : await findOrganization(db, name)
+  const organization = named ?? (await organizationPage(db, 1)).rows[0]
+  if (!organization) return null
+  const keys = await listKeys(db, organization.id)
+  const key = keys.find(({ role, revoked_at }) => role === 'admin' && revoked_at === null)
+  return key ? url + remit.loginPath({ orgId: organization.id, keyId: key.id }) : null
+}
+
+type App = Pick<Remit['app'], 'fetch'>
+
+/**
+ * The port of the server. It opens when the product serves, or earlier, when migrations are pending
+ * (`REMIT_MIGRATE=check`): orchestrators then see a live server that is not ready.
+ */
+class FrontDoor {
+  readonly #options: ListenOptions
+  #app: App | null = null
+  #listener: Listener | null = null
+
+  constructor(options: ListenOptions) {
+    this.#options = options
+  }
+
+  /** Opens the port unless it is open: every answer is 503 until `serve`. */
+  async open(): Promise<void> {
+    if (this.#listener) return
+    await this.serve({
+      fetch: () => problemResponse(unavailable('database_unavailable'), randomUUID()),
+    })
+  }
+
+  /** Serves `app` from now on. */
+  async serve(app: App): Promise<Listener> {
+    this.#app = app
+    const current: App['fetch'] = (...request) => (this.#app ?? app).fetch(...request)
+    return (this.#listener ??= await listen({ fetch: current }, this.#options))
+  }
+
+  /** Returns how to wait for migrations: not ready, with the reason in the log. */
+  wait(signal: AbortSignal): (waiting: Waiting) => WaitOptions {
+    return ({ config, db, entitlement, log, warnings }) => ({
+      signal,
+      onWait: async (reason) => {
+        log.warn(`not ready: ${reason}`)
+        const { edition, evaluation, modules } = entitlement
+        await this.serve(
+          waitingApp({
+            db,
+            version: VERSION,
+            edition,
+            evaluation,
+            modules: ['core', ...modules.map(({ name }) => name)],
+            migrationSets: migrationsOf(modules),
+            warnings: () => warnings().map(({ text }) => text),
+            corsOrigins: config.REMIT_CORS_ORIGINS,
+          }),
+        )
+      },
+    })
+  }
+
+  async close(): Promise<void> {
+    await this.#listener?.stop()
   }
 }

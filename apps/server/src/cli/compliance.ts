@@ -1,23 +1,195 @@
 import type { Compliance } from '@remit/core/module'
 import type { Command } from 'commander'
+import { Framework, FrameworkRole, REPORT_FORMATS, ReportRequest } from '@remit/contract'
+import type { LedgerVerification, ReadyReport, ReportFormat } from '@remit/contract'
+import { openFindingsText } from '@remit/contract/report-texts'
 import type { Booted } from '../boot/boot.ts'
-import { complianceReportCommand } from './compliance-report.ts'
-import { complianceVerifyCommand } from './compliance-verify.ts'
-import { CliError } from './errors.ts'
+import { CliError, EXIT, refusingAsCouldNotRun } from './errors.ts'
 import type { CommandRun } from './session.ts'
+import { readCheckpointFile, requireOrigin } from './checkpoint-file.ts'
+import { orgOption, subcommand, choice } from './command.ts'
+import { createProgress } from './progress.ts'
+import { facts } from './table.ts'
+import { readCount } from './option-values.ts'
+import { admitFile, REPLACE, writeWhole } from './files.ts'
 
 export function complianceCommands(program: Command, session: CommandRun): void {
   const compliance = program.command('compliance').description('Compliance reports from the ledger')
-  complianceReportCommand(compliance, session, offered)
-  complianceVerifyCommand(compliance, session, offered)
+  complianceReportCommand(compliance, session, complianceOf)
+  complianceVerifyCommand(compliance, session, complianceOf)
 }
 
 /** Returns the compliance port; the community edition has none. */
-function offered({ remit, entitlement }: Booted): Compliance {
+function complianceOf({ remit, entitlement }: Booted): Compliance {
   const { compliance } = remit.ports
   if (!compliance)
     throw new CliError(
       `Compliance reports are not available in this edition. ${entitlement.notice}`,
     )
   return compliance
+}
+
+interface VerifyOptions {
+  readonly org?: string
+  readonly fromSeq?: string
+  readonly toSeq?: string
+  readonly checkpoint?: readonly string[]
+}
+
+function complianceVerifyCommand(
+  compliance: Command,
+  session: CommandRun,
+  offered: (booted: Booted) => Compliance,
+): void {
+  subcommand(compliance, 'verify', 'Verify the ledger and its reports, and record the result')
+    .addOption(orgOption())
+    .option('--from-seq <seq>', 'First entry to verify')
+    .option('--to-seq <seq>', 'Last entry to verify')
+    .option('--checkpoint <file...>', 'File of external checkpoints')
+    .action((options: VerifyOptions) =>
+      refusingAsCouldNotRun(() => verify(session, options, offered)),
+    )
+}
+
+async function verify(
+  session: CommandRun,
+  { org, fromSeq, toSeq, checkpoint = [] }: VerifyOptions,
+  offered: (booted: Booted) => Compliance,
+): Promise<void> {
+  const files = checkpoint.map(readCheckpointFile)
+  const request = {
+    checkpoints: files.map(({ note }) => note),
+    ...(fromSeq !== undefined && { from_seq: readCount('--from-seq', fromSeq) }),
+    ...(toSeq !== undefined && { to_seq: readCount('--to-seq', toSeq) }),
+  }
+  await session.reading(org, async (booted, { id }) => {
+    const compliance = offered(booted)
+    requireOrigin(files, await booted.remit.ledger.recordedOrigin(id))
+    const progress = createProgress(session.io.stderr, (done) => `verified ${done} entries`)
+    const found = await compliance
+      .verify(id, request, (done) => progress.update(done))
+      .finally(() => progress.end())
+    session.print(found, describe(found))
+    if (!found.valid) session.exitCode = EXIT.failed
+  })
+}
+
+const SHOWN_ERRORS = 10
+
+/** Formats the result for a person, including its limits. */
+function describe(found: LedgerVerification): string {
+  const { valid, status, checked, head, anchored_by, checkpoints, reports } = found
+  const { errors, error_count, not_checked, ledger, not_recorded } = found
+  const shown = errors.slice(0, SHOWN_ERRORS)
+  return [
+    `${valid ? 'VALID' : status.toUpperCase().replaceAll('_', ' ')}\n`,
+    facts({
+      entries: `${checked.entries}, seq ${checked.from_seq} to ${checked.to_seq}`,
+      head: head.hash,
+      'anchored by': anchored_by,
+      checkpoints: `${checkpoints.checked} compared, ${checkpoints.mismatched} wrong`,
+      reports: `${reports.checked} compared, ${reports.mismatched} wrong`,
+      errors: error_count,
+      recorded: ledger === null ? `no: ${not_recorded ?? ''}` : `as entry ${ledger.seq}`,
+    }),
+    ...shown.map(
+      ({ seq, code, detail }) =>
+        `  seq ${seq}: ${code}${detail === undefined ? '' : `, ${detail}`}\n`,
+    ),
+    error_count > shown.length ? `  and ${error_count - shown.length} more\n` : '',
+    'Not checked:\n',
+    ...not_checked.map((sentence) => `  - ${sentence}\n`),
+  ].join('')
+}
+
+interface ReportOptions {
+  readonly org?: string
+  readonly framework: string
+  readonly from?: string
+  readonly to?: string
+  readonly category?: readonly string[]
+  readonly role?: string
+  readonly format: ReportFormat
+  readonly out?: string
+  readonly replace?: boolean
+}
+
+function complianceReportCommand(
+  compliance: Command,
+  session: CommandRun,
+  offered: (booted: Booted) => Compliance,
+): void {
+  subcommand(compliance, 'report', 'Generate a report on a period and record it')
+    .addOption(orgOption())
+    .addOption(
+      choice(
+        '--framework <id>',
+        'Framework of the report',
+        Framework.options,
+      ).makeOptionMandatory(),
+    )
+    .option('--from <date>', 'Start, a UTC day or an RFC 3339 time')
+    .option('--to <date>', 'End; a day is included completely')
+    .option('--category <name...>', 'Categories of the framework')
+    .addOption(choice('--role <role>', 'Role under the EU AI Act', FrameworkRole.options))
+    .addOption(
+      choice('--format <format>', 'Format of the document', REPORT_FORMATS).default('json'),
+    )
+    .option('--out <file>', 'File to write atomically; default: standard output')
+    .option(...REPLACE)
+    .action((options: ReportOptions) =>
+      session.reading(options.org, async (booted, { id }) => {
+        if (options.out !== undefined) admitFile(options.out, options.replace)
+        const request = readRequest(options)
+        const progress = createProgress(session.io.stderr, (done) => `read ${done} entries`)
+        const { report, text } = await offered(booted)
+          .report(id, request, { format: options.format }, (done) => progress.update(done))
+          .finally(() => progress.end())
+        const { out } = options
+        if (out === undefined) {
+          session.io.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
+          return
+        }
+        await writeWhole([text], out)
+        session.print(summaryOf(report, out), complianceReportDescribe(report, out))
+      }),
+    )
+}
+
+function readRequest({ framework, from, to, category, role }: ReportOptions): ReportRequest {
+  const given = {
+    framework,
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
+    ...(category && { categories: category }),
+    ...(role !== undefined && { role }),
+  }
+  const { data, error } = ReportRequest.safeParse(given)
+  if (data) return data
+  const [issue] = error.issues
+  const option = String(issue?.path[0]).replace('categories', 'category')
+  throw new CliError(`--${option} ${issue?.message ?? 'is not valid'}`)
+}
+
+const summaryOf = (report: ReadyReport, file: string) => ({
+  id: report.id,
+  file,
+  framework: report.framework,
+  period: report.period,
+  content_sha256: report.content_sha256,
+  verified: report.content.ledger.verified,
+  summary: report.content.summary,
+})
+
+function complianceReportDescribe(report: ReadyReport, file: string): string {
+  const { summary, ledger, framework } = report.content
+  return facts({
+    report: report.id,
+    framework: `${framework.name}, ${framework.version}`,
+    period: `${report.period.from} to ${report.period.to}`,
+    ledger: ledger.verified ? 'verified up to the end of the period' : 'NOT VERIFIED',
+    controls: `${summary.total}: ${summary.satisfied} with evidence found, ${summary.attention} attention, ${summary.not_evidenced} not evidenced, ${summary.manual} manual`,
+    'open findings': openFindingsText(report.content) ?? 'unknown',
+    file,
+  })
 }

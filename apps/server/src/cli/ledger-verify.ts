@@ -1,18 +1,25 @@
 import { parseVerifierKey } from '@remit/core/ledger/proofs'
-import { Ledger, unwitnessed, verifyDatabase, verifyExport } from '@remit/core/ledger/records'
+import {
+  Ledger,
+  unwitnessed,
+  verifyDatabase,
+  verifyExport,
+  exportLines,
+  parseExportLine,
+} from '@remit/core/ledger/records'
 import type { VerifyReport } from '@remit/core/ledger/records'
 import { Option } from 'commander'
 import type { Command } from 'commander'
 import { orgOption, subcommand } from './command.ts'
 import { readCheckpointFile, requireOrigin } from './checkpoint-file.ts'
 import { CliError, EXIT, refusingAsCouldNotRun } from './errors.ts'
-import { linesOfExport } from './export-file.ts'
 import { createProgress } from './progress.ts'
 import type { Progress } from './progress.ts'
 import { organizationOf } from './session.ts'
 import type { CommandRun } from './session.ts'
 import { facts } from './table.ts'
 import { readCount } from './option-values.ts'
+import { bytesOf } from './files.ts'
 
 /** The common members of the reports on a database and on an export. */
 type AnyReport = Omit<VerifyReport, 'nodes' | 'errors' | 'first_invalid'> & {
@@ -158,4 +165,24 @@ function describeReport(report: AnyReport): string {
     'Not checked:\n',
     ...not_checked.map((sentence) => `  - ${sentence}\n`),
   ].join('')
+}
+
+/**
+ * The lines of an export in a file. Throws `CliError` for a file without one valid line: it is something else
+ * and must not make the ledger look tampered. Invalid lines before the first valid one are empty, which is not
+ * valid either.
+ */
+async function* linesOfExport(file: string): AsyncGenerator<string> {
+  let invalid = 0
+  let isExport = false
+  for await (const line of exportLines(bytesOf(file))) {
+    isExport ||= parseExportLine(line) !== null
+    if (!isExport) {
+      invalid++
+      continue
+    }
+    for (; invalid > 0; invalid--) yield ''
+    yield line
+  }
+  if (!isExport) throw new CliError(`${file} is not an export of a ledger`)
 }

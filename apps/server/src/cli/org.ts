@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { Plan } from '@remit/contract'
 import { LIMIT_NAMES, SETTING_NAMES, settingFromText } from '@remit/core/orgs/settings'
 import {
@@ -10,18 +13,29 @@ import {
   setSettings,
   settingsWarnings,
   suspendOrganization,
+  deleteOrganization,
+  DELETION_DAYS,
+  findDeleted,
+  scheduleDeletion,
+  exportConfiguration,
 } from '@remit/core/orgs'
-import type { OrganizationRecord, SettingsOptions } from '@remit/core/orgs'
+import type { OrganizationRecord, SettingsOptions, Deletion } from '@remit/core/orgs'
 import { Argument } from 'commander'
 import type { Command } from 'commander'
+import { isoTime } from '@remit/core/base'
+import { createLedgerSigner } from '@remit/core/ledger/proofs'
 import { choice, subcommand } from './command.ts'
 import { CliError } from './errors.ts'
-import { deleteCommand } from './org-delete.ts'
-import { exportOrgCommand } from './org-export.ts'
 import { organizationOf } from './session.ts'
 import type { CommandRun } from './session.ts'
-import { readCount, readOptionalReason } from './option-values.ts'
+import { readCount, readOptionalReason, readReason } from './option-values.ts'
 import { facts, table } from './table.ts'
+import type { Booted } from '../boot/boot.ts'
+import { FULL_LOG } from './ledger-erase.ts'
+import { VERSION } from '../settings/version.ts'
+import { fileFault } from '../settings/read-file.ts'
+import { writeWhole } from './files.ts'
+import { userPath } from './user-path.ts'
 
 /** Organizations on a page of `list`. */
 const LISTED = 100
@@ -172,4 +186,151 @@ export function readAssignments(assignments: readonly string[]): Record<string, 
       return [name, settingFromText(name, assignment.slice(at + 1))]
     }),
   )
+}
+
+interface DeleteOptions {
+  readonly confirm?: string
+  readonly days?: string
+  readonly reason?: string
+}
+
+function deleteCommand(org: Command, session: CommandRun): void {
+  subcommand(
+    org,
+    'delete <org>',
+    'Schedule the deletion of a suspended organization; with --confirm, remove it',
+  )
+    .option('--days <days>', `Days until it can be removed; default: ${DELETION_DAYS}`)
+    .option('--confirm <id>', 'Id of the organization: remove all of its rows now')
+    .option('--reason <text>', 'Reason, for the ledger')
+    .action((idOrName: string, options: DeleteOptions) =>
+      session.product((booted) =>
+        options.confirm === undefined
+          ? schedule(session, booted, idOrName, options)
+          : remove(session, booted, idOrName, options.confirm, options),
+      ),
+    )
+}
+
+const notedOf = ({ reason }: DeleteOptions) =>
+  reason === undefined ? {} : { reason: readReason(reason) }
+
+async function schedule(
+  session: CommandRun,
+  { db, remit }: Booted,
+  idOrName: string,
+  options: DeleteOptions,
+): Promise<void> {
+  const { id } = await organizationOf(db, idOrName)
+  const days = options.days === undefined ? DELETION_DAYS : readCount('--days', options.days)
+  const organization = await scheduleDeletion(remit.writer, id, days, notedOf(options))
+  session.print({ organization }, scheduled(organization))
+}
+
+const scheduled = ({ id, name, delete_after = '' }: OrganizationRecord): string =>
+  facts({ organization: id, name, 'can be removed from': delete_after }) +
+  `Nothing was removed. \`remit org export\` writes an archive, \`remit org resume\` cancels the deletion,\n` +
+  `and \`remit org delete ${id} --confirm ${id}\` removes all rows of the organization.\n`
+
+async function remove(
+  session: CommandRun,
+  { db, remit, clock }: Booted,
+  idOrName: string,
+  confirmed: string,
+  options: DeleteOptions,
+): Promise<void> {
+  if (options.days !== undefined) throw new CliError('--days cannot be used with --confirm')
+  // An interrupted deletion is continued by the id: the name is gone.
+  const id = (await findDeleted(db, idOrName))?.id ?? (await organizationOf(db, idOrName)).id
+  if (confirmed !== id)
+    throw new CliError(`--confirm must be the id of the organization, ${id}; given: ${confirmed}`)
+  const deletion = await deleteOrganization(
+    { db, clock, writer: remit.writer },
+    id,
+    notedOf(options),
+  )
+  if (!deletion.log_emptied) session.warn(FULL_LOG)
+  session.print({ deletion }, orgDeleteDescribed(deletion))
+}
+
+const orgDeleteDescribed = ({ id, deleted_at, ledger, removed }: Deletion): string =>
+  facts({
+    organization: id,
+    'deleted at': deleted_at,
+    'removed rows': Object.values(removed).reduce((sum, count) => sum + count, 0),
+    entries: ledger.size,
+  }) +
+  `The end of its ledger stays, so that the deletion can be proven:\n${ledger.checkpoint}\n` +
+  'Copies of checkpoints outside of the database and backups are not changed.\n'
+
+const LEDGER = 'ledger.ndjson'
+const CONFIGURATION = 'configuration.ndjson'
+const SUMS = 'SHA256SUMS'
+
+function exportOrgCommand(org: Command, session: CommandRun): void {
+  subcommand(org, 'export <org>', 'Write everything about an organization, without secrets')
+    .requiredOption('--out <folder>', 'Folder for the files; it must not exist')
+    .action((idOrName: string, { out }: { out: string }) =>
+      session.product(async ({ db, remit, clock, ledgerKey }) => {
+        const { id } = await organizationOf(db, idOrName)
+        const folder = createFolder(out)
+        const at = { now: isoTime(clock.now()), version: VERSION }
+        const configuration = exportConfiguration(db, remit.archive, id, at)
+        const sums = [
+          await writeSummed(folder, LEDGER, await remit.ledger.export(id, {})),
+          await writeSummed(folder, CONFIGURATION, configuration),
+        ]
+        const text = sums.map(({ file, sha256 }) => `${sha256}  ${file}\n`).join('')
+        await writeWhole([text], join(folder, SUMS))
+        const origin = await remit.ledger.origin(id)
+        if (origin === null) throw new CliError('The organization has no ledger')
+        const { vkey } = createLedgerSigner(ledgerKey).forOrigin(origin)
+        session.print(
+          { org_id: id, folder: out, vkey, files: sums },
+          facts({
+            ...Object.fromEntries(sums.map(({ file, sha256 }) => [`sha-256 of ${file}`, sha256])),
+            'verifier key': vkey,
+          }) +
+            `The archive is in ${out}. \`remit-verify ${LEDGER} --vkey …\` verifies the ledger, and \`sha256sum -c ${SUMS}\` the files.\n`,
+        )
+      }),
+    )
+}
+
+function createFolder(out: string): string {
+  const folder = userPath(out)
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+    return folder
+  } catch (error) {
+    throw new CliError(
+      (error as { code?: string }).code === 'EEXIST'
+        ? `${out} already exists and is not replaced`
+        : `${out} cannot be created: ${fileFault(error)}`,
+    )
+  }
+}
+
+/** Writes a file and returns its hash. */
+async function writeSummed(
+  folder: string,
+  file: string,
+  chunks: AsyncIterable<string>,
+): Promise<{ file: string; sha256: string }> {
+  const hash = createHash('sha256')
+  await writeWhole(
+    hashed(chunks, (chunk) => void hash.update(chunk)),
+    join(folder, file),
+  )
+  return { file, sha256: hash.digest('hex') }
+}
+
+async function* hashed(
+  chunks: AsyncIterable<string>,
+  see: (chunk: string) => void,
+): AsyncGenerator<string> {
+  for await (const chunk of chunks) {
+    see(chunk)
+    yield chunk
+  }
 }

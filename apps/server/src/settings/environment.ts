@@ -3,8 +3,69 @@ import { parseKey } from '@remit/core/keys'
 import { isOrganizationName, ORGANIZATION_NAME_RULE } from '@remit/core/orgs'
 import { FAIL_CLOSED } from '@remit/core/server'
 import { z } from 'zod'
-import { flag, HTTP_URL, whole } from './fields.ts'
-import { keyServiceFields } from './key-service-fields.ts'
+import { KEY_REFERENCE_RULE, parseKeyReference } from '@remit/core/kms'
+
+/** `0` or `1`; default `0`. */
+const flag = z
+  .enum(['0', '1'], { error: 'must be 0 or 1' })
+  .default('0')
+  .transform((value) => value === '1')
+
+/** A whole number from `min` to `max`. */
+const whole = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, `must be a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .refine((n) => n >= min && n <= max, `must be a whole number from ${min} to ${max}`)
+
+/** Requests refuse a URL with a password and quote it in their error, which would be logged. */
+const HTTP_URL = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https URL', abort: true })
+  .refine((text) => {
+    const { username, password } = new URL(text)
+    return username + password === ''
+  }, 'must be a URL without user name and password')
+
+/** Settings of keys in a key management service, and of the object store for checkpoints. */
+const keyServiceFields = {
+  REMIT_LEDGER_KEY: z
+    .string()
+    .refine((text) => parseKeyReference(text) !== null, `must be ${KEY_REFERENCE_RULE}`)
+    .optional()
+    .describe(
+      'Key of AWS KMS or Vault that decrypts `REMIT_LEDGER_KEY_FILE` at the start; see [keys.md](keys.md)',
+    ),
+  REMIT_LEDGER_KEY_ENDPOINT: HTTP_URL.optional().describe(
+    'Address of that service; default: that of AWS, or `VAULT_ADDR`',
+  ),
+  REMIT_WITNESS: z
+    .string()
+    .refine((text) => parseKeyReference(text) !== null, `must be ${KEY_REFERENCE_RULE}`)
+    .optional()
+    .describe(
+      'Key of AWS KMS or Vault that also signs the checkpoints of `REMIT_CHECKPOINT_DIR`; see [keys.md](keys.md)',
+    ),
+  REMIT_WITNESS_ENDPOINT: HTTP_URL.optional().describe(
+    'Address of that service; default: that of AWS, or `VAULT_ADDR`',
+  ),
+  REMIT_WITNESS_INTERVAL_MS: whole(1_000, 86_400_000)
+    .default(60_000)
+    .describe('Milliseconds between two checkpoints with a witness'),
+  REMIT_CHECKPOINT_BUCKET: z
+    .url({ protocol: /^https$/, error: 'must be an https URL' })
+    .refine(
+      (url) => /^\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/|$)/.test(new URL(url).pathname),
+      'must be https://endpoint/bucket or https://endpoint/bucket/prefix',
+    )
+    .optional()
+    .describe(
+      'Bucket for copies of the checkpoints of `REMIT_CHECKPOINT_DIR`, as `https://endpoint/bucket/prefix`; see [keys.md](keys.md)',
+    ),
+  REMIT_CHECKPOINT_LOCK_DAYS: whole(0, 36_500)
+    .default(0)
+    .describe('Days for which the object lock keeps a copy; 0: as the bucket does by default'),
+}
 
 /** Every variable of the server; a test compares `docs/configuration.md` with this table. */
 export const ENVIRONMENT = z.object({

@@ -4,9 +4,8 @@ import { Failure } from '@remit/core/base'
 import { describe, expect, test } from 'vitest'
 import { CATALOGUES, CHECKS, EVIDENCE_KINDS, METRICS } from './catalogue.ts'
 import type { EvidenceKind } from '../facts/index.ts'
-import { coversKind } from '../facts/kinds.ts'
+import { coversKind, isKindInPlan } from '../facts/meter.ts'
 import { EVIDENCE_SOURCES } from '../facts/evidence-sources.ts'
-import { isKindInPlan } from '../facts/plan.ts'
 import { categoryOf, controlsIn, scopeOf, scopeStatement } from './report-scope.ts'
 
 const COUNTS = {

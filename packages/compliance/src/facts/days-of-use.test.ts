@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { EntryInput } from '../../test/support/by-hand.ts'
 import { agent, approval, change, day, decision, organization } from '../../test/support/entries.ts'
 import { factsOf } from '../../test/support/facts.ts'
-import { Cases } from './cases.ts'
+import { Cases } from './facts.ts'
 
 const daysOf = (...said: readonly EntryInput[]) =>
   factsOf([organization('organization.created', '2025-06-01'), ...said]).days

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { DecisionEntry } from './decision-entry.ts'
 import type { FactEntry } from './entry.ts'
-import { Interner } from './interner.ts'
+import { Interner } from './meter.ts'
 import { LazyEntry } from './lazy-entry.ts'
 
 const rowOf = (payload: string) => ({

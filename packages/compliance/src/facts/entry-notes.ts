@@ -1,5 +1,5 @@
 import { actorText } from '@remit/contract/report-texts'
-import { authorOf } from './changes/administrative.ts'
+import { authorOf } from './changes.ts'
 import type { FactRow } from './entry.ts'
 import type { EntryNote, PeriodFacts } from './facts.ts'
 import { LazyEntry } from './lazy-entry.ts'

@@ -1,5 +1,5 @@
 import type { Actor } from '@remit/contract'
-import type { DecisionFacts } from './decision.ts'
+import type { DecisionFacts } from './outcome.ts'
 
 /** The part of an entry that the fold needs: the hashed fields, without the search columns. */
 export interface FactRow {

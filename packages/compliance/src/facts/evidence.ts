@@ -1,13 +1,11 @@
 import type { FactEntry } from './entry.ts'
-import { EVIDENCE_KINDS } from './evidence-kinds.ts'
-import type { EvidenceKind } from './evidence-kinds.ts'
 import { EVIDENCE_SOURCES } from './evidence-sources.ts'
 import type { EvidenceSource } from './evidence-sources.ts'
-import { coversKind } from './kinds.ts'
-import { DAY } from './report-query.ts'
-import type { FactsQuery } from './report-query.ts'
-import type { SeqGatherer } from './seq-run.ts'
+import { coversKind } from './meter.ts'
+import { DAY } from './facts.ts'
+import type { FactsQuery } from './facts.ts'
 import { SeqSample } from './seqs.ts'
+import type { SeqGatherer } from './seqs.ts'
 import type { FactState } from './state/state.ts'
 
 export type Idle = 'not_configured' | 'not_exercised' | 'too_young'
@@ -164,3 +162,28 @@ export class EvidenceMeter {
     }
   }
 }
+
+/** Kinds of evidence, as in data/evidence-kinds.json. */
+const EVIDENCE_KINDS = [
+  'ledger_integrity',
+  'ledger_continuity',
+  'log_retention',
+  'authorization_decisions',
+  'approval_rules',
+  'approval_decisions',
+  'policy_rules',
+  'policy_changes',
+  'policy_dry_runs',
+  'agent_permissions',
+  'spend_limits',
+  'agent_registry',
+  'credential_lifecycle',
+  'trust_policies',
+  'trusted_issuers',
+  'guard_checks',
+  'scorer_runs',
+  'admin_actions',
+  'agent_interventions',
+  'report_history',
+] as const
+export type EvidenceKind = (typeof EVIDENCE_KINDS)[number]

@@ -3,8 +3,9 @@ import type { FactRow } from './entry.ts'
 import type { Evidence } from './evidence.ts'
 import type { Metric, CheckOutcome } from './meter.ts'
 import type { ExternalFacts } from './external-facts.ts'
-import type { FactsQuery } from './report-query.ts'
 import type { FactState } from './state/state.ts'
+import { thresholdsOf } from './thresholds.ts'
+import type { CheckThresholds } from './thresholds.ts'
 
 /** A short description of an entry: its time, agent and author. */
 export interface EntryNote {
@@ -72,4 +73,37 @@ export interface FactFold {
   end(outside: ExternalFacts): PeriodFacts
   /** The state after the entries so far. */
   readonly state: FactState
+}
+
+/** The subject of the facts: an organization in the half-open period [from, to), milliseconds. */
+export interface FactsQuery {
+  readonly orgId: string
+  readonly from: number
+  readonly to: number
+  readonly thresholds: CheckThresholds
+}
+
+export const reportQueryOf = (
+  period: Omit<FactsQuery, 'thresholds'>,
+  thresholds: Partial<CheckThresholds> = {},
+): FactsQuery => ({ ...period, thresholds: thresholdsOf(thresholds) })
+
+export const SECOND = 1000
+export const HOUR = 3600 * SECOND
+export const DAY = 24 * HOUR
+
+/** Counts cases in the order of their times, and the days (UTC) on which they occurred. */
+export class Cases {
+  #lastDay = -Infinity
+  count = 0
+  days = 0
+
+  add(time: number, count = 1): void {
+    this.count += count
+    const day = Math.floor(time / DAY)
+    // A clock that went back does not count a day twice.
+    if (day <= this.#lastDay) return
+    this.#lastDay = day
+    this.days += 1
+  }
 }

@@ -1,11 +1,10 @@
 import { DecisionEntry } from './decision-entry.ts'
 import type { FactEntry, FactRow } from './entry.ts'
-import type { FactFold } from './facts.ts'
+import type { FactFold, FactsQuery } from './facts.ts'
 import { Fold } from './fold.ts'
 import type { FoldOptions } from './fold.ts'
-import type { Interner } from './interner.ts'
+import type { Interner } from './meter.ts'
 import { DECIDED, LazyEntry } from './lazy-entry.ts'
-import type { FactsQuery } from './report-query.ts'
 
 export const createFold = (question: FactsQuery, options?: FoldOptions): FactFold =>
   new Fold(question, options)
@@ -18,10 +17,10 @@ export function decisionEntry(row: FactRow, names: Interner): FactEntry | null {
 }
 
 export type { FactEntry } from './entry.ts'
-export { Interner } from './interner.ts'
+export { Interner } from './meter.ts'
 export type { EntryNote, FactFold, PeriodFacts } from './facts.ts'
 export type { Evidence } from './evidence.ts'
-export type { EvidenceKind } from './evidence-kinds.ts'
+export type { EvidenceKind } from './evidence.ts'
 export type { FactRow } from './entry.ts'
 export type { FoldOptions } from './fold.ts'
 export type { CheckFailure, Metric, CheckOutcome } from './meter.ts'
@@ -31,9 +30,9 @@ export type {
   ExternalFacts,
   RecordedReport,
 } from './external-facts.ts'
-export { reportQueryOf } from './report-query.ts'
-export type { FactsQuery } from './report-query.ts'
-export { SeqGatherer } from './seq-run.ts'
-export type { SeqRun } from './seq-run.ts'
+export { reportQueryOf } from './facts.ts'
+export type { FactsQuery } from './facts.ts'
+export { SeqGatherer } from './seqs.ts'
+export type { SeqRun } from './seqs.ts'
 export { noteOf, seqsIn } from './entry-notes.ts'
 export { RULES_VERSION } from './thresholds.ts'

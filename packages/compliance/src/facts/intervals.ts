@@ -1,7 +1,7 @@
 import { dayText } from '@remit/contract/report-texts'
-import { daysText } from './days.ts'
+import { daysText } from './moment.ts'
 import type { CheckFailure } from './meter.ts'
-import type { FactsQuery } from './report-query.ts'
+import type { FactsQuery } from './facts.ts'
 import type { SeqList } from './seqs.ts'
 import type { FactState } from './state/state.ts'
 

@@ -1,7 +1,8 @@
-import type { Figure } from '@remit/contract'
+import type { Figure, Plan } from '@remit/contract'
+import { percentOf } from '@remit/contract/report-texts'
 import type { FactEntry } from './entry.ts'
 import type { ExternalFacts } from './external-facts.ts'
-import type { FactsQuery } from './report-query.ts'
+import type { FactsQuery } from './facts.ts'
 import type { SeqList } from './seqs.ts'
 import type { FactState } from './state/state.ts'
 
@@ -73,3 +74,85 @@ export interface MeterContext {
 }
 
 export type CreateMeter = (measuring: MeterContext) => FactMeter
+
+// Evidence kinds of the enterprise plan: policies, permissions, approvals and identity.
+const ENTERPRISE_KINDS: ReadonlySet<string> = new Set([
+  'agent_interventions',
+  'agent_permissions',
+  'agent_registry',
+  'approval_decisions',
+  'approval_rules',
+  'credential_lifecycle',
+  'policy_rules',
+  'trust_policies',
+  'trusted_issuers',
+])
+
+/** Returns whether an organization on the plan can have evidence of a kind. */
+export const isKindInPlan = (kind: string, plan: Plan): boolean =>
+  plan === 'enterprise' || (plan === 'team' && !ENTERPRISE_KINDS.has(kind))
+
+/** A printable share: integers, and the quotient with four decimals. */
+type Ratio = {
+  readonly numerator: number
+  readonly denominator: number
+  readonly text: string
+}
+
+/** Null for a denominator of 0: neither 0 nor 1 would be true. */
+export const ratioOf = (numerator: number, denominator: number): Ratio | null =>
+  denominator === 0 ? null : { numerator, denominator, text: decimal(numerator, denominator, 4) }
+
+/**
+ * The quotient of integers with the given number of decimals, rounded half away from zero, without
+ * floating point.
+ */
+export function decimal(numerator: number, denominator: number, places: number): string {
+  return decimalOf(BigInt(numerator), BigInt(denominator), places)
+}
+
+/** The growth of a share, with four decimals; null if one has a denominator of 0. */
+export function difference(now: Ratio | null, before: Ratio | null): string | null {
+  if (!now || !before) return null
+  const [a, b] = [BigInt(now.numerator), BigInt(now.denominator)]
+  const [c, d] = [BigInt(before.numerator), BigInt(before.denominator)]
+  return decimalOf(a * d - c * b, b * d, 4)
+}
+
+function decimalOf(numerator: bigint, denominator: bigint, places: number): string {
+  const scaled = (numerator < 0n ? -numerator : numerator) * 10n ** BigInt(places)
+  const rounded = (2n * scaled + denominator) / (2n * denominator)
+  const digits = rounded.toString().padStart(places + 1, '0')
+  const text = places === 0 ? digits : `${digits.slice(0, -places)}.${digits.slice(-places)}`
+  return numerator < 0n && rounded !== 0n ? `-${text}` : text
+}
+
+/** Returns whether a share is at most `percent`; true for 0 of 0. */
+export const isAtMostPercent = (part: number, whole: number, percent: number): boolean =>
+  BigInt(part) * 100n <= BigInt(percent) * BigInt(whole)
+
+/** A share with at most one decimal: `20%`, `33.3%`; `none` for a denominator of 0. */
+export const percentText = (ratio: Ratio | null): string =>
+  ratio === null ? 'none' : percentOf(ratio.numerator, ratio.denominator)
+
+const MOST = 50_000
+
+/**
+ * Shares one copy of repeated texts. A substring of a payload would keep the whole payload in
+ * memory, and would be hashed again at each lookup.
+ */
+export class Interner {
+  readonly #known = new Map<string, string>()
+
+  of(text: string): string {
+    const known = this.#known.get(text)
+    if (known !== undefined) return known
+    const copy = Buffer.from(text).toString()
+    if (this.#known.size < MOST) this.#known.set(copy, copy)
+    return copy
+  }
+}
+
+/** Returns whether `reads` covers a kind: `*` covers all, `approval.*` a prefix. */
+export const coversKind = (reads: string, kind: string): boolean =>
+  reads === '*' || reads === kind || (reads.endsWith('.*') && kind.startsWith(reads.slice(0, -1)))

@@ -1,3 +1,9 @@
+import { decimal } from './meter.ts'
+import { DAY, HOUR, Cases } from './facts.ts'
+import { voteIn, VOTING } from './approvers.ts'
+import type { FactEntry } from './entry.ts'
+import { DECIDED } from './lazy-entry.ts'
+
 const DAY_MS = 86_400_000
 
 /**
@@ -38,4 +44,37 @@ const two = (text: string, at: number): number => digit(text, at) * 10 + digit(t
 function digit(text: string, at: number): number {
   const value = text.charCodeAt(at) - 48
   return value >= 0 && value <= 9 ? value : Number.NaN
+}
+
+/** Milliseconds as hours or days with two decimals. */
+export const hoursText = (ms: number): string => decimal(ms, HOUR, 2)
+export const daysText = (ms: number): string => decimal(ms, DAY, 2)
+
+/**
+ * The days of a period on which the organization used Remit: those with a decision or a vote. Changes
+ * alone are preparation.
+ */
+export class DaysOfUse {
+  static readonly kinds: readonly string[] = [DECIDED, ...VOTING]
+  readonly #uses = new Cases()
+  #first: number | null = null
+  #last: number | null = null
+
+  /** Adds an entry of one of the kinds in the period. */
+  add(entry: FactEntry): void {
+    const { kind, time, erased } = entry
+    if (kind === DECIDED ? erased : voteIn(entry) === null) return
+    this.#uses.add(time)
+    this.#first ??= time
+    this.#last = time
+  }
+
+  get count(): number {
+    return this.#uses.days
+  }
+
+  /** Milliseconds from the first to the last use; 0 without use. */
+  get spanMs(): number {
+    return this.#first === null || this.#last === null ? 0 : Math.max(0, this.#last - this.#first)
+  }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { SeqGatherer } from './seq-run.ts'
+import { SeqGatherer } from './seqs.ts'
 
 const numbers = fc.array(fc.nat({ max: 500 }), { maxLength: 300 })
 const inOrder = (seqs: readonly number[]) => [...new Set(seqs)].toSorted((a, b) => a - b)

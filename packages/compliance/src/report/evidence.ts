@@ -1,13 +1,16 @@
 import type { EvidenceEntry, EvidenceQuery, ReadyReport } from '@remit/contract'
-import { invalid, invalidCursor } from '@remit/core/base'
+import { invalid, invalidCursor, fail } from '@remit/core/base'
 import type { Page } from '@remit/core/base'
 import type { Deps } from '@remit/core/module'
+import { on } from '@remit/core/db'
+import type { AnyDatabase } from '@remit/core/db'
+import { findCut } from '@remit/core/ledger/records'
 import { catalogue, CHECKS } from '../catalogue/catalogue.ts'
 import { controlsIn } from '../catalogue/report-scope.ts'
 import type { EvidenceRequest as Wanted } from '../jobs/jobs.ts'
 import type { EvidenceRuns } from './evidence-runs.ts'
 import { findEntries } from './store.ts'
-import { ensureNotPruned } from './ensure-not-pruned.ts'
+import type { Tables } from '../tables/schema.ts'
 
 /** The entries behind a control or a check of a report, in order, while all of them are kept. */
 export async function evidencePage(
@@ -47,4 +50,22 @@ function placeOf(cursor: string | undefined): number | null {
   if (cursor === undefined) return null
   if (!/^(0|[1-9]\d{0,14})$/.test(cursor)) throw invalidCursor()
   return Number(cursor)
+}
+
+/**
+ * Throws `ledger_pruned` if entries of a report were pruned since: the remaining entries would
+ * silently contradict it. This includes entries before the period, since checks look back on them
+ * and earlier configuration is evidence.
+ */
+async function ensureNotPruned(
+  db: AnyDatabase,
+  orgId: string,
+  { content: { ledger } }: ReadyReport,
+): Promise<void> {
+  const cut = await findCut(on<Tables>(db), orgId)
+  if (!cut || cut.size <= (ledger.verified_from_seq ?? 0)) return
+  throw fail(
+    'ledger_pruned',
+    `Entries of the report were pruned: the ledger now starts at entry ${cut.size}. A new report for the period lists the remaining evidence`,
+  )
 }

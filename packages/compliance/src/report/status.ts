@@ -1,7 +1,7 @@
 import type { ControlStatus, Plan, ReportCheck, StatusReason } from '@remit/contract'
 import { CHECKS } from '../catalogue/catalogue.ts'
 import type { CheckDefinition, Control, MinimumData } from '../catalogue/definitions.ts'
-import { isKindInPlan } from '../facts/plan.ts'
+import { isKindInPlan } from '../facts/meter.ts'
 import type { Evidence, PeriodFacts, CheckOutcome } from '../facts/index.ts'
 
 /** The facts that the status of controls depends on, at the end of the period. */

@@ -1,11 +1,12 @@
 import type { LedgerVerification, VerifyLedgerRequest } from '@remit/contract'
-import { invalid } from '@remit/core/base'
-import type { Requester } from '@remit/core/ledger/lanes'
+import { invalid, Failure } from '@remit/core/base'
+import { firstOf } from '@remit/core/ledger/lanes'
+import type { Requester, Change, EntryDraft } from '@remit/core/ledger/lanes'
 import { isSignedByAny, parseExternalCheckpoint } from '@remit/core/ledger/proofs'
 import type { Deps } from '@remit/core/module'
-import type { Jobs, JobWatch } from '../jobs/jobs.ts'
-import { verificationOf } from './verification.ts'
-import { recordVerification } from './record.ts'
+import { actorOf, personOf } from '@remit/core/caller'
+import type { Caller } from '@remit/core/caller'
+import type { Jobs, JobWatch, LedgerCheck } from '../jobs/jobs.ts'
 
 /** A verification request, with the requester's checkpoints. */
 export interface VerificationRequest extends Omit<VerifyLedgerRequest, 'checkpoint'> {
@@ -63,4 +64,102 @@ function noteOf(text: string, origin: string | null): string {
   if (origin !== null && given.origin !== origin)
     throw invalid('checkpoint', `belongs to ${given.origin}, and this ledger is ${origin}`)
   return given.note
+}
+
+/**
+ * The entry of a verification. A partial one is not `valid` there, since it does not verify the
+ * ledger.
+ */
+function verifiedEntry(found: Verification, isWhole: boolean, caller: Caller | null): EntryDraft {
+  const { valid, status, checked, first_invalid, error_count, anchored_by, gaps, head } = found
+  return {
+    kind: 'ledger.verified',
+    actor: actorOf(caller),
+    data: {
+      valid: valid && isWhole,
+      part: !isWhole,
+      status,
+      checked,
+      first_invalid,
+      error_count,
+      anchored_by,
+      truncation_checked: found.truncation_checked,
+      gaps,
+      checkpoints: found.checkpoints,
+      reports: found.reports,
+      checkpoint: head,
+      ...personOf(caller),
+    },
+  }
+}
+
+/**
+ * Records a verification and returns it. If the ledger is too broken to be written to, the result
+ * says why nothing was recorded; a caller whose key ended meanwhile gets no result.
+ */
+async function recordVerification(
+  writer: Deps['writer'],
+  orgId: string,
+  requester: Requester,
+  found: Verification,
+  isWhole: boolean,
+): Promise<LedgerVerification> {
+  try {
+    const record: Change<LedgerVerification> = (_scope, at) =>
+      Promise.resolve({
+        entries: [verifiedEntry(found, isWhole, at)],
+        reply: (recorded) => ({
+          ...found,
+          recorded: true,
+          not_recorded: null,
+          ledger: firstOf(recorded).receipt,
+        }),
+      })
+    return await writer.work(orgId, requester, record, { evenIfForged: true })
+  } catch (error) {
+    if (error instanceof Failure && error.status < 500) throw error
+    const why = error instanceof Failure ? error.message : 'The end of the ledger cannot be read.'
+    return { ...found, recorded: false, not_recorded: why, ledger: null }
+  }
+}
+
+/** The result of a verification before it is recorded. */
+type Verification = Omit<LedgerVerification, 'recorded' | 'not_recorded' | 'ledger'>
+
+const SHOWN_ERRORS = 100
+
+/** The ledger and its reports as one verdict: a report that differs from its record is a failure. */
+function verificationOf({ ledger, reports, anchors, durationMs }: LedgerCheck): Verification {
+  const { status, checked, head, root, checkpoints, pruned } = ledger
+  const ofReports = reports.errors.map(({ seq, code, reportId }) => ({
+    seq,
+    code,
+    detail: reportId,
+  }))
+  const errors = [...ledger.errors, ...ofReports].toSorted((a, b) => a.seq - b.seq)
+  const [firstOfReports] = ofReports
+  const firstOfLedger = ledger.first_invalid
+  const first =
+    firstOfLedger && !(firstOfReports && firstOfReports.seq < firstOfLedger.seq)
+      ? firstOfLedger
+      : firstOfReports
+  return {
+    valid: status === 'ok' && reports.mismatched === 0,
+    status: reports.mismatched > 0 ? 'tampered' : status,
+    checked,
+    head,
+    root,
+    anchored_by: ledger.anchored_by,
+    truncation_checked: ledger.truncation_checked,
+    redacted: ledger.redacted,
+    pruned: [...pruned],
+    first_invalid: first ? { seq: first.seq, code: first.code } : null,
+    errors: errors.slice(0, SHOWN_ERRORS),
+    error_count: ledger.error_count + reports.error_count,
+    gaps: ledger.gaps,
+    checkpoints: { ...checkpoints, outside: anchors },
+    reports: { checked: reports.checked, mismatched: reports.mismatched },
+    not_checked: [...ledger.not_checked],
+    duration_ms: durationMs,
+  }
 }

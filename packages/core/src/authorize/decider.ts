@@ -1,10 +1,16 @@
-import type { AuthorizeAnswer, AuthorizeBody, AuthorizeRequest, Plan } from '@remit/contract'
+import type {
+  AuthorizeAnswer,
+  AuthorizeBody,
+  AuthorizeRequest,
+  Plan,
+  Decision,
+} from '@remit/contract'
 import type { Logger } from 'pino'
 import type { Clock } from '../base/clock.ts'
 import type { Database } from '../db/open.ts'
 import type { CoreTables } from '../db/schema.ts'
-import type { Caller } from '../caller/caller.ts'
 import { actorOf, withAgent } from '../caller/caller.ts'
+import type { Caller } from '../caller/caller.ts'
 import type { Ids } from '../base/ids.ts'
 import type { StoredAnswer } from '../idempotency/claim.ts'
 import type { EntryDraft } from '../ledger/format/draft.ts'
@@ -31,7 +37,6 @@ import { FilledSlots } from './filled-slots.ts'
 import { preview } from './preview.ts'
 import type { Preview, PreviewOptions } from './preview.ts'
 import { resourceText, unclearType } from './resource.ts'
-import { SELF_TESTS, selfTestLane } from './self-test.ts'
 import type { Slot } from './slots.ts'
 import type { Ask, Settled, UnverifiedFacts, Stage } from './stage.ts'
 
@@ -261,6 +266,68 @@ function outcomeOf(
       ...(told.length > 0 && { warnings: told }),
       ledger: firstOf(recorded).receipt,
       decided_at: scope.recordedAt,
+    }),
+  }
+}
+
+/** The request for approval that a self-test is held by; nobody can vote on it. */
+const SELF_TEST_APPROVAL = 'apr_selftest'
+
+/** The constant answers to the reserved actions. */
+const SELF_TESTS: ReadonlyMap<string, Decision> = new Map([
+  ['remit.selftest.allow', 'allow'],
+  ['remit.selftest.deny', 'deny'],
+  ['remit.selftest.needs_approval', 'needs_approval'],
+])
+
+interface SelfTestJob {
+  readonly decisionId: string
+  readonly request: AuthorizeRequest
+  readonly decision: Decision
+}
+
+/**
+ * Answers the reserved actions by which an agent host proves that it obeys decisions. No stage is asked,
+ * no money held, no approval opened, and the entry is no decision for reports.
+ */
+const selfTestLane: Lane<SelfTestJob, AuthorizeAnswer> = {
+  name: 'selftest',
+  run: (items, scope) =>
+    Promise.resolve({ outcomes: items.map((item) => selfTestOutcomeOf(item, scope)), further: [] }),
+}
+
+function selfTestOutcomeOf(
+  { job, caller }: Item<SelfTestJob>,
+  { recordedAt }: WriteContext,
+): Outcome<AuthorizeAnswer> {
+  const { decisionId, request, decision } = job
+  const { agent_id, action, context = {} } = request
+  const held = { id: SELF_TEST_APPROVAL, status: 'pending', expires_at: null }
+  const reason = 'self_test'
+  return {
+    entries: [
+      {
+        kind: 'selftest.checked',
+        actor: actorOf(caller),
+        agent_id,
+        action,
+        resource: resourceText(request.resource),
+        decision,
+        reason,
+        data: { context, decision_id: decisionId },
+      },
+    ],
+    reply: (recorded) => ({
+      decision,
+      reason,
+      message: 'A self-test: the answer is a constant.',
+      decision_id: decisionId,
+      agent_id,
+      action,
+      matched: [],
+      ...(decision === 'needs_approval' && { request_id: SELF_TEST_APPROVAL, approval: held }),
+      ledger: firstOf(recorded).receipt,
+      decided_at: recordedAt,
     }),
   }
 }

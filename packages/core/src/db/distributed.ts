@@ -1,7 +1,7 @@
-import { CompiledQuery, PostgresAdapter, PostgresDialect } from 'kysely'
-import type { PostgresDialectConfig } from 'kysely'
-import { EagerDriver } from './eager-driver.ts'
+import { CompiledQuery, PostgresAdapter, PostgresDialect, PostgresDriver } from 'kysely'
+import type { PostgresDialectConfig, DatabaseConnection, TransactionSettings } from 'kysely'
 import type { AnyDatabase } from './portable.ts'
+import { dropLast, sendLast } from './last-statements.ts'
 
 /**
  * The placement of a table on a Citus cluster. All rows of an organization are on one node: its
@@ -59,4 +59,33 @@ export async function isDistributed(db: AnyDatabase): Promise<boolean> {
 export function noteDistributed(db: AnyDatabase): void {
   const { adapter } = db.getExecutor()
   if (adapter instanceof ClusterAdapter) adapter.isDistributed = true
+}
+
+/**
+ * Waits for fewer answers of PostgreSQL. BEGIN is not waited for: `clientClass` decides which statement
+ * may follow at once, and fails all of them if BEGIN failed. COMMIT is sent together with the last
+ * statements (`commitWith`).
+ */
+class EagerDriver extends PostgresDriver {
+  override async beginTransaction(
+    connection: DatabaseConnection,
+    settings: TransactionSettings,
+  ): Promise<void> {
+    super.beginTransaction(connection, settings).catch(() => undefined)
+  }
+
+  /** Rejects with the error of the first statement that failed: COMMIT was a ROLLBACK then. */
+  override async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    const sent = sendLast(connection)
+    const answers = await Promise.allSettled([...sent, super.commitTransaction(connection)])
+    const failed = answers.find(({ status }) => status === 'rejected')
+    if (failed?.status === 'rejected') throw failed.reason
+  }
+
+  override rollbackTransaction(
+    connection: Parameters<PostgresDriver['rollbackTransaction']>[0],
+  ): Promise<void> {
+    dropLast(connection)
+    return super.rollbackTransaction(connection)
+  }
 }

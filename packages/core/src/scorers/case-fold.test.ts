@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { foldCase } from './case-fold.ts'
+import { foldCase } from './text.ts'
 
 it('folds a text and its folded form to the same', () => {
   fc.assert(

@@ -1,6 +1,6 @@
 import type { ResultToScore } from '@remit/contract'
 import { canonicalJson } from '@remit/contract/json'
-import { countCodePoints } from './measure/code-points.ts'
+import { countCodePoints } from './measure/edit-distance.ts'
 import type { FieldName, ScoreOutcome, Scorer } from './scorer.ts'
 import { Unscorable } from './scorer.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { occurrences } from './find.ts'
+import { occurrences } from './text.ts'
 
 function byHand(text: string, needle: string): number[] {
   const found: number[] = []

@@ -3,9 +3,7 @@ import type { ScorerInfo } from '@remit/contract'
 import { describe, expect, it } from 'vitest'
 import type { Caller } from '../caller/caller.ts'
 import type { RequestInfo } from '../http/endpoint.ts'
-import { contains } from './built-in/contains.ts'
-import { exactMatch } from './built-in/exact-match.ts'
-import { regexMatch } from './built-in/regex-match.ts'
+import { contains, exactMatch, regexMatch } from './built-in/matches.ts'
 import { scorerRoutes } from './routes.ts'
 
 const contributed = { ...exactMatch, name: 'z_from_a_module', edition: 'enterprise' } as const

@@ -8,13 +8,16 @@ import type {
 import type { Computer } from '../threads/pool.ts'
 import { fail, invalid } from '../base/errors.ts'
 import { aggregate } from './aggregates.ts'
-import { compute } from './compute.ts'
 import { checkFields } from './fields.ts'
 import { parseParams } from './params.ts'
-import { addUp, corpusScore, finish, toScore } from './score-entry.ts'
-import type { BatchOutcome, Scorer, ScoringContext } from './scorer.ts'
+import type { RunParams } from './params.ts'
 import { Unscorable, UnusableParam } from './scorer.ts'
+import type { BatchOutcome, Scorer, ScoringContext, PureScorer, ScoreOutcome } from './scorer.ts'
+import { sliced } from '../computing/slices.ts'
 import type { Pacing } from '../computing/slices.ts'
+import { computedMs } from '../base/cpu-time.ts'
+import { Refusal } from '../threads/job.ts'
+import { prepare, received, scoreJob, scoreOne, unusableParam } from './score-job.ts'
 
 export interface RunContext extends Pacing, ScoringContext {
   /** Absent: everything is computed on the event loop. */
@@ -102,4 +105,206 @@ function refuseParams(error: unknown): never {
   if (!(error instanceof UnusableParam)) throw error
   const errors: FieldError[] = [{ path: `params.${error.param}`, message: error.message }]
   throw fail('invalid_params', `params.${error.param}: ${error.message}`, { errors })
+}
+
+interface ComputeContext extends Pacing {
+  /** Absent on the command line: everything is computed on the event loop. */
+  readonly computer?: Computer | undefined
+  /** The organization that the work is for. */
+  readonly owner: string
+  /** Computing time of a whole batch, in milliseconds. */
+  readonly budgetMs: number
+  /** CPU time of this thread in milliseconds. Default: `computedMs`. */
+  readonly computed?: () => number
+  /** Called with the number of finished results. */
+  readonly progress?: (done: number) => void
+}
+
+type Outcome = ScoreOutcome | Unscorable
+
+// A part takes a worker a few milliseconds, so that batches take turns.
+const PART_LENGTH = 64 * 1024
+const PART_RESULTS = 200
+
+/** Returns one outcome per result. Throws `UnusableParam`. */
+async function compute(
+  scorer: PureScorer,
+  params: unknown,
+  results: readonly ResultToScore[],
+  context: ComputeContext,
+): Promise<Outcome[]> {
+  const { computer } = context
+  const inline = scorer.inlineLength ?? Number.POSITIVE_INFINITY
+  if (!computer || isShort(scorer, results, inline))
+    return computeHere(scorer, params, results, context)
+  return computeApart(scorer, params, results, context, computer)
+}
+
+async function computeHere(
+  scorer: PureScorer,
+  params: unknown,
+  results: readonly ResultToScore[],
+  context: ComputeContext,
+): Promise<Outcome[]> {
+  const prepared = prepare(scorer, params)
+  const outcomes: Outcome[] = []
+  const rest = sliced(context)
+  const { computed = computedMs } = context
+  let spent = 0
+  for (const result of results) {
+    const before = computed()
+    outcomes.push(
+      spent > context.budgetMs ? outOfTime(context) : scoreOne(scorer, result, prepared),
+    )
+    spent += computed() - before
+    context.progress?.(outcomes.length)
+    await rest()
+  }
+  return outcomes
+}
+
+async function computeApart(
+  scorer: PureScorer,
+  params: unknown,
+  results: readonly ResultToScore[],
+  context: ComputeContext,
+  computer: Computer,
+): Promise<Outcome[]> {
+  const task = { scorer: scorer.name, params: JSON.stringify(params) }
+  const outcomes: Outcome[] = []
+  let left = context.budgetMs
+  let most = PART_RESULTS
+  while (outcomes.length < results.length) {
+    if (left <= 0) {
+      outcomes.push(outOfTime(context))
+      continue
+    }
+    const part = partOf(scorer, results, outcomes.length, most)
+    const input = { ...task, results: part }
+    const answer = await computer
+      .run(context.owner, scoreJob, input, left)
+      .catch((error: unknown) => {
+        throw error instanceof Refusal ? unusableParam(error) : error
+      })
+    left = answer.ended === 'time' ? 0 : left - answer.spentMs
+    outcomes.push(...answer.parts.map(received))
+    if (answer.ended !== 'memory') continue
+    // Retries each result in a separate worker to find the one at fault.
+    if (part.length === 1) outcomes.push(outOfMemory())
+    most = 1
+  }
+  return outcomes
+}
+
+function partOf(
+  scorer: PureScorer,
+  results: readonly ResultToScore[],
+  from: number,
+  most: number,
+): string[] {
+  const part: string[] = []
+  let length = 0
+  for (const result of results.slice(from, from + most)) {
+    const text = textFor(scorer, result)
+    length += text.length
+    if (part.length > 0 && length > PART_LENGTH) break
+    part.push(text)
+  }
+  return part
+}
+
+function isShort(scorer: PureScorer, results: readonly ResultToScore[], most: number): boolean {
+  if (most === Number.POSITIVE_INFINITY) return true
+  let length = 0
+  for (const result of results) {
+    if (length >= most) return false
+    length += textFor(scorer, result).length
+  }
+  return length < most
+}
+
+/** Returns only the fields that the scorer reads. */
+function textFor(scorer: PureScorer, result: ResultToScore): string {
+  const read: Partial<Record<string, unknown>> = {}
+  for (const field of Object.keys(scorer.fields) as (keyof typeof scorer.fields)[])
+    if (result[field] !== undefined) read[field] = result[field]
+  return JSON.stringify(read)
+}
+
+const outOfTime = ({ budgetMs }: ComputeContext): Unscorable =>
+  new Unscorable(
+    'time_budget_exceeded',
+    `the request exceeded its computing time of ${budgetMs / 1000} s`,
+  )
+
+const outOfMemory = (): Unscorable =>
+  new Unscorable('limit_exceeded', 'the result exceeded its memory limit')
+
+// 0.8 as a sum of tenths must still reach a threshold of 0.8.
+const ROUNDING = 1e-9
+
+const passes = (score: number, threshold: number): boolean => score >= threshold - ROUNDING
+
+/** Returns the outcome within 0 and 1, negated if requested, with its full reason. */
+function finish(
+  scorer: Scorer,
+  { negate }: RunParams,
+  outcome: ScoreOutcome,
+  threshold: number,
+): ScoreOutcome {
+  const given = clamp(outcome.score, scorer.name)
+  const score = negate ? 1 - given : given
+  const graded = outcome.graded ? ` ${comparison(score, threshold)}` : ''
+  const negated = negate ? ' (negated)' : ''
+  const note = outcome.note === undefined ? '' : `; ${outcome.note}`
+  return { ...outcome, score, reason: `${outcome.reason}${graded}${negated}${note}` }
+}
+
+/** Formats `0.83 >= 0.8`: rounded, unless rounding would make it false. */
+function comparison(score: number, threshold: number): string {
+  const passed = passes(score, threshold)
+  const rounded = Math.round(score * 1e4) / 1e4
+  const shown = rounded >= threshold === passed ? rounded : score
+  return `${shown} ${passed ? '>=' : '<'} ${threshold}`
+}
+
+/** Returns the element of one result in the response. */
+function toScore(
+  outcome: ScoreOutcome | Unscorable,
+  id: string | null,
+  index: number,
+  threshold: number,
+): Score {
+  const metadata = { ...outcome.metadata }
+  if (outcome instanceof Unscorable) {
+    const { code, field, message: reason } = outcome
+    const error = field === undefined ? { code } : { code, field }
+    return { id, index, score: null, passed: null, reason, metadata, error }
+  }
+  const { score, reason } = outcome
+  return { id, index, score, passed: passes(score, threshold), reason, metadata, error: null }
+}
+
+/**
+ * Rounding may move a score slightly beyond its limits; a value that is not a number is a defect.
+ */
+function clamp(score: number, scorer: string): number {
+  if (Number.isNaN(score))
+    throw new Error(`The scorer ${scorer} returned a score that is not a number`)
+  return Math.min(1, Math.max(0, score))
+}
+
+function addUp(total: number[], tally: readonly number[] = []): void {
+  for (const [index, amount] of tally.entries()) total[index] = (total[index] ?? 0) + amount
+}
+
+/** Returns the corpus score of the batch, if the scorer has one. */
+function corpusScore(
+  scorer: Scorer,
+  { own, negate }: RunParams,
+  tally: readonly number[],
+): number | null {
+  if (!scorer.corpusScore || tally.length === 0) return null
+  const score = clamp(scorer.corpusScore(tally, own), scorer.name)
+  return negate ? 1 - score : score
 }

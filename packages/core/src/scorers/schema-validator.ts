@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { canonicalJson } from '@remit/contract/json'
 import { isDeeper } from './json-text.ts'
 import { jsonEqual } from './json-equal.ts'
-import { isMultipleOf } from './measure/decimal.ts'
+import { isMultipleOf } from './measure/numbers.ts'
 import { compilePattern } from '../base/pattern.ts'
 
 const DRAFT_07 = /^https?:\/\/json-schema\.org\/draft-07\/schema#?$/

@@ -2,9 +2,9 @@ import type { ResultToScore } from '@remit/contract'
 import { Refusal } from '../threads/job.ts'
 import type { Job } from '../threads/job.ts'
 import { builtInScorers } from './built-in/index.ts'
-import { prepare, scoreOne } from './score-one.ts'
+import { checkFields } from './fields.ts'
 import { Unscorable, UnusableParam } from './scorer.ts'
-import type { FieldName, ScoreOutcome } from './scorer.ts'
+import type { FieldName, PureScorer, ScoreOutcome } from './scorer.ts'
 
 /** A part of a batch. JSON text is transferred to a thread faster than objects. */
 interface ScoreTask {
@@ -67,3 +67,22 @@ export function received(sent: SentOutcome): ScoreOutcome | Unscorable {
   const { code, reason, field } = sent.unscorable
   return new Unscorable(code, reason, field)
 }
+
+/** Scores one result with a pure scorer. For `prepared`, see `PureScorer.prepare`. */
+export function scoreOne(
+  scorer: PureScorer,
+  result: ResultToScore,
+  prepared: unknown,
+): ScoreOutcome | Unscorable {
+  try {
+    checkFields(scorer, result)
+    return scorer.score(result, prepared)
+  } catch (error) {
+    if (error instanceof Unscorable) return error
+    throw error
+  }
+}
+
+/** Returns the params for `score`. Throws `UnusableParam`. */
+export const prepare = (scorer: PureScorer, params: unknown): unknown =>
+  scorer.prepare ? scorer.prepare(params) : params

@@ -1,10 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { runs } from '@remit/testing/pure'
-import { assign } from '../../src/scorers/measure/assignment.ts'
-import { sequenceDistance } from '../../src/scorers/measure/edit-distance.ts'
-import { longestCommon } from '../../src/scorers/measure/longest-common.ts'
-import { mostPairs } from '../../src/scorers/measure/matching.ts'
+import { assign, mostPairs } from '../../src/scorers/measure/matching.ts'
+import { sequenceDistance, longestCommon } from '../../src/scorers/measure/edit-distance.ts'
 
 const sequence = fc.array(fc.integer({ min: 0, max: 5 }), { maxLength: 80 })
 

@@ -1,7 +1,7 @@
 import type { AnyDatabase } from '@remit/core/db'
 import type { Deps } from '@remit/core/module'
-import { ownersReader } from '../agents/owners.ts'
-import type { ReadOwners } from '../agents/owners.ts'
+import { ownersReader } from '../agents/agents.ts'
+import type { ReadOwners } from '../agents/agents.ts'
 import type { FindNames } from './vote.ts'
 
 /** Reads what decides whose vote counts. */

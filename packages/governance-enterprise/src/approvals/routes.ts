@@ -1,23 +1,37 @@
+import { hash } from 'node:crypto'
 import { approvals } from '@remit/contract'
-import { fail, pageOf } from '@remit/core/base'
-import { actAs, isOwn, ownAgent } from '@remit/core/caller'
+import type { Approval, ApprovalRule, ApprovalDecision } from '@remit/contract'
+import { fail, pageOf, Failure, invalid } from '@remit/core/base'
+import { actAs, isOwn, ownAgent, actorOf, personOf } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
 import { implement, Reply } from '@remit/core/http'
-import type { Route } from '@remit/core/http'
+import type { Route, Handler, RequestInfo } from '@remit/core/http'
 import type { Deps } from '@remit/core/module'
-import { cancelApproval, decideApproval, revokeApproval } from './decide.ts'
-import { eligibilityOf } from './eligibility.ts'
-import { eventStream } from '../streams/event-stream.ts'
+import { on } from '@remit/core/db'
+import type { CoreTables, LedgerEntryRow } from '@remit/core/db'
+import { wireEntry } from '@remit/core/ledger/records'
+import { sql } from 'kysely'
+import { settingsOf } from '@remit/core/orgs/settings'
+import type { Change, Outcome, WriteContext } from '@remit/core/ledger/lanes'
+import { eventStream, eventOf } from '../streams/event-stream.ts'
+import type { EventSource } from '../streams/event-stream.ts'
 import { lastEventId } from '../streams/last-event-id.ts'
-import { approvalEvents } from './events.ts'
-import { statusAt } from './lifecycle.ts'
+import { statusAt, endOf } from './lifecycle.ts'
 import type { ConnectionLimits } from '../streams/connection-limits.ts'
 import { peopleOf } from './people.ts'
-import { wireApproval } from './request.ts'
-import { ruleHandlers } from './rules-routes.ts'
-import { findRequest, listRequests } from './store.ts'
+import type { People } from './people.ts'
+import { wireApproval, partiesOf, approvalEntry } from './request.ts'
+import type { ApprovalKind, ApprovalMore } from './request.ts'
+import { findRequest, listRequests, moveRequest } from './store.ts'
 import type { ApprovalRequestRow } from '../tables/approvals.ts'
 import type { DecisionWaiters } from './decision-waiters.ts'
+import { Bell } from '../streams/bell.ts'
+import { APPROVALS_TOPIC } from './topic.ts'
+import { admitKey, voterOf, whyNot, castVote } from './vote.ts'
+import type { VoteSettings } from './vote.ts'
+import { actionHints } from '../rules/seen-actions.ts'
+import { checkRule, wireRule } from './rule.ts'
+import { deleteRule, findRule, listRules, putRule } from './rules-store.ts'
 
 /** `places` limits waits and streams; `waits` signals decisions. */
 export const approvalRoutes = (
@@ -96,4 +110,298 @@ export const approvalRoutes = (
     revokeApproval: ({ params }, caller, request) =>
       writer.work(caller.orgId, { ...request, caller }, revokeApproval(params.id)),
   })
+}
+
+/** Milliseconds between two polls without a signal. */
+const LOOK_MS = 5_000
+/** Few, because an entry has up to 64 KiB of context. */
+const PIECE = 20
+
+/** The organization's `approval.*` entries. */
+function approvalEvents(
+  { db, ledger, signals }: Pick<Deps, 'db' | 'ledger' | 'signals'>,
+  orgId: string,
+): EventSource {
+  const bell = new Bell()
+  const stop = signals.subscribe(APPROVALS_TOPIC, (org) => {
+    if (org === orgId) bell.ring()
+  })
+  return {
+    async read(after, over) {
+      const rows = await ledger.paced(orgId, () => readEntries(db, orgId, after), over)
+      const events = rows.map((row) => eventOf(row, wireEntry(row)))
+      return { events, last: rows.at(-1)?.seq ?? after, hasMore: rows.length === PIECE }
+    },
+    wait: (over) => bell.wait(LOOK_MS, over),
+    close: stop,
+  }
+}
+
+/** The condition on the kind must equal that of the index `ledger_entry_approvals`. */
+const readEntries = (db: Deps['db'], orgId: string, after: number): Promise<LedgerEntryRow[]> =>
+  on<CoreTables>(db)
+    .selectFrom('ledger_entry')
+    .selectAll()
+    .where('org_id', '=', orgId)
+    .where('seq', '>', after)
+    .where(sql<boolean>`kind >= 'approval.' and kind < 'approval/'`)
+    .orderBy('seq')
+    .limit(PIECE)
+    .execute()
+
+/** Returns true if the endpoint that decides would now accept a vote of the caller. */
+type Eligibility = Required<Pick<Approval, 'can_vote' | 'why_not'>>
+
+const DECIDING: ReadonlySet<string> = new Set(['admin', 'approver'])
+
+/** Returns the eligibility of a caller for each of some requests, in order. */
+async function eligibilityOf(
+  { db, people, now }: Pick<Deps, 'db'> & { readonly people: People; readonly now: number },
+  caller: Caller,
+  rows: readonly ApprovalRequestRow[],
+): Promise<Eligibility[]> {
+  const { principal, orgId } = caller
+  if (principal.type === 'credential')
+    return rows.map(() => no('The credential of an agent cannot decide'))
+  if (!DECIDING.has(principal.role))
+    return rows.map(() =>
+      no(`The role ${principal.role} cannot decide; the roles admin and approver can`),
+    )
+  const voter = await voterOf(principal, undefined, people.finder(db, orgId))
+  const settings = await readSettings(db, orgId)
+  const owners = new Map<string, readonly string[]>()
+  for (const agentId of new Set(rows.map((row) => row.agent_id)))
+    owners.set(agentId, await people.owners(db, orgId, agentId))
+  return rows.map((row) => {
+    const refused = refusalOf(caller, row, settings)
+    const parties = partiesOf(row, owners.get(row.agent_id) ?? [], settings.four_eyes)
+    const reason = refused ?? whyNot(row, parties, voter, now)
+    return reason === null ? { can_vote: true, why_not: null } : no(reason)
+  })
+}
+
+const no = (reason: string): Eligibility => ({ can_vote: false, why_not: reason })
+
+function refusalOf(caller: Caller, row: ApprovalRequestRow, settings: VoteSettings): string | null {
+  try {
+    admitKey(caller, row, settings)
+    return null
+  } catch (error) {
+    if (error instanceof Failure) return error.message
+    throw error
+  }
+}
+
+async function readSettings(db: Deps['db'], orgId: string): Promise<VoteSettings> {
+  const organization = await db
+    .selectFrom('organization')
+    .select('settings')
+    .where('id', '=', orgId)
+    .executeTakeFirstOrThrow()
+  return settingsOf(organization)
+}
+
+type RuleEndpoints =
+  | 'listApprovalRules'
+  | 'getApprovalRule'
+  | 'setApprovalRule'
+  | 'removeApprovalRule'
+type RuleHandlers = { readonly [K in RuleEndpoints]: Handler<(typeof approvals)[K]> }
+
+const ruleHandlers = ({ db, writer }: Pick<Deps, 'db' | 'writer'>): RuleHandlers => ({
+  listApprovalRules: ({ query }, { orgId }) =>
+    pageOf(query.limit, {
+      read: (limit) => listRules(db, orgId, { limit, after: query.cursor }),
+      cursor: ({ id }) => id,
+      items: (rows) => rows.map(wireRule),
+    }),
+
+  getApprovalRule: async ({ params }, caller) => {
+    const row = await findRule(db, caller.orgId, params.id)
+    if (!row) throw fail('approval_rule_not_found')
+    return new Reply<ApprovalRule>(wireRule(row), { headers: { ETag: tagOf(row) } })
+  },
+
+  setApprovalRule: async ({ params: { id }, body, query }, caller, request) => {
+    const warnings = [...checkRule(body), ...(await actionHints(db, caller.orgId, body.actions))]
+    if (query.validate === 'true')
+      return new Reply({ valid: true, errors: [], warnings } as never, { status: 200 })
+    const version = versionOf(request)
+    return writer.change(
+      caller.orgId,
+      { ...request, caller },
+      async ({ tx, recordedAt }, admitted) => {
+        const before = await findRule(tx, caller.orgId, id)
+        requireVersion(version, before)
+        const row = {
+          org_id: caller.orgId,
+          id,
+          document: JSON.stringify(body),
+          created_at: before?.created_at ?? recordedAt,
+          created_by: before?.created_by ?? actorOf(admitted).id,
+          updated_at: recordedAt,
+        }
+        await putRule(tx, row)
+        const rule = wireRule(row)
+        return {
+          entries: [
+            {
+              kind: 'approval_rule.set',
+              actor: actorOf(admitted),
+              data: { approval_rule: rule, ...personOf(admitted) },
+            },
+          ],
+          reply: ([recorded]) =>
+            new Reply<ApprovalRule>(
+              { ...rule, warnings, ...(recorded && { ledger: recorded.receipt }) },
+              {
+                status: before ? 200 : 201,
+                headers: {
+                  ETag: tagOf(row),
+                  ...(!before && { Location: `/v1/approval-rules/${id}` }),
+                },
+              },
+            ),
+        }
+      },
+    )
+  },
+
+  removeApprovalRule: ({ params: { id } }, caller, request) => {
+    const version = versionOf(request)
+    return writer.change(caller.orgId, { ...request, caller }, async ({ tx }, admitted) => {
+      const row = await findRule(tx, caller.orgId, id)
+      if (row) requireVersion(version, row)
+      if (!row || !(await deleteRule(tx, caller.orgId, id))) throw fail('approval_rule_not_found')
+      return {
+        entries: [
+          {
+            kind: 'approval_rule.removed',
+            actor: actorOf(admitted),
+            data: { approval_rule: wireRule(row), ...personOf(admitted) },
+          },
+        ],
+        reply: () => undefined,
+      }
+    })
+  },
+})
+
+/** A hash: a rule has no count of its changes. */
+const tagOf = ({ document }: { readonly document: string }): string =>
+  `"${hash('sha256', document, 'base64url').slice(0, 22)}"`
+
+/** The version in `If-Match`; null without one. */
+function versionOf(request: RequestInfo): string | null {
+  const text = request.header('if-match')
+  if (text === undefined) return null
+  if (text !== '*' && !/^"[\w-]{22}"$/.test(text))
+    throw invalid('If-Match', 'must be the ETag of the approval rule, or *')
+  return text
+}
+
+/** Throws `version_mismatch` unless the stored rule is the version that the caller has read. */
+function requireVersion(version: string | null, row: { readonly document: string } | undefined) {
+  if (version === null || (row && (version === '*' || version === tagOf(row)))) return
+  throw fail('version_mismatch', 'The approval rule was changed or removed; read it again')
+}
+
+type Outcomes = Outcome<Approval>
+
+/** A vote on a request, as work of the organization's writer. */
+const decideApproval =
+  (people: People, id: string, decision: ApprovalDecision): Change<Approval> =>
+  async (scope, caller) => {
+    const admitted = keyOf(caller)
+    const settings = await settingsIn(scope)
+    admitKey(admitted, null, settings)
+    const row = await requestIn(scope, id)
+    const key = admitKey(admitted, row, settings)
+    const { now, recordedAt, tx } = scope
+    const owners = await people.owners(tx, row.org_id, row.agent_id)
+    const by = { keyId: key.id, now, at: recordedAt }
+    const parties = partiesOf(row, owners, settings.four_eyes)
+    const voter = await voterOf(key, decision.approver, people.finder(tx, row.org_id))
+    const counted = castVote(row, parties, voter, decision, by)
+    if (counted === null) return unchanged(row, scope)
+    const { vote, votes, outcome } = counted
+    const text = JSON.stringify(votes)
+    const moved = await moveRequest(tx, row, outcome, {
+      votes: text,
+      ...(outcome !== 'pending' && { decided_at: recordedAt }),
+      ...(outcome === 'approved' && usableUntil(endOf(now, row.approval_ttl_seconds))),
+      ...(outcome === 'rejected' && { counts_until: endOf(now, row.cooldown_seconds) }),
+    })
+    const kind = outcome === 'pending' ? 'approval.voted' : 'approval.decided'
+    return changed(kind, moved, scope, admitted, { vote })
+  }
+
+/** Cancels a request by a requester; agents can cancel only their own. */
+const cancelApproval =
+  (id: string): Change<Approval> =>
+  async (scope, caller) => {
+    const row = await requestIn(scope, id)
+    if (!isOwn(caller, row.agent_id)) throw fail('approval_not_found')
+    const status = statusAt(row, scope.now)
+    if (status !== 'pending') throw fail('approval_closed', `The request is ${status}`)
+    const moved = await moveRequest(scope.tx, row, 'cancelled', closedAt(scope))
+    return changed('approval.cancelled', moved, scope, caller, {})
+  }
+
+/** Revokes an approval that was not used. */
+const revokeApproval =
+  (id: string): Change<Approval> =>
+  async (scope, caller) => {
+    const row = await requestIn(scope, id)
+    admitKey(keyOf(caller), null, { four_eyes: false, require_separate_keys: false })
+    const status = statusAt(row, scope.now)
+    if (status !== 'approved') throw fail('approval_not_usable', `The request is ${status}`)
+    const moved = await moveRequest(scope.tx, row, 'revoked', closedAt(scope))
+    return changed('approval.revoked', moved, scope, caller, {})
+  }
+
+const usableUntil = (end: string | null) => ({ usable_until: end, counts_until: end })
+
+const closedAt = ({ recordedAt }: WriteContext) => ({ closed_at: recordedAt, counts_until: null })
+
+function keyOf(caller: Caller | null): Caller {
+  if (!caller) throw fail('role_required', 'Only a key or a person can decide an approval request')
+  return caller
+}
+
+async function settingsIn({ tx, orgId }: WriteContext) {
+  const organization = await tx
+    .selectFrom('organization')
+    .select('settings')
+    .where('id', '=', orgId)
+    .executeTakeFirstOrThrow()
+  return settingsOf(organization)
+}
+
+async function requestIn({ tx, orgId }: WriteContext, id: string): Promise<ApprovalRequestRow> {
+  const row = await findRequest(tx, orgId, id)
+  if (!row) throw fail('approval_not_found')
+  return row
+}
+
+const unchanged = (row: ApprovalRequestRow, { now }: WriteContext): Outcomes => ({
+  entries: [],
+  reply: () => wireApproval(row, now),
+})
+
+function changed<Kind extends ApprovalKind>(
+  kind: Kind,
+  row: ApprovalRequestRow,
+  { now }: WriteContext,
+  caller: Caller | null,
+  more: ApprovalMore<Kind>,
+): Outcomes {
+  const entry = approvalEntry(kind, row, now, actorOf(caller), { ...more, ...personOf(caller) })
+  return {
+    entries: [entry],
+    reply: ([recorded]) => ({
+      ...wireApproval(row, now),
+      ...(recorded && { ledger: recorded.receipt }),
+    }),
+  }
 }

@@ -1,6 +1,6 @@
 import { MAX_DELEGATION_DEPTH } from '@remit/contract/values'
-import { agentAdmission } from '../agents/state.ts'
-import type { Roster } from '../agents/state.ts'
+import { agentAdmission } from '../agents/agents.ts'
+import type { Roster } from '../agents/agents.ts'
 import type { CompiledPermission } from './permission.ts'
 
 /** The reason why a permission is not in force. */

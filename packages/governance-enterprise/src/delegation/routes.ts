@@ -1,22 +1,48 @@
 import { delegation } from '@remit/contract'
-import type { Permission } from '@remit/contract'
-import { fail } from '@remit/core/base'
+import type {
+  Permission,
+  AgentMode,
+  PermissionInput,
+  Answer,
+  EffectivePermissions,
+  Permission as Wire,
+} from '@remit/contract'
+import { fail, isoTime } from '@remit/core/base'
 import { actorOf, personOf, withAgent } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
 import { implement, Reply } from '@remit/core/http'
 import type { Route } from '@remit/core/http'
 import { firstOf } from '@remit/core/ledger/lanes'
+import type { EntryDraft, WriteContext } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
-import { rosterReader } from '../agents/roster.ts'
+import { matchesPattern } from '@remit/contract/patterns'
+import type { AnyDatabase } from '@remit/core/db'
+import { rosterReader, agentAdmission } from '../agents/agents.ts'
+import type { ReadRoster, Roster } from '../agents/agents.ts'
 import { admitCondition } from '../rules/admit-condition.ts'
 import { ruleWarnings } from '../rules/lint.ts'
 import { actionHints } from '../rules/seen-actions.ts'
-import { grantPermission } from './grant.ts'
-import { ensureGrantedMode, setMode } from './mode.ts'
-import { toPermission } from './permission.ts'
-import { readEffective, readOverview, wirePermissions } from './read.ts'
-import { findPermission, revokeTree } from './store.ts'
-import { wirePermission } from './view.ts'
+import { toPermission, listOf } from './permission.ts'
+import {
+  findPermission,
+  revokeTree,
+  countPatternDenies,
+  putPermission,
+  withAncestors,
+  agentPatterns,
+  listPermissions,
+  livePermissionsAbout,
+} from './store.ts'
+import { findMode, putMode, listModes } from './modes-store.ts'
+import { depthLeft, widerThan } from './attenuation.ts'
+import { chainOf, chainBreakOf } from './chain.ts'
+import type { PermissionChain } from './chain.ts'
+import type { PermissionRow } from '../tables/delegation.ts'
+import { listRequests } from '../approvals/store.ts'
+import { wireApproval } from '../approvals/request.ts'
+import { findLimit } from '../spend/limits-store.ts'
+import { withUsage } from '../spend/usage.ts'
+import { effectiveAt } from './effective.ts'
 
 // Entries have a maximum size; a larger tree has several.
 const IDS_AN_ENTRY = 500
@@ -112,5 +138,318 @@ function headOf(whole: Permission, caller: Caller | null) {
     actor: actorOf(caller),
     agent_id: permission.agent_id.includes('*') ? null : permission.agent_id,
     data: { permission, ...personOf(caller) },
+  }
+}
+
+/** Sets the mode of an agent; returns its entry. */
+async function setMode(
+  { tx, orgId, recordedAt, configVersion }: WriteContext,
+  caller: Caller | null,
+  agentId: string,
+  mode: AgentMode,
+): Promise<EntryDraft> {
+  const actor = actorOf(caller)
+  await putMode(tx, {
+    org_id: orgId,
+    agent_id: agentId,
+    mode,
+    changed_at: recordedAt,
+    changed_by: actor.id,
+    revision: configVersion,
+  })
+  const data = { agent_id: agentId, mode, ...personOf(caller) }
+  return { kind: 'agent_mode.set', actor, agent_id: agentId, data }
+}
+
+/** Sets the mode `granted` with the first grant of an agent; later revocations keep it. */
+async function ensureGrantedMode(
+  scope: WriteContext,
+  caller: Caller | null,
+  agentId: string,
+): Promise<EntryDraft[]> {
+  const before = await findMode(scope.tx, scope.orgId, agentId)
+  return before?.mode === 'granted' ? [] : [await setMode(scope, caller, agentId, 'granted')]
+}
+
+// Each of them is evaluated for every request.
+const MAX_PATTERN_DENIES = 1_000
+
+interface GrantedPermission {
+  readonly row: PermissionRow
+  readonly isNew: boolean
+  readonly chain: PermissionChain
+}
+
+/** Stores a permission; throws if it is not allowed. */
+async function grantPermission(
+  scope: WriteContext,
+  readRoster: ReadRoster,
+  caller: Caller | null,
+  id: string,
+  input: PermissionInput,
+): Promise<GrantedPermission> {
+  const { tx, orgId, recordedAt } = scope
+  const before = await findPermission(tx, orgId, id)
+  if (before) checkReplaceable(before, input)
+  if (isPattern(input.agent_id) && !(before && isPattern(before.agent_id))) {
+    const count = await countPatternDenies(tx, orgId)
+    if (count >= MAX_PATTERN_DENIES)
+      throw fail('too_many_pattern_denies', `The organization has ${count}`)
+  }
+  const parent =
+    input.parent_id === null ? null : await readParent(scope, readRoster, input.parent_id)
+  if (parent) checkCut(input, parent)
+  const granter = input.granted_by ?? (parent ? holderOf(parent) : granterOf(caller))
+  const row: PermissionRow = {
+    org_id: orgId,
+    id,
+    agent_id: input.agent_id,
+    effect: input.effect,
+    actions: JSON.stringify(input.actions),
+    resources: JSON.stringify(input.resources),
+    condition: input.condition,
+    parent_id: input.parent_id,
+    granted_by_type: granter.type,
+    granted_by_id: granter.id,
+    can_delegate: input.can_delegate ? 1 : 0,
+    max_depth: input.max_depth ?? (parent && input.can_delegate ? depthLeft(parent.links) : 0),
+    not_before: isoOrNull(input.not_before),
+    expires_at: isoOrNull(input.expires_at),
+    description: input.description,
+    created_at: before?.created_at ?? recordedAt,
+    created_by: before?.created_by ?? actorOf(caller).id,
+    updated_at: recordedAt,
+    revoked_at: null,
+    revoked_by: null,
+    revision: scope.configVersion,
+  }
+  await putPermission(tx, row)
+  const above = new Map(parent?.links.map((link) => [link.id, link]))
+  return { row, isNew: !before, chain: chainOf(toPermission(row), above) }
+}
+
+const isPattern = (agentId: string): boolean => agentId.includes('*')
+const timeOf = (text: string | null): number | null => (text === null ? null : Date.parse(text))
+const isoOrNull = (text: string | null): string | null => text && isoTime(Date.parse(text))
+
+/** A root is granted by the person of the key, or by the key itself. */
+const granterOf = (caller: Caller | null): { type: 'user' | 'key'; id: string } =>
+  caller?.principal.person
+    ? { type: 'user', id: caller.principal.person }
+    : { type: 'key', id: actorOf(caller).id }
+
+const holderOf = ({ links }: PermissionChain): { type: 'agent'; id: string } => ({
+  type: 'agent',
+  id: links.at(-1)?.agentId ?? '',
+})
+
+function checkReplaceable(before: PermissionRow, { parent_id }: PermissionInput): void {
+  if (before.revoked_at !== null)
+    throw fail('permission_revoked', `It was revoked at ${before.revoked_at}; use another id`)
+  if (before.parent_id === parent_id) return
+  throw fail('permission_parent_fixed', `The parent_id of ${before.id} is ${before.parent_id}`, {
+    errors: [{ path: 'parent_id', message: `must remain ${before.parent_id}` }],
+  })
+}
+
+/** The parent chain, which must be in force. */
+async function readParent(
+  { tx, orgId, now }: WriteContext,
+  readRoster: ReadRoster,
+  id: string,
+): Promise<PermissionChain> {
+  const row = await findPermission(tx, orgId, id)
+  if (!row) throw unusable('parent_id', 'is not a permission of the organization')
+  const rows = await withAncestors(tx, orgId, [row])
+  const byId = new Map([...rows.values()].map((one) => [one.id, toPermission(one)]))
+  const chain = chainOf(toPermission(row), byId)
+  const dead = chainBreakOf(chain, now, await readRoster(tx, orgId))
+  if (dead) throw unusable('parent_id', `is not in force: ${dead.id} is ${dead.reason}`)
+  return chain
+}
+
+/** Checks that the holder of the parent may delegate the requested permission. */
+function checkCut(input: PermissionInput, parent: PermissionChain): void {
+  const last = parent.links.at(-1)
+  if (!last || last.effect !== 'allow') throw unusable('parent_id', 'is a deny permission')
+  if (!last.canDelegate) throw unusable('parent_id', 'cannot be delegated: can_delegate is false')
+  if (input.granted_by && input.granted_by.id !== last.agentId)
+    throw unusable('granted_by.id', `must be ${last.agentId}, the holder of ${last.id}`)
+  const twice = parent.links.find(({ agentId }) => agentId === input.agent_id)
+  if (twice)
+    throw fail('agent_in_chain', `${input.agent_id} already holds ${twice.id} in this chain`)
+  const faults = widerThan(parent.links, {
+    actions: input.actions,
+    resources: input.resources,
+    notBefore: timeOf(input.not_before),
+    expiresAt: timeOf(input.expires_at),
+    maxDepth: input.max_depth ?? null,
+  })
+  const [first] = faults
+  if (first) throw fail('permission_too_wide', `${first.path} ${first.message}`, { errors: faults })
+}
+
+const unusable = (path: string, message: string) =>
+  fail('permission_parent_unusable', `${path} ${message}`, { errors: [{ path, message }] })
+
+type Overview = Answer<typeof delegation.getDelegation>
+
+interface OverviewQuery {
+  readonly limit: number
+  readonly cursor?: string | undefined
+  readonly agent_id?: string | undefined
+}
+
+/** A page of permissions with their agents; the first page also has pending approvals. */
+async function readOverview(
+  db: AnyDatabase,
+  readRoster: ReadRoster,
+  orgId: string,
+  { limit, cursor, agent_id: agentId }: OverviewQuery,
+  now: number,
+): Promise<Overview> {
+  const holders = agentId === undefined ? undefined : await holdersAbout(db, orgId, agentId)
+  const found = await listPermissions(db, orgId, {
+    limit: limit + 1,
+    after: cursor,
+    ...(holders && { where: { agent_id: holders } }),
+  })
+  const rows = found.slice(0, limit)
+  const agents = new Set(rows.map((row) => row.agent_id).filter((id) => !id.includes('*')))
+  if (agentId !== undefined) agents.add(agentId)
+  const pending = { limit, status: 'pending' as const, agentId }
+  const requests = cursor === undefined ? await listRequests(db, orgId, now, pending) : []
+  return {
+    permissions: await wirePermissions(db, readRoster, orgId, rows, now),
+    agents: await readAgents(db, readRoster, orgId, [...agents].toSorted(), now),
+    pending_approvals: requests.map((row) => wireApproval(row, now)),
+    next_cursor: found.length > limit ? (rows.at(-1)?.id ?? null) : null,
+  }
+}
+
+/** Permissions in API form, each with its chain. */
+async function wirePermissions(
+  db: AnyDatabase,
+  readRoster: ReadRoster,
+  orgId: string,
+  rows: readonly PermissionRow[],
+  now: number,
+): Promise<Permission[]> {
+  const chains = await chainsOf(db, orgId, rows)
+  const roster = await readRoster(db, orgId)
+  return rows.flatMap((row) => {
+    const chain = chains.get(row.id)
+    return chain ? [wirePermission(row, chain, now, roster)] : []
+  })
+}
+
+/** The current effective permissions of an agent, and its spend limit. */
+async function readEffective(
+  db: AnyDatabase,
+  readRoster: ReadRoster,
+  orgId: string,
+  agentId: string,
+  now: number,
+): Promise<EffectivePermissions> {
+  const own = await livePermissionsAbout(db, orgId, [agentId])
+  const held = own.filter((row) => row.effect === 'allow')
+  const chains = [...(await chainsOf(db, orgId, held)).values()]
+  const delegators = new Set(chains.flatMap(({ links }) => links.map((link) => link.agentId)))
+  const about = await livePermissionsAbout(db, orgId, [agentId, ...delegators])
+  const denies = about.filter((row) => row.effect === 'deny').map(toPermission)
+  const roster = await readRoster(db, orgId)
+  const state = agentAdmission(agentId, roster)
+  const mode = await findMode(db, orgId, agentId)
+  const limit = await findLimit(db, orgId, agentId)
+  const [spend] = await withUsage(db, limit ? [limit] : [], now)
+  return {
+    agent_id: agentId,
+    at: isoTime(now),
+    state: state.state,
+    suspended: state.state === 'suspended' ? { reason: state.reason } : null,
+    mode: mode?.mode ?? 'open',
+    spend_limit: spend ?? null,
+    ...effectiveAt({ agentId, chains, denies, roster }, now),
+  }
+}
+
+/** The agent, and patterns of denials that match it. */
+async function holdersAbout(db: AnyDatabase, orgId: string, agentId: string): Promise<string[]> {
+  const patterns = await agentPatterns(db, orgId)
+  return [agentId, ...patterns.filter((pattern) => matchesPattern(pattern, agentId))]
+}
+
+async function readAgents(
+  db: AnyDatabase,
+  readRoster: ReadRoster,
+  orgId: string,
+  agentIds: readonly string[],
+  now: number,
+): Promise<Overview['agents']> {
+  if (agentIds.length === 0) return []
+  const rows = await livePermissionsAbout(db, orgId, agentIds)
+  const chains = await chainsOf(db, orgId, rows)
+  const roster = await readRoster(db, orgId)
+  const live = [...chains.values()].filter((chain) => chainBreakOf(chain, now, roster) === null)
+  const inForce = live.flatMap(({ links }) => links.at(-1) ?? [])
+  const found = await listModes(db, orgId, { where: { agent_id: agentIds } })
+  const modes = new Map(found.map(({ agent_id, mode }) => [agent_id, mode]))
+  return agentIds.map((id) => ({
+    agent_id: id,
+    mode: modes.get(id) ?? 'open',
+    denied:
+      agentAdmission(id, roster).state !== 'active' ||
+      inForce.some(({ effect, agentId }) => effect === 'deny' && matchesPattern(agentId, id)),
+    live_permissions: inForce.filter(({ effect, agentId }) => effect === 'allow' && agentId === id)
+      .length,
+  }))
+}
+
+/** The chain of each row, by id. */
+async function chainsOf(
+  db: AnyDatabase,
+  orgId: string,
+  rows: readonly PermissionRow[],
+): Promise<Map<string, PermissionChain>> {
+  const known = await withAncestors(db, orgId, rows)
+  const byId = new Map([...known.values()].map((row) => [row.id, toPermission(row)]))
+  return new Map(
+    rows.flatMap(({ id }) => {
+      const permission = byId.get(id)
+      return permission ? [[id, chainOf(permission, byId)]] : []
+    }),
+  )
+}
+
+/** A permission in API form, with its chain at a time. */
+function wirePermission(
+  row: PermissionRow,
+  chain: PermissionChain,
+  now: number,
+  roster: Roster,
+): Wire {
+  const dead = chainBreakOf(chain, now, roster)
+  return {
+    id: row.id,
+    agent_id: row.agent_id,
+    effect: row.effect,
+    actions: listOf(row.actions),
+    resources: listOf(row.resources),
+    condition: row.condition,
+    parent_id: row.parent_id,
+    granted_by: { type: row.granted_by_type, id: row.granted_by_id },
+    can_delegate: row.can_delegate === 1,
+    max_depth: row.max_depth,
+    not_before: row.not_before,
+    expires_at: row.expires_at,
+    description: row.description,
+    created_at: row.created_at,
+    created_by: row.created_by,
+    updated_at: row.updated_at,
+    revoked_at: row.revoked_at,
+    revoked_by: row.revoked_by,
+    depth: chain.links.length - 1,
+    chain: chain.links.map(({ id }) => id),
+    effective: dead === null ? true : { dead: dead.reason, link: dead.id },
   }
 }

@@ -1,10 +1,16 @@
 import { DECISION_MS } from '@remit/core/decision'
 import type { Ask, Stage, StageVerdict } from '@remit/core/decision'
-import { evaluatePermissions } from './authority.ts'
+import { MAX_CACHED_ORGS } from '@remit/core/base'
+import type { AnyDatabase } from '@remit/core/db'
+import { LRUCache } from 'lru-cache'
+import { evaluatePermissions, rulesOf } from './authority.ts'
 import type { CompiledPermissions, PermissionResult } from './authority.ts'
-import { LiveRules } from './live-rules.ts'
 import { addAgentAttributes } from '../rules/agent-attributes.ts'
-import type { AgentRules, ReadRoster } from '../agents/roster.ts'
+import type { AgentRules, ReadRoster } from '../agents/agents.ts'
+import { modesSince } from './modes-store.ts'
+import { toPermission } from './permission.ts'
+import type { CompiledPermission } from './permission.ts'
+import { permissionsSince } from './store.ts'
 
 type Known = CompiledPermissions & AgentRules
 
@@ -119,3 +125,55 @@ function verdictOf(ask: Ask, standing: PermissionResult): StageVerdict {
       return { verdict: 'pass' }
   }
 }
+
+interface LiveRulesKnown {
+  /** The newest revision in each table. */
+  readonly permissionsAt: number
+  readonly modesAt: number
+  readonly permissions: ReadonlyMap<string, CompiledPermission>
+  readonly rules: CompiledPermissions
+}
+
+/**
+ * Caches the compiled permissions of organizations. Few permissions change at a time, and most
+ * configuration changes concern other tables, so only changed rows are read again.
+ */
+class LiveRules {
+  readonly #byOrg = new LRUCache<string, LiveRulesKnown>({ max: MAX_CACHED_ORGS })
+
+  /** Reads the rules in the transaction. */
+  async read(orgId: string, tx: AnyDatabase): Promise<CompiledPermissions> {
+    const known = await this.#follow(orgId, tx, this.#byOrg.get(orgId))
+    this.#byOrg.set(orgId, known)
+    return known.rules
+  }
+
+  async #follow(
+    orgId: string,
+    tx: AnyDatabase,
+    before: LiveRulesKnown | undefined,
+  ): Promise<LiveRulesKnown> {
+    const changed = await permissionsSince(tx, orgId, before?.permissionsAt ?? null)
+    const modes = await modesSince(tx, orgId, before?.modesAt ?? null)
+    if (before && changed.length === 0 && modes.length === 0) return before
+    const permissions = new Map(before?.permissions)
+    for (const row of changed) {
+      if (row.revoked_at === null) permissions.set(row.id, toPermission(row))
+      else permissions.delete(row.id)
+    }
+    const granted = new Set(before?.rules.granted)
+    for (const { agent_id, mode } of modes) {
+      if (mode === 'granted') granted.add(agent_id)
+      else granted.delete(agent_id)
+    }
+    return {
+      permissionsAt: newest(before?.permissionsAt, changed),
+      modesAt: newest(before?.modesAt, modes),
+      permissions,
+      rules: rulesOf([...permissions.values()], granted),
+    }
+  }
+}
+
+const newest = (before = -1, rows: readonly { readonly revision: number }[]): number =>
+  rows.reduce((most, { revision }) => Math.max(most, revision), before)

@@ -1,15 +1,16 @@
 import type { ToolHookAnswer } from '@remit/contract'
 import { invalid, isoTime } from '@remit/core/base'
 import type { Caller } from '@remit/core/caller'
-import { eachPart } from '@remit/core/db'
+import { eachPart, inPart, on } from '@remit/core/db'
+import type { AnyDatabase, Part } from '@remit/core/db'
 import type { ToolDecisions } from '@remit/core/decision'
 import type { Deps } from '@remit/core/module'
 import type { Append } from '../ledger/appender.ts'
-import { deniedByHook, permission, preToolUse } from './answers.ts'
 import type { Questions } from './once.ts'
-import { findCall, forgetCalls, promptKey, putCall, takePrompt } from './store.ts'
 import { callOf, keysOf, questionOf, withoutReason } from './tool-hook.ts'
-import type { Host, ToolHook } from './tool-hook.ts'
+import type { Host, ToolHook, CallKeys } from './tool-hook.ts'
+import type { HookCallRow } from '../tables/hooks.ts'
+import type { Tables } from '../tables/schema.ts'
 
 const KEPT_MS = 24 * 3_600_000
 const SWEEP_MS = 3_600_000
@@ -161,4 +162,115 @@ export class HostCalls {
 
 function requireCallId({ tool_use_id: id }: ToolHook): void {
   if (id === undefined) throw invalid('tool_use_id', 'is required')
+}
+
+/** The answer to `PreToolUse`. Silence lets the permission rules of the host decide as well. */
+const preToolUse = (
+  decision: 'allow' | 'deny',
+  message: string,
+  allows: boolean,
+): ToolHookAnswer => {
+  if (decision === 'deny') return deniedByHook(message)
+  return allows ? decided('allow', message) : {}
+}
+
+/** The denial of a call, with a text for the model. */
+const deniedByHook = (message: string): ToolHookAnswer => decided('deny', deniedText(message))
+
+/** The answer to a permission prompt. */
+const permission = (behavior: 'allow' | 'deny', message?: string): ToolHookAnswer => ({
+  hookSpecificOutput: {
+    hookEventName: 'PermissionRequest',
+    decision: { behavior, ...(message !== undefined && { message: deniedText(message) }) },
+  },
+})
+
+const decided = (
+  permissionDecision: 'allow' | 'deny',
+  permissionDecisionReason: string,
+): ToolHookAnswer => ({
+  hookSpecificOutput: {
+    hookEventName: 'PreToolUse',
+    permissionDecision,
+    permissionDecisionReason,
+  },
+})
+
+const deniedText = (message: string): string => `Not executed: denied by Remit. ${message}`
+
+/** Hashes, which name the other calls, have no dot. */
+const PROMPT = 'prompt.'
+
+/** The name of an allow that was given to a permission prompt, until the outcome names its call. */
+const promptKey = (decisionId: string): string => `${PROMPT}${decisionId}`
+
+/** A call by its id, or else the newest one with an input that has no outcome yet. */
+const findCall = (
+  db: AnyDatabase,
+  orgId: string,
+  by: { readonly call: string } | { readonly input: string },
+): Promise<HookCallRow | undefined> => {
+  const rows = on<Tables>(db).selectFrom('hook_call').selectAll().where('org_id', '=', orgId)
+  return (
+    'call' in by
+      ? rows.where('call_key', '=', by.call)
+      : rows
+          .where('input_key', '=', by.input)
+          .where('decision', '!=', 'ran')
+          .where('call_key', 'not like', `${PROMPT}%`)
+          .orderBy('created_at', 'desc')
+          .limit(1)
+  ).executeTakeFirst()
+}
+
+/** Gives the oldest allow of a permission prompt about this input to the call that has run: once. */
+const takePrompt = (
+  db: AnyDatabase,
+  orgId: string,
+  { call, input }: CallKeys,
+): Promise<HookCallRow | undefined> =>
+  on<Tables>(db)
+    .updateTable('hook_call')
+    .set({ call_key: call })
+    .where('org_id', '=', orgId)
+    .where('call_key', '=', (one) =>
+      one
+        .selectFrom('hook_call')
+        .select('call_key')
+        .where('org_id', '=', orgId)
+        .where('input_key', '=', input)
+        .where('call_key', 'like', `${PROMPT}%`)
+        .orderBy('created_at')
+        .limit(1),
+    )
+    .returningAll()
+    .executeTakeFirst()
+
+/** Keeps a call; a later decision replaces an earlier one, but none the outcome of the same input. */
+const putCall = async (db: AnyDatabase, row: HookCallRow): Promise<void> => {
+  const { org_id: _, call_key: __, ...rest } = row
+  await on<Tables>(db)
+    .insertInto('hook_call')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['org_id', 'call_key'])
+        .doUpdateSet(rest)
+        .where((where) =>
+          where.or([
+            where('hook_call.decision', '!=', 'ran'),
+            where('hook_call.input_key', '!=', row.input_key),
+          ]),
+        ),
+    )
+    .execute()
+}
+
+/** Forgets calls that no host will report any more. */
+const forgetCalls = async (db: AnyDatabase, part: Part, before: string): Promise<void> => {
+  await on<Tables>(db)
+    .deleteFrom('hook_call')
+    .where(inPart(part))
+    .where('created_at', '<', before)
+    .execute()
 }

@@ -1,7 +1,6 @@
 import type { Caller } from '@remit/core/caller'
 import { AlreadyAnswered, derivedClaim } from '@remit/core/ledger/lanes'
 import type { IdempotencyClaim } from '@remit/core/ledger/lanes'
-import { OneAtATime } from './one-at-a-time.ts'
 
 /** Of a request without an `Idempotency-Key`. */
 const UNCLAIMED = { claim: null, wantsNote: false } as const
@@ -40,6 +39,22 @@ export class Questions {
     } catch (error) {
       if (!(error instanceof AlreadyAnswered)) throw error
       return { answer: JSON.parse(error.answer.body) as Answer, isRepeated: true }
+    }
+  }
+}
+
+/** Runs work under one name after the other: the second then finds what the first has stored. */
+class OneAtATime {
+  readonly #last = new Map<string, Promise<unknown>>()
+
+  async run<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#last.get(name) ?? Promise.resolve()
+    const mine = before.then(work, work)
+    this.#last.set(name, mine)
+    try {
+      return await mine
+    } finally {
+      if (this.#last.get(name) === mine) this.#last.delete(name)
     }
   }
 }

@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { Periodic } from '@remit/core/base'
+import { Periodic, Failure, isoTime } from '@remit/core/base'
 import { eachPart, inPart } from '@remit/core/db'
 import type { Deps } from '@remit/core/module'
+import { OutboundError } from '@remit/core/net'
 import type { Outbound } from '@remit/core/net'
 import { SINKS } from './changes.ts'
-import { listSinks } from './store.ts'
-import { streamSink } from './stream.ts'
-import type { StreamDeps } from './stream.ts'
+import { listSinks, claimSink, settleSink } from './store.ts'
+import type { SinkRow } from '../tables/sinks.ts'
+import { MOST, readBatch } from './batch.ts'
+import { openTarget } from './secrets.ts'
+import { sendBatch } from './targets/send.ts'
+import { SinkFailure } from './targets/target.ts'
 
 /** Milliseconds between two looks at the ledgers with sinks. */
 const LOOK_MS = 1_000
@@ -113,4 +117,95 @@ export class SinkStreams {
       .finally(() => this.#running.delete(key))
     this.#running.set(key, running)
   }
+}
+
+/** Longer than any attempt: afterwards the claiming process is considered dead. */
+const LEASE_MS = 30_000
+/** Age of its oldest entry at which a small batch is stored as an object. */
+const FLUSH_MS = 60_000
+const FIRST_RETRY_MS = 1_000
+const LONGEST_RETRY_MS = 5 * 60_000
+
+type StreamDeps = Pick<Deps, 'db' | 'ledger' | 'clock' | 'secrets' | 'log'> & {
+  readonly outbound: Outbound
+}
+
+/**
+ * Sends the entries after the watermark of a sink, batch by batch, until none are left, an attempt
+ * fails, or `over` aborts. Sends nothing while another process does. The watermark moves only after
+ * the receiver accepted a batch.
+ */
+async function streamSink(
+  deps: StreamDeps,
+  sink: Pick<SinkRow, 'org_id' | 'id'>,
+  holder: string,
+  over: AbortSignal,
+): Promise<void> {
+  const { db, clock } = deps
+  const now = clock.now()
+  let row = await claimSink(db, sink, { holder, now, until: now + LEASE_MS })
+  while (row) {
+    const result = over.aborted ? null : await attempt(deps, row)
+    const isAccepted = result !== null && result.error_code === null
+    const lease = isAccepted
+      ? { held_until: clock.now() + LEASE_MS }
+      : { holder: null, held_until: 0 }
+    const settled = await settleSink(db, row, { ...result, ...lease })
+    row = isAccepted ? settled : undefined
+  }
+}
+
+/** Sends one batch; returns the columns to store, null if there is nothing to send yet. */
+async function attempt(deps: StreamDeps, row: SinkRow): Promise<Partial<SinkRow> | null> {
+  const { ledger, clock, secrets, outbound } = deps
+  try {
+    const target = openTarget(secrets, row)
+    // The key may be restored, so the sink waits for it.
+    if (target === null) throw new SinkFailure('secret_unreadable', null)
+    if (row.type === 's3' && !(await isWorthAnObject(deps, row))) return null
+    const batch = await readBatch(ledger, row)
+    if (batch === null) return null
+    await sendBatch(outbound, row.type, target, batch)
+    const sent = batch.records.length > 0 && { sent_at: isoTime(clock.now()) }
+    return { next_seq: batch.to + 1, failures: 0, ...NO_ERROR, ...sent }
+  } catch (error) {
+    // Clients read the same ledger; they come first.
+    if (error instanceof Failure && error.code === 'jobs_busy') return null
+    if (error instanceof SinkFailure || error instanceof OutboundError)
+      return failureOf(deps, row, error)
+    throw error
+  }
+}
+
+const NO_ERROR = { error_code: null, error_status: null, error_at: null } as const
+
+function failureOf(
+  { clock, log }: StreamDeps,
+  { org_id: orgId, id, failures, next_seq: seq }: SinkRow,
+  error: SinkFailure | OutboundError,
+): Partial<SinkRow> {
+  const now = clock.now()
+  const status = error instanceof SinkFailure ? error.status : null
+  log.warn({ orgId, sink: id, seq, code: error.code, status }, 'sending to a sink failed')
+  const wait = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures, 20))
+  return {
+    failures: failures + 1,
+    // Sinks of one receiver must not return in step.
+    retry_at: now + Math.round(wait * (0.75 + Math.random() / 2)),
+    error_code: error.code,
+    error_status: status,
+    error_at: isoTime(now),
+  }
+}
+
+/** A full batch, or one that has waited long enough. */
+async function isWorthAnObject(
+  { ledger, clock }: StreamDeps,
+  { org_id: orgId, next_seq: from }: SinkRow,
+): Promise<boolean> {
+  const { size } = await ledger.head(orgId)
+  if (size - from >= MOST) return true
+  const first = { order: 'asc', limit: 1, ...(from > 0 && { after_seq: from - 1 }) } as const
+  const [oldest] = (await ledger.list(orgId, first)).data
+  return oldest !== undefined && clock.now() - Date.parse(oldest.recorded_at) >= FLUSH_MS
 }

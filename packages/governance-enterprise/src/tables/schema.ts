@@ -14,12 +14,30 @@ import { judgeDayMigration, judgeMigration } from './judges.ts'
 import type { JudgeTables } from './judges.ts'
 import { mcpToolMappingMigration, mcpToolMigration, mcpToolReviewMigration } from './mcp-tools.ts'
 import type { McpTables } from './mcp-tools.ts'
-import { spendHourMigration } from './spend-hours.ts'
-import type { SpendHourRow } from './spend-hours.ts'
 import { sinkMigration } from './sinks.ts'
 import type { SinkTables } from './sinks.ts'
 import { webhookFormatMigration, webhookHistoryMigration, webhookMigration } from './webhooks.ts'
 import type { WebhookTables } from './webhooks.ts'
+
+/** The totals of a UTC day at the end of one of its hours (`2026-11-20T08`), for charts only. */
+type SpendHourRow = {
+  org_id: string
+  agent_id: string
+  hour: string
+  spent_micro: number
+  held_micro: number
+}
+
+const spendHourMigration: Migration = {
+  async up(db) {
+    const { text, integer, clustered } = column(db)
+    await sql`create table spend_hour (
+      org_id ${text} not null, agent_id ${text} not null, hour ${text} not null,
+      spent_micro ${integer} not null, held_micro ${integer} not null,
+      primary key (org_id, agent_id, hour)) ${clustered}`.execute(db)
+    await sql`create index spend_hour_by_age on spend_hour (hour)`.execute(db)
+  },
+}
 
 /** Rows of this module's tables; money is integer micro-USD. */
 export type Tables = CoreTables &

@@ -1,18 +1,34 @@
+import { GuardRequest } from '@remit/contract'
 import type { Entry, WebhookFormat } from '@remit/contract'
 import { Failure } from '@remit/core/base'
 import type { Ledger } from '@remit/core/ledger/records'
-import type { Deps } from '@remit/core/module'
-import { OutboundError } from '@remit/core/net'
+import type { Deps, SmtpSettings } from '@remit/core/module'
+import { OutboundError, hostOf, isLoopbackHost } from '@remit/core/net'
 import type { Outbound } from '@remit/core/net'
 import { Webhook as Signer } from 'standardwebhooks'
-import { sendMail } from './email.ts'
-import { chatBody, isChat } from './formats.ts'
+import { settingsOf } from '@remit/core/orgs/settings'
+import nodemailer from 'nodemailer'
+import type { EventKind } from '@remit/contract/entries'
+import {
+  amountText,
+  failedText,
+  resourceText,
+  spellOut,
+  summaryOf,
+  titleOf,
+} from '@remit/contract/fit'
+import type { Asked, RequiringRule } from '@remit/contract/fit'
+import { inspectContent as checkContent } from '@remit/core/guard'
 import { bodyOf, messageIdOf } from './message.ts'
-import type { DeliveredEvent } from './message.ts'
-import { noticeOf } from './notice.ts'
-import { approversOf } from './recipients.ts'
-import { addressesIn } from './target.ts'
+import type { DeliveredEvent, TESTED } from './message.ts'
+import { addressesIn, isAddress } from './target.ts'
 import type { DeliveryRow } from '../tables/webhooks.ts'
+import { statusAt } from '../approvals/lifecycle.ts'
+import { peopleOf } from '../approvals/people.ts'
+import { partiesOf, requirementsOf } from '../approvals/request.ts'
+import type { Voter } from '../approvals/requirements.ts'
+import { findRequest } from '../approvals/store.ts'
+import { whyNot } from '../approvals/vote.ts'
 
 /** The result of an attempt. `error` is a stable code; nothing that a receiver sent is stored. */
 export interface Attempted {
@@ -103,3 +119,357 @@ async function read(ledger: Ledger, orgId: string, seq: number): Promise<Entry |
     throw error
   }
 }
+
+/** The most people that one message goes to. */
+const MAX_RECIPIENTS = 100
+
+/**
+ * Returns the addresses of those who can vote on a request now: active people of the organization, and
+ * addresses that a rule names. Empty if nobody can, such as after the decision.
+ */
+async function approversOf(
+  deps: Pick<Deps, 'db' | 'clock' | 'offered'>,
+  orgId: string,
+  requestId: string,
+): Promise<string[]> {
+  const { db, clock } = deps
+  const row = await findRequest(db, orgId, requestId)
+  const now = clock.now()
+  if (!row || statusAt(row, now) !== 'pending') return []
+  const people = peopleOf(deps)
+  const organization = await db
+    .selectFrom('organization')
+    .select('settings')
+    .where('id', '=', orgId)
+    .executeTakeFirstOrThrow()
+  const { four_eyes: fourEyes, require_separate_keys: apart } = settingsOf(organization)
+  const parties = partiesOf(row, await people.owners(db, orgId, row.agent_id), fourEyes)
+  const known = (await deps.offered('people')?.deciders(db, orgId)) ?? []
+  const voters: Voter[] = known
+    .filter(({ role }) => role === 'approver' || !apart)
+    .map(({ id, email, role, names }) => ({ type: 'person', id, email, role, names, named: true }))
+  // Only the names of rules count for people whom the organization does not know.
+  for (const { approvers } of requirementsOf(row))
+    for (const name of approvers?.users ?? [])
+      if (isAddress(name) && (await people.finder(db, orgId)(name)) === null)
+        voters.push({ type: 'person', id: name, named: true, role: '' })
+  const able = voters.filter((voter) => whyNot(row, parties, voter, now) === null)
+  return [...new Set(able.map(({ email, id }) => email ?? id).filter(isAddress))].slice(
+    0,
+    MAX_RECIPIENTS,
+  )
+}
+
+const OPEN = 'Open in Remit'
+
+/** Characters that Slack reads as links, mentions and entities. */
+const slackText = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+
+/** Texts of others are `plain_text`, which has neither links nor mentions. */
+const plain = (text: string) => ({ type: 'plain_text', text, emoji: false })
+
+/** Body of an incoming webhook of Slack, in Block Kit. */
+function slackBody({ title, fields, link }: Notice): unknown {
+  return {
+    text: slackText(title),
+    blocks: [
+      { type: 'header', text: plain(title) },
+      ...(fields.length > 0
+        ? [{ type: 'section', fields: fields.map(([name, value]) => plain(`${name}\n${value}`)) }]
+        : []),
+      ...(link === null
+        ? []
+        : [{ type: 'section', text: { type: 'mrkdwn', text: `<${slackText(link)}|${OPEN}>` } }]),
+    ],
+  }
+}
+
+/** Text runs, unlike text blocks, have no Markdown. */
+const run = (text: string, more: object = {}) => ({ type: 'TextRun', text, ...more })
+
+/** Body of a workflow of Microsoft Teams that posts a card, in Adaptive Cards 1.4. */
+function teamsBody({ title, fields, link }: Notice): unknown {
+  const line = (inlines: readonly object[]) => ({ type: 'RichTextBlock', inlines })
+  const content = {
+    $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+    type: 'AdaptiveCard',
+    version: '1.4',
+    body: [
+      line([run(title, { size: 'Medium', weight: 'Bolder' })]),
+      ...fields.map(([name, value]) => line([run(`${name}: `, { isSubtle: true }), run(value)])),
+    ],
+    actions: link === null ? [] : [{ type: 'Action.OpenUrl', title: OPEN, url: link }],
+  }
+  const contentType = 'application/vnd.microsoft.card.adaptive'
+  return { type: 'message', attachments: [{ contentType, contentUrl: null, content }] }
+}
+
+const BODIES = { slack: slackBody, teams: teamsBody } as const
+
+/** The body of a message in the format of a chat. */
+const chatBody = (format: keyof typeof BODIES, notice: Notice): string =>
+  JSON.stringify(BODIES[format](notice))
+
+const isChat = (format: WebhookFormat): format is keyof typeof BODIES =>
+  Object.hasOwn(BODIES, format)
+
+const CONNECT_MS = 5_000
+const SILENCE_MS = 10_000
+/** Less than the lease of an attempt. */
+const TOTAL_MS = 30_000
+
+/** Codes of the library, as errors of a delivery. */
+const ERRORS: Readonly<Record<string, string>> = {
+  EAUTH: 'smtp_login_refused',
+  EENVELOPE: 'smtp_recipient_refused',
+  EMESSAGE: 'smtp_message_refused',
+  EDNS: 'name_not_found',
+  ETLS: 'tls_failed',
+  ETIMEDOUT: 'timeout',
+  ECONNECTION: 'connection_failed',
+  ESOCKET: 'connection_failed',
+}
+
+/** Sends one message to some addresses. Never rejects. */
+async function sendMail(
+  { url, from }: SmtpSettings,
+  notice: Notice,
+  { id, to }: { readonly id: string; readonly to: readonly string[] },
+): Promise<Attempted> {
+  const transport = nodemailer.createTransport(transportOf(new URL(url)))
+  const late = setTimeout(() => transport.close(), TOTAL_MS)
+  try {
+    await transport.sendMail({
+      from,
+      to: [...to],
+      subject: notice.title,
+      text: textOf(notice),
+      html: htmlOf(notice),
+      messageId: `<${id}@${from.slice(from.lastIndexOf('@') + 1)}>`,
+      // RFC 3834: no answers of absent people.
+      headers: { 'Auto-Submitted': 'auto-generated' },
+    })
+    return { is: 'delivered', status: null, error: null }
+  } catch (error) {
+    const { code = '' } = error as { code?: string }
+    return { is: 'refused', status: null, error: ERRORS[code] ?? 'smtp_failed' }
+  } finally {
+    clearTimeout(late)
+    transport.close()
+  }
+}
+
+/** TLS is required, except to this machine. */
+function transportOf(url: URL) {
+  const { protocol, port, username, password } = url
+  const secure = protocol === 'smtps:'
+  const host = hostOf(url)
+  const isPlain = isLoopbackHost(host)
+  return {
+    host,
+    port: port === '' ? (secure ? 465 : 587) : Number(port),
+    secure,
+    requireTLS: !secure && !isPlain,
+    ignoreTLS: !secure && isPlain,
+    tls: { minVersion: 'TLSv1.2' as const },
+    ...(username !== '' && {
+      auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) },
+    }),
+    connectionTimeout: CONNECT_MS,
+    greetingTimeout: CONNECT_MS,
+    socketTimeout: SILENCE_MS,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  }
+}
+
+const textOf = ({ title, fields, link }: Notice): string =>
+  [
+    title,
+    '',
+    ...fields.map(([name, value]) => `${name}: ${value}`),
+    ...(link === null ? [] : ['', `Open in Remit: ${link}`]),
+    '',
+  ].join('\n')
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+}
+const escaped = (text: string): string => text.replace(/[&<>"]/g, (one) => ENTITIES[one] ?? one)
+
+function htmlOf({ title, fields, link }: Notice): string {
+  const rows = fields.map(
+    ([name, value]) =>
+      `<tr><td style="color:#55605e;padding:2px 16px 2px 0">${escaped(name)}</td><td>${escaped(value)}</td></tr>`,
+  )
+  const open = link === null ? '' : `<p><a href="${escaped(link)}">Open in Remit</a></p>`
+  return `<p><strong>${escaped(title)}</strong></p><table>${rows.join('')}</table>${open}`
+}
+
+/** An event for people, in a chat or an e-mail: no vote, and nothing of the context but the amount. */
+interface Notice {
+  readonly title: string
+  readonly fields: readonly (readonly [name: string, value: string])[]
+  /** The page of the console; null where the server does not know its address. */
+  readonly link: string | null
+}
+
+const MAX_TITLE = 150
+const MAX_VALUE = 300
+
+type Data = Readonly<Record<string, unknown>>
+
+/** The notice of an entry. `baseUrl` is the public address of the server. */
+function noticeOf(entry: Entry, baseUrl: string | undefined): Notice {
+  const { title, fields, path } = contentOf(entry)
+  return {
+    title: shown(title, MAX_TITLE),
+    fields: fields.flatMap(([name, value]) =>
+      value === null || value === undefined || value === ''
+        ? []
+        : [[name, shown(value, MAX_VALUE)] as const],
+    ),
+    link: baseUrl === undefined ? null : `${baseUrl.replace(/\/+$/, '')}/console${path}`,
+  }
+}
+
+/** A text for people: credentials cut out, invisible characters spelled out, not too long. */
+function shown(text: string, most: number): string {
+  const { redacted = text } = checkContent(
+    GuardRequest.parse({ content: text, checks: ['secrets'] }),
+  )
+  const spelled = spellOut(redacted)
+  return spelled.length <= most ? spelled : `${spelled.slice(0, most - 1).toWellFormed()}…`
+}
+
+interface Content {
+  readonly title: string
+  readonly fields: readonly (readonly [name: string, value: string | null | undefined])[]
+  /** Of the page in the console. */
+  readonly path: string
+}
+
+type ContentOf = (entry: Entry, data: Data, path: string) => Content
+
+const approval: ContentOf = (entry, data) =>
+  approvalContent(entry, (data['approval'] ?? {}) as Data)
+
+const asked = ({ agent_id, action, resource }: Entry): Content['fields'] => [
+  ['Agent', agent_id],
+  ['Action', action],
+  ['Resource', resource],
+]
+
+/** By kind: one that becomes an event has to be told to people too. */
+const CONTENTS: Readonly<Record<EventKind | typeof TESTED, ContentOf>> = {
+  'approval.requested': approval,
+  'approval.decided': approval,
+  'approval.expired': approval,
+  'approval.consumed': approval,
+  'webhook.tested': () => ({
+    title: 'Test of a webhook',
+    fields: [],
+    path: '/settings?tab=webhooks',
+  }),
+  'authorization.decided': (entry, _, path) => ({
+    title: `Denied: ${entry.action ?? ''}`,
+    fields: [...asked(entry), ['Reason', entry.reason]],
+    path,
+  }),
+  'enforcement.gap': (entry, _, path) => ({
+    title: `Ran without an allow: ${entry.action ?? ''}`,
+    fields: asked(entry),
+    path,
+  }),
+  'mcp.tool_changed': (_, data) => {
+    const { name, upstream } = (data['tool'] ?? {}) as Data
+    const fields = [
+      ['Tool', noticeTextOf(name)],
+      ['Server', noticeTextOf(upstream)],
+    ] as const
+    return { title: 'The definition of a tool changed', fields, path: '/mcp-tools' }
+  },
+  'quota.threshold': (_, data) => ({
+    title: `Decisions of the month: ${noticeTextOf(data['threshold_percent'])} %`,
+    fields: [
+      ['Month', noticeTextOf(data['month'])],
+      ['Decisions', noticeTextOf(data['decisions'])],
+      ['Limit', noticeTextOf(data['limit'])],
+    ],
+    path: '/settings?tab=usage',
+  }),
+  'spend.threshold': (_, data) => ({
+    title: `Spend limit: ${noticeTextOf(data['threshold_percent'])} %`,
+    fields: [
+      ['Agent', noticeTextOf(data['agent_id'])],
+      ['Window', noticeTextOf(data['window'])],
+      ['Spent in USD', noticeTextOf(data['spent_usd'])],
+      ['Limit in USD', noticeTextOf(data['limit_usd'])],
+    ],
+    path: '/spend',
+  }),
+}
+
+function contentOf(entry: Entry): Content {
+  const { kind, seq, data } = entry
+  const path = `/ledger/${seq}`
+  // A newer release may have left messages about kinds of its own.
+  const known = Object.hasOwn(CONTENTS, kind) ? CONTENTS[kind as EventKind] : null
+  return known?.(entry, data ?? {}, path) ?? { title: kind, fields: asked(entry), path }
+}
+
+const OUTCOMES: Readonly<Record<string, string>> = {
+  'approval.requested': 'Approval needed',
+  'approval.expired': 'Approval expired',
+  'approval.consumed': 'Approval used',
+}
+
+interface Recorded {
+  readonly id?: string
+  readonly status?: string
+  readonly resource?: Asked['resource']
+  readonly context?: Asked['context']
+  readonly expires_at?: string
+  readonly votes?: readonly {
+    readonly approver: { readonly id: string; readonly email?: string }
+  }[]
+  readonly requirements?: readonly RuleOfNotice[]
+}
+
+interface RuleOfNotice extends RequiringRule {
+  readonly description: string | null
+}
+
+/** Only the first entry of a request has its facts. */
+function approvalContent({ kind, action, agent_id, resource: text }: Entry, data: Data): Content {
+  const recorded = data as Recorded
+  const { id = '', votes = [], requirements = [], context = {} } = recorded
+  const question = { action: action ?? '', resource: recorded.resource ?? text, context }
+  const isOpen = kind === 'approval.requested'
+  const outcome = OUTCOMES[kind] ?? (recorded.status === 'approved' ? 'Approved' : 'Rejected')
+  return {
+    title: `${outcome}: ${summaryOf(question)}`,
+    fields: [
+      ['Agent', agent_id],
+      ['Request', titleOf(question)],
+      ['Resource', resourceText(question)],
+      ['Amount', amountText(question)],
+      ['Rule', requirements.map(ruleText).join('; ')],
+      ['Warning', failedText(requirements)],
+      ['Votes of', votes.map(({ approver }) => approver.email ?? approver.id).join(', ')],
+      ['Decide before', isOpen ? recorded.expires_at?.replace(/T(.{8}).*/, ' $1 UTC') : null],
+    ],
+    path: `/approvals/${encodeURIComponent(id)}`,
+  }
+}
+
+/** The description says what matched, where the condition could be evaluated. */
+const ruleText = ({ rule_id, description, condition_failed }: RuleOfNotice): string =>
+  (condition_failed ? null : description) ?? rule_id
+
+const noticeTextOf = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : ''

@@ -1,12 +1,18 @@
-import { isoTime } from '@remit/core/base'
+import { isoTime, fail, Failure } from '@remit/core/base'
 import { Cleanup, eachPart } from '@remit/core/db'
 import type { Part } from '@remit/core/db'
 import type { Deps } from '@remit/core/module'
-import { deliver } from './deliver.ts'
-import { claimDue, forgetFinished } from './deliveries-store.ts'
+import { actorOf } from '@remit/core/caller'
+import { OPERATOR } from '@remit/core/orgs'
+import { claimDue, forgetFinished, finishAttempt, giveUpAll } from './deliveries-store.ts'
 import { WEBHOOKS_TOPIC } from './outbox.ts'
-import type { DeliveryRow } from '../tables/webhooks.ts'
+import type { DeliveryRow, WebhookRow } from '../tables/webhooks.ts'
 import { AttemptLimits } from './attempt-limits.ts'
+import { attempt } from './attempt.ts'
+import type { Attempted } from './attempt.ts'
+import { attemptsOf, recordedWebhook } from './view.ts'
+import { fullUrl, openSecrets } from './secrets.ts'
+import { disableWebhook, findWebhook } from './webhooks-store.ts'
 
 const POLL_MS = 2_000
 /** Longer than any attempt: afterwards the claiming process is considered dead. */
@@ -108,4 +114,99 @@ export class Deliveries {
       .finally(() => this.#running.delete(logged))
     this.#running.add(logged)
   }
+}
+
+/** Runs one attempt of a claimed delivery and stores its result. */
+async function deliver(deps: Deps, row: DeliveryRow): Promise<void> {
+  const { db } = deps
+  const webhook = await findWebhook(db, row.org_id, row.webhook_id)
+  if (!webhook) return
+  const began = performance.now()
+  const attempted = await send(deps, row, webhook)
+  const history = withAttempt(row, attempted, performance.now() - began)
+  if (attempted.is === 'gone') await disable(deps, row, history)
+  // Changes nothing if another attempt has finished it.
+  await finishAttempt(db, row, { ...resultOf(deps, row, attempted), history })
+}
+
+function send(deps: Deps, row: DeliveryRow, webhook: WebhookRow): Promise<Attempted> | Attempted {
+  if (webhook.enabled !== 1) return { is: 'failed', status: null, error: 'disabled' }
+  const secrets = openSecrets(deps.secrets, webhook)
+  // The key may be restored, so the message is kept and retried.
+  if (secrets === null) return { is: 'refused', status: null, error: 'secret_unreadable' }
+  const target = {
+    url: fullUrl(webhook, secrets),
+    secret: secrets.signing,
+    format: webhook.format ?? ('standard' as const),
+  }
+  return attempt(deps, row, target, deps.clock.now())
+}
+
+function resultOf({ clock, log }: Deps, row: DeliveryRow, { is, status, error }: Attempted) {
+  const now = clock.now()
+  const seen = { http_status: status, error }
+  if (is === 'delivered') return { ...seen, state: is, finished_at: isoTime(now) }
+  const created = Date.parse(row.created_at)
+  const next = is === 'refused' ? retryAt(row.attempts, created, now, Math.random()) : null
+  if (next !== null) return { ...seen, due_at: isoTime(next) }
+  const { org_id, webhook_id, seq, attempts } = row
+  const facts = { orgId: org_id, webhook: webhook_id, seq, attempts, ...seen }
+  log.warn(facts, 'a webhook delivery failed permanently')
+  return { ...seen, state: 'failed' as const, finished_at: isoTime(now) }
+}
+
+/** The receiver responded 410: it refuses this and all other messages. */
+async function disable({ writer }: Deps, row: DeliveryRow, history: string): Promise<void> {
+  const { org_id: orgId, webhook_id: id } = row
+  const disabling = writer.change(orgId, OPERATOR, async ({ tx, recordedAt }) => {
+    const change = { disabled_reason: 'gone', updated_at: recordedAt }
+    const webhook = await disableWebhook(tx, orgId, id, change)
+    if (!webhook) throw fail('webhook_not_found')
+    const given = { finished_at: recordedAt, error: 'gone' }
+    await finishAttempt(tx, row, { state: 'failed', http_status: 410, history, ...given })
+    await giveUpAll(tx, orgId, id, given)
+    const data = { webhook: recordedWebhook(webhook) }
+    return {
+      entries: [{ kind: 'webhook.disabled', actor: actorOf(null), data }],
+      reply: () => undefined,
+    }
+  })
+  await disabling.catch((error: unknown) => {
+    // Another message or an administrator has already disabled it.
+    if (!(error instanceof Failure && error.code === 'webhook_not_found')) throw error
+  })
+}
+
+const FIRST_MS = 5_000
+const LONGEST_MS = 3 * 60 * 60 * 1000
+const GIVE_UP_MS = 24 * 60 * 60 * 1000
+
+/**
+ * The time of the next attempt after `attempts` failures; null to give up: 5 s, 15 s, 45 s … up to
+ * 3 hours, ± 25 %, until 24 hours after the event. `random` is in [0, 1).
+ */
+export function retryAt(
+  attempts: number,
+  createdMs: number,
+  nowMs: number,
+  random: number,
+): number | null {
+  const end = createdMs + GIVE_UP_MS
+  if (nowMs >= end) return null
+  const wait = Math.min(LONGEST_MS, FIRST_MS * 3 ** (attempts - 1))
+  return Math.min(end, nowMs + Math.round(wait * (0.75 + random / 2)))
+}
+
+/** Attempts that are kept: as many as there are in 24 hours, and some repeats. */
+const KEPT = 20
+
+/** Returns the history of a delivery after an attempt. */
+function withAttempt(row: DeliveryRow, { status, error }: Attempted, ms: number): string {
+  const latest = {
+    at: row.attempted_at ?? row.created_at,
+    status,
+    error,
+    duration_ms: Math.round(ms),
+  }
+  return JSON.stringify([...attemptsOf(row), latest].slice(-KEPT))
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { retryAt } from './retry.ts'
+import { retryAt } from './deliveries.ts'
 
 const HOUR = 3_600_000
 

@@ -1,10 +1,15 @@
 import type { Delivery, Webhook, WebhookDelivery, WebhookEvent } from '@remit/contract'
-import { attemptsOf } from './history.ts'
 import { messageIdOf } from './message.ts'
 import type { DeliveredEvent } from './message.ts'
 import type { DeliveryRow, WebhookRow } from '../tables/webhooks.ts'
 import { fullUrl } from './secrets.ts'
 import type { WebhookSecrets } from './secrets.ts'
+
+type Attempts = Delivery['attempts']
+
+/** The recorded attempts of a delivery, oldest first. */
+export const attemptsOf = ({ history }: Pick<DeliveryRow, 'history'>): Attempts =>
+  history === null ? [] : (JSON.parse(history) as Attempts)
 
 /** A webhook in API form, without the signing secret. */
 export const wireWebhook = (row: WebhookRow, secrets: WebhookSecrets | null): Webhook => ({

@@ -1,12 +1,17 @@
+import { isDistributed } from '@remit/core/db'
 import type { AnyDatabase } from '@remit/core/db'
 import { publicPart } from '@remit/core/keys'
 import type { CredentialHolder, Credentials } from '@remit/core/keys'
 import type { Deps } from '@remit/core/module'
-import { EndedUse } from './ended-use.ts'
+import { upTo, isoTime } from '@remit/core/base'
+import type { EntryDraft } from '@remit/core/ledger/lanes'
+import { OPERATOR } from '@remit/core/orgs'
+import { LRUCache } from 'lru-cache'
 import type { Hasher } from './hasher.ts'
 import { findCredentialRecords, findCredentialRecord, endReasonOf } from './credential-record.ts'
-import type { CredentialRecord } from './credential-record.ts'
-import { LastUse } from './last-use.ts'
+import type { CredentialRecord, EndReason } from './credential-record.ts'
+import { claimRefusedUse, putUses } from './store.ts'
+import type { CredentialUseRow } from '../tables/credentials.ts'
 
 /**
  * Checks the credentials of callers. Every check reads the row, so a revocation by any process
@@ -69,5 +74,123 @@ export class Directory implements Credentials {
   async close(): Promise<void> {
     await this.#endedUse.close()
     await this.#lastUse.close()
+  }
+}
+
+const REST_MS = 60_000
+const MAX_KNOWN = 10_000
+
+/**
+ * Records the use of an ended credential. Its secret is correct and so in the wrong hands: an
+ * alarm, once per minute and credential.
+ */
+class EndedUse {
+  readonly #deps: Pick<Deps, 'writer' | 'clock' | 'log'>
+  /** The time of the last record of each credential, in milliseconds. */
+  readonly #told = new LRUCache<string, number>(upTo(MAX_KNOWN))
+  readonly #running = new Set<Promise<void>>()
+
+  constructor(deps: Pick<Deps, 'writer' | 'clock' | 'log'>) {
+    this.#deps = deps
+  }
+
+  /** Not awaited: response and timing must tell the caller nothing. */
+  note(credential: CredentialRecord, reason: EndReason): void {
+    const now = this.#deps.clock.now()
+    const before = this.#told.get(credential.id)
+    if (before !== undefined && now - before < REST_MS) return
+    this.#told.set(credential.id, now)
+    const running = this.#record(credential, reason).catch((error: unknown) =>
+      this.#deps.log.warn({ err: error }, 'recording the use of an ended credential failed'),
+    )
+    this.#running.add(running)
+    void running.finally(() => this.#running.delete(running))
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#running)
+  }
+
+  #record({ id, orgId, agentId }: CredentialRecord, reason: EndReason): Promise<void> {
+    return this.#deps.writer.work(orgId, OPERATOR, async ({ tx, now }) => {
+      // Other processes see it too; the row decides which of them records it.
+      const isFirst = await claimRefusedUse(tx, orgId, id, now)
+      const entry: EntryDraft = {
+        kind: 'credential.refused',
+        actor: { type: 'credential', id },
+        agent_id: agentId,
+        reason,
+        data: { credential_id: id, reason },
+      }
+      return { entries: isFirst ? [entry] : [], reply: () => undefined }
+    })
+  }
+}
+
+const MINUTE_MS = 60_000
+const FLUSH_MS = 10_000
+/** The maximum number of cached credentials; beyond it some are written more often. */
+const LAST_USE_MAX_KNOWN = 20_000
+const ROWS_A_STATEMENT = 1_000
+
+/** Collects the times of credential uses and writes them periodically, to the minute. */
+class LastUse {
+  readonly #deps: Pick<Deps, 'db' | 'clock' | 'log'>
+  /** The minute (milliseconds) of each recorded use. */
+  readonly #known = new LRUCache<string, number>(upTo(LAST_USE_MAX_KNOWN))
+  #waiting = new Map<string, CredentialUseRow>()
+  #timer: NodeJS.Timeout | undefined
+  #flushing: Promise<void> = Promise.resolve()
+
+  constructor(deps: Pick<Deps, 'db' | 'clock' | 'log'>) {
+    this.#deps = deps
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => void this.flush(), FLUSH_MS).unref()
+  }
+
+  note({ id, orgId }: Pick<CredentialHolder, 'id' | 'orgId'>): void {
+    const now = this.#deps.clock.now()
+    const minute = now - (now % MINUTE_MS)
+    if (this.#known.get(id) === minute) return
+    this.#known.set(id, minute)
+    this.#waiting.set(id, { id, org_id: orgId, used_at: isoTime(minute) })
+  }
+
+  /** Writes the collected uses; failed writes are retried. */
+  flush(): Promise<void> {
+    this.#flushing = this.#flushing.then(() => this.#write())
+    return this.#flushing
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.flush()
+  }
+
+  async #write(): Promise<void> {
+    const uses = [...this.#waiting.values()]
+    if (uses.length === 0) return
+    this.#waiting = new Map()
+    for (const part of await this.#partsOf(uses)) {
+      try {
+        for (let start = 0; start < part.length; start += ROWS_A_STATEMENT)
+          await putUses(this.#deps.db, part.slice(start, start + ROWS_A_STATEMENT))
+      } catch (error) {
+        this.#deps.log.warn({ err: error }, 'recording the last use of credentials failed')
+        for (const use of part)
+          if (!this.#waiting.has(use.id) && this.#waiting.size < LAST_USE_MAX_KNOWN)
+            this.#waiting.set(use.id, use)
+      }
+    }
+  }
+
+  /** Rows that are written together: on a distributed database, those of an organization. */
+  async #partsOf(uses: readonly CredentialUseRow[]): Promise<CredentialUseRow[][]> {
+    if (!(await isDistributed(this.#deps.db))) return [[...uses]]
+    return Object.values(Object.groupBy(uses, ({ org_id }) => org_id)).flatMap((rows) =>
+      rows ? [rows] : [],
+    )
   }
 }

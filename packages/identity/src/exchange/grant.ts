@@ -1,18 +1,19 @@
 import { ACCESS_TOKEN_TYPE } from '@remit/contract'
-import type { Actor, TokenAnswer, TokenRequest } from '@remit/contract'
+import type { Actor, TokenAnswer, TokenRequest, Scope } from '@remit/contract'
 import type { EntryDraft, WriteContext } from '@remit/core/ledger/lanes'
+import type { AnyDatabase } from '@remit/core/db'
 import type { Hasher } from '../credentials/hasher.ts'
 import { mint } from '../credentials/mint.ts'
 import { wireCredential } from '../credentials/view.ts'
 import { TOKEN_PATH } from '../issuers/routes.ts'
 import { findIssuer } from '../issuers/store.ts'
-import { findFederated } from './agents.ts'
-import type { FederatedAgent } from './agents.ts'
 import { isAtLimit } from '../credentials/limits.ts'
 import { TokenRefusal } from './refusal.ts'
 import { scopesFor } from './request.ts'
 import { digest, takeOnce, useOf } from './token-uses.ts'
 import type { Verified } from './verify.ts'
+import { findAgent, findAgentOfSubject } from '../agents/store.ts'
+import { allowedScopes } from '../agents/view.ts'
 
 /** The result of an exchange: the response and its entries. */
 export interface ExchangeResult {
@@ -121,4 +122,47 @@ function endOf(
 ): number {
   const seconds = Math.min(issuer.terms.credential_ttl_seconds, maxTtlSeconds ?? Infinity)
   return Math.min(now + seconds * 1000, Math.floor(facts.expiresAt * 1000))
+}
+
+/** An agent for an exchange. */
+interface FederatedAgent {
+  readonly agentId: string
+  readonly allowedScopes: readonly Scope[]
+  readonly maxTtlSeconds: number | null
+}
+
+const ACTIVE = { status: 'active' }
+
+interface Sought {
+  readonly orgId: string
+  readonly idpId: string
+  readonly subject: string
+  /** Null selects the agent with the subject. */
+  readonly agentId: string | null
+}
+
+/** The agent of a token: active, and accepting tokens of the issuer. */
+async function findFederated(
+  tx: AnyDatabase,
+  { orgId, idpId, subject, agentId }: Sought,
+): Promise<FederatedAgent> {
+  const id = agentId ?? (await findAgentOfSubject(tx, orgId, idpId, subject))
+  const row = id === undefined ? undefined : await findAgent(tx, orgId, id)
+  if (!row || row.status === 'removed')
+    throw new TokenRefusal(
+      'mapping',
+      { agent_id: id, status: row?.status },
+      { agent_id: agentId === null ? 'an agent that lists the subject' : 'a registered agent' },
+    )
+  if (row.status !== 'active')
+    throw new TokenRefusal('agent_inactive', { agent_id: id, status: row.status }, ACTIVE)
+  // A listed subject implies consent.
+  const issuers = JSON.parse(row.issuers) as string[]
+  if (agentId !== null && !issuers.includes(idpId))
+    throw new TokenRefusal('consent', { agent_id: id, idp_id: idpId }, { idp_id: issuers })
+  return {
+    agentId: row.agent_id,
+    allowedScopes: allowedScopes(row),
+    maxTtlSeconds: row.max_credential_ttl_seconds,
+  }
 }

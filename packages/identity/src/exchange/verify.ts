@@ -1,16 +1,16 @@
 import { compactVerify } from 'jose'
 import type { Deps } from '@remit/core/module'
-import { failing } from '../issuers/claim-conditions.ts'
+import type { AgentMapping } from '@remit/contract'
+import { failing, passesAll } from '../issuers/claim-conditions.ts'
 import { isLive } from '../issuers/issuer.ts'
 import type { TrustedIssuer } from '../issuers/issuer.ts'
 import type { IssuerKeys } from '../issuers/keys.ts'
 import type { Buckets } from './bucket.ts'
 import { audiencesOf, checkClaims, isFor, issuerOf } from './claims.ts'
 import type { TokenFacts } from './claims.ts'
-import { agentOf } from './mapping.ts'
 import { TokenRefusal } from './refusal.ts'
 import { own } from './subject-token.ts'
-import type { SubjectToken } from './subject-token.ts'
+import type { SubjectToken, JsonMembers } from './subject-token.ts'
 
 /** The verified facts of a token so far, for the entry of a refusal. */
 export interface CheckedFacts {
@@ -98,4 +98,19 @@ async function checkSignature(
   } catch {
     throw new TokenRefusal('signature')
   }
+}
+
+/** The agent of the claims; null if the registry determines it by subject. */
+function agentOf(mapping: AgentMapping, claims: JsonMembers): string | null {
+  if (mapping.type === 'subjects') return null
+  const named =
+    mapping.type === 'claim'
+      ? [own(claims, mapping.claim)]
+      : mapping.rules.filter(({ match }) => passesAll(match, claims)).map((rule) => rule.agent_id)
+  const [agent, ...others] = new Set(named)
+  if (others.length > 0) throw new TokenRefusal('ambiguous', { agents: [agent, ...others] })
+  if (typeof agent === 'string') return agent
+  throw mapping.type === 'claim'
+    ? new TokenRefusal('mapping', { [mapping.claim]: agent }, { [mapping.claim]: 'an agent id' })
+    : new TokenRefusal('mapping', { rules: null }, { rules: 'one that matches' })
 }

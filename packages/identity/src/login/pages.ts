@@ -1,21 +1,23 @@
 import { messagePage } from '@remit/core/http/console'
 import type { ConsolePage, PageLink, PageRequest } from '@remit/core/http/console'
-import { asFailure } from '@remit/core/http'
+import { asFailure, Attempts, networkOf } from '@remit/core/http'
 import { readCookie, writeCookie } from '@remit/core/keys'
 import type { Deps } from '@remit/core/module'
-import { OPERATOR } from '@remit/core/orgs'
+import { OPERATOR, findOrganization, isOrganizationName } from '@remit/core/orgs'
 import { SecretUnreadable } from '@remit/core/secrets'
+import { eachPart, inPart } from '@remit/core/db'
+import type { Part } from '@remit/core/db'
+import { Failure } from '@remit/core/base'
 import { RefusalLog } from '../exchange/refusal-log.ts'
 import { openAttempt, sealAttempt } from './attempts.ts'
-import { candidatesOf } from './candidates.ts'
-import type { Candidate } from './candidates.ts'
-import { chooseWay, NOT_SET_UP } from './choose-way.ts'
-import type { WayChoice } from './choose-way.ts'
 import { nextOf } from './next.ts'
-import { signIn } from './sign-in.ts'
-import { signUpsOf } from './sign-up.ts'
-import type { SignedUp, SignUps } from './sign-up.ts'
+import { signIn, isInvited } from './sign-in.ts'
 import type { LoginWay, LoginWays } from './ways.ts'
+import { domainOf } from './own/domains.ts'
+import { findByDomain } from './own/store.ts'
+import { findByAddress, findBySubject, foldAddress, insertPerson } from '../people/store.ts'
+import type { Identity } from './provider.ts'
+import { toPerson } from '../people/changes.ts'
 
 const AGAIN = { href: '/console/login', text: 'Sign in again' }
 const CREATE = { href: '/console/login?signup=1', text: 'Create an organization' }
@@ -192,3 +194,169 @@ const redirect = (location: string, cookie: string): Response =>
     Location: location,
     'Set-Cookie': cookie,
   })
+
+const NOT_SET_UP = 'Single sign-on is not set up. Sign in with a key.'
+
+/** The way to sign in, organizations to choose from, or a sentence that says what is missing. */
+type WayChoice =
+  | { readonly way: LoginWay; readonly orgId: string | null }
+  | { readonly organizations: readonly Candidate[] }
+  | { readonly missing: string }
+
+/** `asked`: id or name of an organization, an e-mail address of its domain, or null. */
+async function chooseWay(
+  db: Deps['db'],
+  ways: LoginWays,
+  asked: string | null,
+): Promise<WayChoice> {
+  const found = asked === null ? [] : await organizationsOf(db, asked.trim())
+  if (found.length > 1) return { organizations: found }
+  const orgId = found[0]?.id ?? null
+  const way = (orgId === null ? null : await ways.ofOrganization(orgId)) ?? ways.server
+  if (way) return { way, orgId }
+  return {
+    missing:
+      asked === null ? NOT_SET_UP : 'No organization with this name or domain has single sign-on.',
+  }
+}
+
+async function organizationsOf(db: Deps['db'], asked: string): Promise<readonly Candidate[]> {
+  const domain = domainOf(asked)
+  if (domain !== null) return findByDomain(db, domain)
+  const found = await findOrganization(db, asked)
+  return found ? [{ id: found.id, name: found.name }] : []
+}
+
+type Db = Deps['db']
+
+/** An organization that an identity could sign in to. */
+interface Candidate {
+  readonly id: string
+  readonly name: string
+}
+
+/** The organizations of an identity, of those that could be read. */
+interface Candidates {
+  readonly found: readonly Candidate[]
+  /** False if an organization could not be read: it may know the identity. */
+  readonly isComplete: boolean
+}
+
+/**
+ * Finds the organizations that know an identity, or have invited its verified address. With a
+ * configured organization, that one alone, also for a person whom only a group makes known.
+ */
+async function candidatesOf(
+  { db, log }: Pick<Deps, 'db' | 'log'>,
+  identity: Identity,
+  { organization }: Pick<LoginWay, 'organization'>,
+): Promise<Candidates> {
+  if (organization !== null) {
+    const found = await findOrganization(db, organization)
+    return { found: found ? [{ id: found.id, name: found.name }] : [], isComplete: true }
+  }
+  let isComplete = true
+  const parts = await eachPart(
+    db,
+    (part) => candidatesIn(db, part, identity),
+    (error, organizations) => {
+      isComplete = false
+      log.warn({ err: error, organizations }, 'reading people failed')
+    },
+  )
+  return { found: parts.flat().toSorted((a, b) => (a.name < b.name ? -1 : 1)), isComplete }
+}
+
+async function candidatesIn(db: Db, part: Part, identity: Identity): Promise<Candidate[]> {
+  const known = await findBySubject(db, part, identity.issuer, identity.subject)
+  const invited =
+    identity.email === null
+      ? []
+      : (await findByAddress(db, part, identity.email)).filter((row) =>
+          isInvited(row, identity.email),
+        )
+  const ids = [...new Set([...known, ...invited].map((row) => row.org_id))]
+  if (ids.length === 0) return []
+  return db
+    .selectFrom('organization')
+    .select(['id', 'name'])
+    .where(inPart(part, 'id'))
+    .where('id', 'in', ids)
+    .execute()
+}
+
+/** Organizations that one network may create in an hour. */
+const PER_NETWORK = 5
+const HOUR_S = 60 * 60
+
+/** A new organization with its first key, or the reason why there is none. */
+interface SignedUp {
+  readonly id: string
+  readonly name: string
+  /** The text of the first admin key. */
+  readonly key: string
+}
+type SignUp = SignedUp | { readonly refused: string }
+
+/** Creates organizations of people whom no organization knows. */
+interface SignUps {
+  create(identity: Identity, address: string | undefined): Promise<SignUp>
+}
+
+/** Null unless the server offers sign-up. */
+function signUpsOf({ newOrganization, settings, ids, log }: Deps): SignUps | null {
+  const { signUpsPerHour } = settings
+  if (signUpsPerHour === undefined || newOrganization === null) return null
+  const all = new Attempts(signUpsPerHour, HOUR_S)
+  const networks = new Attempts(PER_NETWORK, HOUR_S)
+
+  /**
+   * Creates the organization and invites its person as administrator, in one transaction: a sign-in
+   * that ends between that and the session is repeated. The address is the name, and names are
+   * unique: simultaneous requests create one organization per address.
+   */
+  const create = async (identity: Identity, email: string): Promise<SignUp> => {
+    const name = foldAddress(email)
+    if (!isOrganizationName(name)) return { refused: 'the e-mail address is too long' }
+    try {
+      const { organization, key } = await newOrganization(name, {
+        plan: 'free',
+        person: name,
+        begin: async (tx, { id, created_at }) => {
+          const row = {
+            org_id: id,
+            id: ids.next('per_', Date.parse(created_at)),
+            email,
+            addresses: JSON.stringify([name]),
+            name: identity.name,
+            role: 'admin' as const,
+            status: 'invited' as const,
+            issuer: null,
+            subject: null,
+            created_at,
+            created_by: identity.issuer,
+            last_login_at: null,
+          }
+          await insertPerson(tx, row)
+          const actor = { type: 'person', id: row.id }
+          return [{ kind: 'person.invited', actor, data: { member: toPerson(row) } }]
+        },
+      })
+      log.info({ orgId: organization.id }, 'an organization signed up')
+      return { id: organization.id, name, key: key.secret }
+    } catch (error) {
+      if (!(error instanceof Failure && error.code === 'organization_exists')) throw error
+      return { refused: 'an organization for this address exists; ask its administrator' }
+    }
+  }
+
+  return {
+    async create(identity, address) {
+      if (identity.email === null)
+        return { refused: 'the identity provider has not verified an e-mail address' }
+      const waits = (await networks.take(networkOf(address ?? ''))) || (await all.take('all'))
+      if (waits > 0) return { refused: 'there are too many sign-ups now; try again in an hour' }
+      return create(identity, identity.email)
+    },
+  }
+}

@@ -2,6 +2,7 @@ import type { Ids } from '@remit/core/base'
 import { endSessionsOf } from '@remit/core/keys'
 import type { Sessions } from '@remit/core/keys'
 import type { Change, EntryDraft, WriteContext } from '@remit/core/ledger/lanes'
+import type { PersonRole } from '@remit/contract'
 import { toPerson } from '../people/changes.ts'
 import {
   addressesOf,
@@ -16,7 +17,6 @@ import type { RefusalLog } from '../exchange/refusal-log.ts'
 import type { Identity } from './provider.ts'
 import { domainOf } from './own/domains.ts'
 import { findOwnProvider } from './own/store.ts'
-import { roleOf } from './role.ts'
 import type { LoginWay } from './ways.ts'
 
 /** The cookie of a session, or the reason why there is none. */
@@ -153,4 +153,15 @@ function refusal(
     data: { issuer, subject, email, reason, ...(person && { person_id: person.id }) },
   }
   return { entries: isRecorded ? [entry] : [], reply: () => ({ refused: reason }) }
+}
+
+const HIGHEST_FIRST: readonly PersonRole[] = ['admin', 'approver', 'read']
+
+/** Returns the highest role that the groups of a person map to; null if none does. */
+function roleOf(
+  groups: readonly string[],
+  map: ReadonlyMap<string, PersonRole>,
+): PersonRole | null {
+  const roles = new Set(groups.map((group) => map.get(group)))
+  return HIGHEST_FIRST.find((role) => roles.has(role)) ?? null
 }

@@ -1,15 +1,17 @@
-import { statSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { statSync, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, resolve, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { execFile } from 'node:child_process'
+import { spellOut } from '@remit/contract/fit'
+import { createClient, RemitError } from '@remit/contract/client'
+import type { Client } from '@remit/contract/client'
 import { createGate } from '../gate.ts'
 import { CannotRun } from './cannot-run.ts'
 import { examine } from './examine.ts'
-import type { Examination } from './finding.ts'
+import type { Examination, Enforcement, Finding } from './finding.ts'
 import { installedVersion, readProject } from './project.ts'
-import { examinePython, pythonFrameworks } from './python.ts'
-import { describe } from './report.ts'
-import { reachServer } from './server.ts'
+import { SELF_TEST_ACTIONS } from '../mapping.ts'
 
 const USAGE = `usage: remit-sdk doctor [FOLDER] [options]
 
@@ -128,3 +130,144 @@ function exitCodeOf({ findings }: Examination): number {
   if (findings.some(({ enforcement }) => enforcement === 'not_tested')) return EXIT.couldNotRun
   return EXIT.enforced
 }
+
+const WORDS: Readonly<Record<Enforcement, string>> = {
+  enforced: 'enforced',
+  enforced_while_the_hook_runs: 'enforced while the hook runs',
+  not_enforced: 'not enforced',
+  not_tested: 'not tested',
+}
+
+/** The examination for a terminal. */
+function describe({ server, folder, findings, unused }: Examination): string {
+  const titles = findings.map(titleOf)
+  const width = Math.max(0, ...titles.map((title) => title.length))
+  const lines = findings.flatMap(({ enforcement, detail }, index) => [
+    `${(titles[index] ?? '').padEnd(width)}  ${WORDS[enforcement]}`,
+    ...(detail === '' ? [] : [`  ${detail}`]),
+  ])
+  const rest = unused.length === 0 ? [] : ['', `imported by no file: ${unused.join(', ')}`]
+  return (
+    [`${folder}, with the server at ${server}`, '', ...lines, ...rest, '']
+      // Texts of frameworks must not steer the terminal.
+      .map((line) => spellOut(line, { keep: '\n' }))
+      .join('\n')
+  )
+}
+
+const titleOf = ({ framework, package: name, version }: Finding): string =>
+  `${framework} (${name}${version === null ? '' : ` ${version}`})`
+
+/** A client of a server that answers self-tests. Throws `CannotRun` with the reason where none does. */
+async function reachServer(url: string, key: string, agentId: string | undefined): Promise<Client> {
+  const client = clientOf(url, key)
+  const action = `${SELF_TEST_ACTIONS}deny`
+  const body = { action, ...(agentId !== undefined && { agent_id: agentId }) }
+  try {
+    const { decision, reason } = await client.authorize({ body, timeoutMs: 10_000 })
+    if (decision !== 'deny' || reason !== 'self_test')
+      throw new CannotRun(`the server at ${url} knows no self-tests; it needs Remit 0.1 or newer`)
+    return client
+  } catch (error) {
+    throw error instanceof RemitError ? new CannotRun(explained(url, error)) : error
+  }
+}
+
+function clientOf(url: string, key: string): Client {
+  try {
+    return createClient({ baseUrl: url, key })
+  } catch (error) {
+    throw new CannotRun(`--url: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+function explained(url: string, { code, status, problem, message }: RemitError): string {
+  const reason = problem?.detail ?? message
+  if (status === 0) return `no server answers at ${url} (${code}); set --url or REMIT_URL`
+  if (status === 401) return `the server at ${url} refuses the key in REMIT_KEY: ${reason}`
+  if (status === 404)
+    return `the server at ${url} has no decisions: it is no Remit, or the community edition`
+  return `the server at ${url} refuses the self-test: ${reason}`
+}
+
+const MANIFESTS = /^(?:requirements.*\.(?:txt|in)|pyproject\.toml|setup\.(?:py|cfg)|Pipfile)$/
+const FRAMEWORKS = { langchain: 'LangChain', 'openai-agents': 'OpenAI Agents' } as const
+const MAX_MS = 300_000
+
+type Env = Readonly<Record<string, string | undefined>>
+type Name = keyof typeof FRAMEWORKS
+
+/** The frameworks that the requirements of a folder name. */
+function pythonFrameworks(folder: string): Name[] {
+  const texts = readdirSync(folder)
+    .filter((name) => MANIFESTS.test(name))
+    .map((name) => readFileSync(join(folder, name), 'utf8'))
+  return (Object.keys(FRAMEWORKS) as Name[]).filter((name) =>
+    texts.some((text) => new RegExp(`^[^#\\n]*(?<![\\w.-])${name}(?![\\w.-])`, 'im').test(text)),
+  )
+}
+
+/** Lets `remit`, the Python package, run its own self-tests in the environment of the project. */
+async function examinePython(
+  folder: string,
+  names: readonly Name[],
+  args: readonly string[],
+  env: Env,
+): Promise<Pick<Examination, 'findings' | 'unused'>> {
+  const python = interpreterOf(folder, env)
+  const command = ['-m', 'remit', 'doctor', '--json', ...args]
+  const { stdout, stderr } = await output(python, command, folder, env)
+  const examination = read(stdout)
+  if (examination) return examination
+  const reason = reasonIn(stderr)
+  const isMissing = /No module named '?remit\b/.test(reason)
+  const detail = isMissing ? `${python} has no package remit` : `${python}: ${reason}`
+  const findings = names.map((name): Finding => ({
+    framework: FRAMEWORKS[name],
+    language: 'python',
+    package: name,
+    version: null,
+    adapter: `remit.${name.replaceAll('-', '_')}`,
+    enforcement: isMissing ? 'not_enforced' : 'not_tested',
+    detail,
+    cases: [],
+  }))
+  return { findings, unused: [] }
+}
+
+function interpreterOf(folder: string, { VIRTUAL_ENV: active }: Env): string {
+  const environments = [
+    ...(active === undefined ? [] : [active]),
+    join(folder, '.venv'),
+    join(folder, 'venv'),
+  ]
+  return (
+    environments.map((path) => join(path, 'bin/python')).find((path) => existsSync(path)) ??
+    'python3'
+  )
+}
+
+/** The message of the Python package, else the last line of the interpreter. */
+function reasonIn(stderr: string): string {
+  const [last = ''] = stderr.trim().split('\n').slice(-1)
+  try {
+    return (JSON.parse(last) as { error: { message: string } }).error.message
+  } catch {
+    return last
+  }
+}
+
+function read(text: string): Examination | null {
+  try {
+    return JSON.parse(text) as Examination
+  } catch {
+    return null
+  }
+}
+
+const output = (program: string, args: readonly string[], cwd: string, env: Env) =>
+  new Promise<{ stdout: string; stderr: string }>((settle) => {
+    execFile(program, args, { cwd, env, timeout: MAX_MS }, (error, stdout, stderr) =>
+      settle({ stdout, stderr: stderr || (error?.message ?? '') }),
+    )
+  })

@@ -1,6 +1,4 @@
 import { parseArgs } from 'node:util'
-import { askServer } from './ask-server.ts'
-import { eventOf, failure } from './answers.ts'
 
 const USAGE = `usage: remit-sdk hook codex [options]
 
@@ -110,4 +108,115 @@ async function readInput(stdin: HookIo['stdin'], signal: AbortSignal): Promise<s
     return Buffer.concat(chunks).toString('utf8')
   }
   return Promise.race([read(), late])
+}
+
+/** The answer of the server to a hook, as the host reads it; null for silence. Throws the reason of a failure. */
+async function askServer(
+  { url, key, agentId, seconds }: HookOptions,
+  { event, input }: { readonly event: string; readonly input: string },
+  signal: AbortSignal,
+): Promise<string | null> {
+  const target = new URL('/v1/hooks/codex', url)
+  target.searchParams.set('timeout', String(seconds))
+  // The silence of another server must not pass for an allow.
+  target.searchParams.set('allow', 'true')
+  if (agentId !== undefined) target.searchParams.set('agent_id', agentId)
+  const response = await fetch(target, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: input,
+    redirect: 'error',
+    signal,
+  }).catch((error: unknown) => {
+    throw new Error(reasonOf(error, url, signal), { cause: error })
+  })
+  const text = await response.text()
+  if (response.status !== 200)
+    throw new Error(`the server at ${url} answers ${response.status}${detailOf(text)}`)
+  return checkedAnswer(event, text)
+}
+
+function reasonOf(error: unknown, url: string, signal: AbortSignal): string {
+  if (signal.aborted) return `the server at ${url} did not answer in time`
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  return `no server answers at ${url} (${cause instanceof Error ? cause.message : String(cause)})`
+}
+
+/** The reason in a problem document. */
+function detailOf(text: string): string {
+  try {
+    const { detail, title } = JSON.parse(text) as { detail?: string; title?: string }
+    const reason = detail ?? title
+    return reason === undefined ? '' : `: ${reason}`
+  } catch {
+    return ''
+  }
+}
+
+/** The event that an input is about; null if it is no hook. */
+function eventOf(input: string): string | null {
+  try {
+    const { hook_event_name: event } = JSON.parse(input) as { hook_event_name?: unknown }
+    return typeof event === 'string' ? event : null
+  } catch {
+    return null
+  }
+}
+
+interface Failure {
+  readonly output: string | null
+  readonly exitCode: number
+}
+
+/** The answer of a hook that has no decision: what has not run yet does not run. Pure. */
+function failure(event: string | null, reason: string): Failure {
+  const message = `Not executed: Remit could not decide. ${reason}`
+  switch (event) {
+    // Of all answers to what is no hook, Codex blocks on the exit code 2 alone.
+    case null:
+      return { output: null, exitCode: 2 }
+    case 'PreToolUse':
+      return said({
+        hookEventName: event,
+        permissionDecision: 'deny',
+        permissionDecisionReason: message,
+      })
+    case 'PermissionRequest':
+      return said({ hookEventName: event, decision: { behavior: 'deny', message } })
+    default:
+      return { output: null, exitCode: 1 }
+  }
+}
+
+const said = (hookSpecificOutput: object): Failure => ({
+  output: JSON.stringify({ hookSpecificOutput }),
+  exitCode: 0,
+})
+
+interface HookOutput {
+  readonly permissionDecision?: unknown
+  readonly decision?: { readonly behavior?: unknown } | null
+}
+
+/**
+ * The answer of the server for the host: null for silence, which leaves the decision to the rules of the
+ * host. A call needs an explicit allow for it. Throws for anything but an answer. Pure.
+ */
+function checkedAnswer(event: string, text: string): string | null {
+  let answer: { hookSpecificOutput?: HookOutput | null } | null
+  try {
+    answer = JSON.parse(text) as typeof answer
+  } catch {
+    throw new Error('the answer of the server is not JSON')
+  }
+  if (typeof answer !== 'object' || answer === null || Array.isArray(answer))
+    throw new Error('the answer of the server is no object')
+  const { hookSpecificOutput: output = {}, ...others } = answer
+  if (Object.keys(others).length > 0 || typeof output !== 'object' || output === null)
+    throw new Error('the answer of the server is unknown to this version')
+  const decision = event === 'PreToolUse' ? output.permissionDecision : output.decision?.behavior
+  if (decision === 'deny') return JSON.stringify(answer)
+  if (event === 'PreToolUse' && decision !== 'allow')
+    throw new Error('the answer of the server has no decision')
+  return null
 }

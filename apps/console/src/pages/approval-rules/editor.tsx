@@ -5,8 +5,8 @@ import { fieldErrorsOf, remit } from '../../api/client.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { ConfirmDelete } from '../../ui/confirm-delete.tsx'
-import { Input } from '../../ui/field.tsx'
-import { Page, Stack } from '../../ui/layout.tsx'
+import { Input, Checkbox, TextArea } from '../../ui/field.tsx'
+import { Page, Stack, Grid } from '../../ui/layout.tsx'
 import { Loaded, Note } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
@@ -14,12 +14,16 @@ import { requestQuery } from '../approvals/queries.ts'
 import { exceptLike } from '../policies/like-request.ts'
 import { Conflict, isOutdated } from '../rules/conflict.tsx'
 import { DraftForm } from '../rules/draft-form.tsx'
-import { useValidation } from '../rules/use-validation.ts'
+import { useValidation, fieldsOf } from '../rules/use-validation.ts'
+import type { DraftFieldsProps } from '../rules/use-validation.ts'
 import { draftOf, EMPTY, inputOf } from './draft.ts'
 import type { Draft } from './draft.ts'
-import { ApprovalRuleForm } from './form.tsx'
 import { pathOf, readRule, ruleQuery, validateRule } from './queries.ts'
 import type { Stored } from './queries.ts'
+import { RULE_VARIABLES } from '../../editor/variables.ts'
+import { ConditionField } from '../rules/condition-field.tsx'
+import { PatternFields } from '../rules/pattern-fields.tsx'
+import { ValidationNote } from '../rules/validation-note.tsx'
 
 /** One approval rule. The id `new` makes one; with `except`, the draft no longer asks for such requests. */
 export function ApprovalRuleEditor() {
@@ -178,3 +182,117 @@ function Editor({ stored, first }: { stored: Stored | null; first: Draft }) {
 }
 
 const asText = (value: unknown): string => JSON.stringify(value, null, 2)
+
+const PATTERNS = [
+  ['agents', t.policies.agents],
+  ['actions', t.policies.actions],
+  ['resources', t.policies.resources],
+] as const
+const APPROVERS = [
+  ['users', t.approvalRules.users],
+  ['roles', t.approvalRules.roles],
+] as const
+const NUMBERS = [
+  'required_approvals',
+  'required_rejections',
+  'request_ttl_seconds',
+  'approval_ttl_seconds',
+  'rejection_cooldown_seconds',
+] as const
+
+function ApprovalRuleForm(props: DraftFieldsProps<Draft>) {
+  const { draft, isReadOnly, validation } = props
+  const { set, faultOf } = fieldsOf(props)
+  return (
+    <Stack>
+      <Input
+        readOnly={isReadOnly}
+        label={t.policies.description}
+        hint={t.approvalRules.descriptionHint}
+        value={draft.description}
+        fault={faultOf('description')}
+        onValue={(description) => set({ description })}
+      />
+      <PatternFields
+        fields={PATTERNS}
+        values={draft}
+        isReadOnly={isReadOnly}
+        faultOf={faultOf}
+        onValue={(name, text) => set({ [name]: text })}
+      />
+      <ConditionField
+        value={draft.condition}
+        isReadOnly={isReadOnly}
+        validation={validation}
+        variables={RULE_VARIABLES}
+        onValue={(condition) => set({ condition })}
+      />
+      <PatternFields
+        fields={APPROVERS}
+        values={draft}
+        isReadOnly={isReadOnly}
+        hint={t.approvalRules.approversHint}
+        faultOf={(name) =>
+          faultOf(`approvers.${name}`) ?? (name === 'users' ? faultOf('approvers') : undefined)
+        }
+        onValue={(name, text) => set({ [name]: text })}
+      />
+      <Grid style={{ alignItems: 'end' }}>
+        {NUMBERS.map((name) => (
+          <Input
+            key={name}
+            readOnly={isReadOnly}
+            inputMode="numeric"
+            label={t.approvalRules.numbers[name]}
+            value={draft[name]}
+            fault={faultOf(name)}
+            onValue={(text) => set({ [name]: text })}
+          />
+        ))}
+      </Grid>
+      <Checkbox
+        label={t.approvalRules.preventSelf}
+        isOn={draft.prevent_self_approval}
+        disabled={isReadOnly}
+        onToggle={(isOn) => set({ prevent_self_approval: isOn })}
+      />
+      <Checkbox
+        label={t.approvalRules.reasonRequired}
+        isOn={draft.reason_required}
+        disabled={isReadOnly}
+        onToggle={(isOn) => set({ reason_required: isOn })}
+      />
+      <Checkbox
+        label={t.approvalRules.commentToAgent}
+        isOn={draft.comment_to_agent}
+        disabled={isReadOnly}
+        onToggle={(isOn) => set({ comment_to_agent: isOn })}
+      />
+      <Checkbox
+        label={t.approvalRules.bindAll}
+        hint={t.approvalRules.bindHint}
+        isOn={draft.binding_context === null}
+        disabled={isReadOnly}
+        onToggle={(isOn) => set({ binding_context: isOn ? null : '' })}
+      />
+      {draft.binding_context !== null && (
+        <TextArea
+          mono
+          readOnly={isReadOnly}
+          label={t.approvalRules.bound}
+          hint={t.approvalRules.boundHint}
+          value={draft.binding_context}
+          fault={faultOf('binding_context')}
+          onValue={(text) => set({ binding_context: text })}
+        />
+      )}
+      <Checkbox
+        label={t.policies.enabled}
+        isOn={draft.enabled}
+        disabled={isReadOnly}
+        onToggle={(enabled) => set({ enabled })}
+      />
+      <ValidationNote validation={validation} />
+    </Stack>
+  )
+}

@@ -1,15 +1,16 @@
 import { t } from '../../texts.ts'
 import { Checkbox, Input, Select, TextArea, UtcInput } from '../../ui/field.tsx'
-import { Grid, Stack } from '../../ui/layout.tsx'
+import { Grid, Stack, Row } from '../../ui/layout.tsx'
 import ui from '../../ui/ui.module.css'
 import { fieldsOf } from '../rules/use-validation.ts'
 import type { DraftFieldsProps } from '../rules/use-validation.ts'
 import { ValidationNote } from '../rules/validation-note.tsx'
-import { ConditionsField } from './conditions-field.tsx'
 import { ALGS, PRESETS, SCOPES } from './draft.ts'
-import type { Draft } from './draft.ts'
+import type { Draft, MappingRule } from './draft.ts'
 import styles from './issuers.module.css'
-import { MappingField } from './mapping-field.tsx'
+import { Button } from '../../ui/button.tsx'
+import { NEW_CONDITION, TESTS } from './conditions.ts'
+import type { ConditionDraft } from './conditions.ts'
 
 const PRESET_OPTIONS = [
   ['', t.common.none],
@@ -195,6 +196,163 @@ function Choices<T extends string>(props: ChoicesProps<T>) {
         ))}
       </div>
       {fault && <div className={ui['fault']}>{fault}</div>}
+    </fieldset>
+  )
+}
+
+const MAPPINGS = Object.entries(t.issuers.mappings)
+
+interface MappingFieldProps {
+  readonly draft: Draft
+  readonly isReadOnly: boolean
+  readonly fault: string | undefined
+  readonly onDraft: (change: Partial<Draft>) => void
+}
+
+/** The agent that a token stands for. */
+function MappingField({ draft, isReadOnly, fault, onDraft }: MappingFieldProps) {
+  const { mapping, claim, rules } = draft
+  const change = (at: number, part: Partial<MappingRule>) =>
+    onDraft({ rules: rules.map((one, i) => (i === at ? { ...one, ...part } : one)) })
+  return (
+    <Stack>
+      <Grid>
+        <Select
+          label={t.issuers.mapping}
+          value={mapping}
+          options={MAPPINGS}
+          disabled={isReadOnly}
+          fault={mapping === 'claim' ? undefined : fault}
+          onValue={(type) => onDraft({ mapping: type as Draft['mapping'] })}
+        />
+        {mapping === 'claim' && (
+          <Input
+            mono
+            readOnly={isReadOnly}
+            label={t.issuers.agentClaim}
+            value={claim}
+            fault={fault}
+            onValue={(text) => onDraft({ claim: text })}
+          />
+        )}
+      </Grid>
+      {mapping === 'rules' &&
+        rules.map(({ match, agent_id }, i) => (
+          <div key={i} className={styles['rule']}>
+            <ConditionsField
+              legend={t.issuers.rule(i + 1)}
+              fault={undefined}
+              conditions={match}
+              isReadOnly={isReadOnly}
+              onConditions={(conditions) => change(i, { match: conditions })}
+            />
+            <Row>
+              <Input
+                mono
+                readOnly={isReadOnly}
+                label={t.agents.id}
+                value={agent_id}
+                onValue={(text) => change(i, { agent_id: text })}
+              />
+              {!isReadOnly && (
+                <Button
+                  tone="quiet"
+                  onClick={() => onDraft({ rules: rules.filter((_, at) => at !== i) })}
+                >
+                  {t.issuers.removeRule}
+                </Button>
+              )}
+            </Row>
+          </div>
+        ))}
+      {mapping === 'rules' && !isReadOnly && (
+        <Row>
+          <Button
+            onClick={() => onDraft({ rules: [...rules, { match: [NEW_CONDITION], agent_id: '' }] })}
+          >
+            {t.issuers.addRule}
+          </Button>
+        </Row>
+      )}
+    </Stack>
+  )
+}
+
+const OPTIONS = TESTS.map((test) => [test, t.issuers.tests[test]] as const)
+
+interface ConditionsFieldProps {
+  readonly legend: string
+  readonly hint?: string
+  readonly fault: string | undefined
+  readonly conditions: readonly ConditionDraft[]
+  readonly isReadOnly: boolean
+  readonly onConditions: (conditions: readonly ConditionDraft[]) => void
+}
+
+/** Tests of claims, one a row. */
+function ConditionsField(props: ConditionsFieldProps) {
+  const { legend, hint, fault, conditions, isReadOnly, onConditions } = props
+  const change = (at: number, part: Partial<ConditionDraft>) =>
+    onConditions(conditions.map((one, i) => (i === at ? { ...one, ...part } : one)))
+  return (
+    <fieldset>
+      <legend className={ui['legend']}>{legend}</legend>
+      <Stack>
+        {conditions.map(({ claim, test, value }, i) => (
+          <div key={i} className={styles['condition']}>
+            <Input
+              mono
+              readOnly={isReadOnly}
+              label={t.issuers.claim}
+              value={claim}
+              onValue={(text) => change(i, { claim: text })}
+            />
+            <Select
+              label={t.issuers.test}
+              value={test}
+              options={OPTIONS}
+              disabled={isReadOnly}
+              onValue={(text) => change(i, { test: TESTS.find((one) => one === text) ?? 'equals' })}
+            />
+            {test === 'in' ? (
+              <TextArea
+                mono
+                rows={2}
+                readOnly={isReadOnly}
+                label={t.issuers.values}
+                value={value}
+                onValue={(text) => change(i, { value: text })}
+              />
+            ) : (
+              <Input
+                mono
+                readOnly={isReadOnly}
+                label={t.issuers.value}
+                value={value}
+                onValue={(text) => change(i, { value: text })}
+              />
+            )}
+            {!isReadOnly && (
+              <Button
+                tone="quiet"
+                aria-label={`${t.issuers.removeCondition} ${claim}`}
+                onClick={() => onConditions(conditions.filter((_, at) => at !== i))}
+              >
+                {t.issuers.removeCondition}
+              </Button>
+            )}
+          </div>
+        ))}
+        {fault && <div className={ui['fault']}>{fault}</div>}
+        {hint && <div className={ui['hint']}>{hint}</div>}
+        {!isReadOnly && (
+          <Row>
+            <Button onClick={() => onConditions([...conditions, NEW_CONDITION])}>
+              {t.issuers.addCondition}
+            </Button>
+          </Row>
+        )}
+      </Stack>
     </fieldset>
   )
 }

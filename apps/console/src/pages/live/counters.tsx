@@ -1,6 +1,7 @@
 import type { StatKey, Stats } from '@remit/contract'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useMemo } from 'react'
 import { remit } from '../../api/client.ts'
 import { ledgerStartQuery } from '../../api/organization.ts'
 import { useCan } from '../../api/session.ts'
@@ -13,9 +14,9 @@ import ui from '../../ui/ui.module.css'
 import { Id } from '../../ui/values.tsx'
 import { pendingQuery } from '../approvals/queries.ts'
 import { limitsQuery } from '../spend/queries.ts'
-import { DecisionChart } from './decision-chart.tsx'
-import { changeOf, hasRecordBefore, periodOf, SPANS, sumsOf } from './spans.ts'
+import { changeOf, hasRecordBefore, periodOf, SPANS, sumsOf, barsOf } from './spans.ts'
 import type { Period, Span, Sum } from './spans.ts'
+import { Figure } from '../../ui/figure.tsx'
 
 const DECISIONS = ['allow', 'deny', 'needs_approval'] as const
 const DECIDED = 'authorization.decided'
@@ -206,5 +207,49 @@ function Denied({ span, by, filter, title }: DeniedProps) {
         }}
       </Loaded>
     </Card>
+  )
+}
+
+const KEYS = [
+  ['allow', t.live.allow, '--allow'],
+  ['deny', t.live.deny, '--deny'],
+  ['needs_approval', t.live.needs_approval, '--wait'],
+] as const
+
+/** Decisions of the period; a click on a bar lists them. */
+function DecisionChart({ stats, period }: { stats: Stats; period: Period }) {
+  const navigate = useNavigate()
+  const { span, from } = period
+  const { barMs, ms } = SPANS[span]
+  const { times, series } = useMemo(
+    () => ({
+      times: Array.from({ length: Math.ceil(ms / barMs) }, (_, i) => (from + i * barMs) / 1000),
+      series: KEYS.map(([key, label, color]) => ({
+        label,
+        color,
+        values: barsOf(stats, key, { span, from, before: from, to: from + ms }),
+      })),
+    }),
+    [stats, span, from, ms, barMs],
+  )
+  return (
+    <Figure
+      title={t.live.charts[span]}
+      timeName={t.live.start}
+      times={times}
+      series={series}
+      unit={count}
+      note={stats.up_to_seq === null ? undefined : t.live.lag(count(stats.up_to_seq))}
+      onPick={(i) =>
+        void navigate({
+          to: '/ledger',
+          search: {
+            kind: 'authorization.decided',
+            from: new Date(from + i * barMs).toISOString(),
+            to: new Date(from + (i + 1) * barMs).toISOString(),
+          },
+        })
+      }
+    />
   )
 }

@@ -1,9 +1,9 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient, useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { CircleCheck, CircleDashed } from 'lucide-react'
 import { useState } from 'react'
 import type { ReactNode } from 'react'
-import { remit } from '../../api/client.ts'
+import { remit, fieldErrorsOf } from '../../api/client.ts'
 import { useEvents } from '../../api/events.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
@@ -11,10 +11,14 @@ import { Button, buttonClass } from '../../ui/button.tsx'
 import { Card } from '../../ui/layout.tsx'
 import { RegisterDialog } from '../agents/register-dialog.tsx'
 import { LimitDialog } from '../spend/limit-dialog.tsx'
-import { AskDialog, DenyDialog } from './first-step-dialogs.tsx'
 import styles from './first-steps.module.css'
-import { isHidden, hide, STEPS } from './steps.ts'
-import type { Step } from './steps.ts'
+import { Input } from '../../ui/field.tsx'
+import { Modal } from '../../ui/modal.tsx'
+import { CurlButton, Failure, Note } from '../../ui/states.tsx'
+import { announce } from '../../ui/toasts.tsx'
+import { Decision, Literal } from '../../ui/values.tsx'
+import { agentsQuery } from '../agents/queries.ts'
+import { faultAt } from '../rules/use-validation.ts'
 
 const ONE = { limit: 1 } as const
 
@@ -135,5 +139,118 @@ function Take({ step, isNext, onOpen }: TakeProps): ReactNode {
     >
       {text}
     </Link>
+  )
+}
+
+/** The way from an empty organization to one that denies what no rule allows. */
+const STEPS = ['agent', 'decision', 'limit', 'rule', 'approver', 'deny'] as const
+type Step = (typeof STEPS)[number]
+
+const NAME = 'remit.console.first-steps'
+
+function hide(): void {
+  try {
+    localStorage.setItem(NAME, 'hidden')
+  } catch {
+    // Without storage, the list is back with the next load.
+  }
+}
+
+function isHidden(): boolean {
+  try {
+    return localStorage.getItem(NAME) === 'hidden'
+  } catch {
+    return false
+  }
+}
+
+interface DialogProps {
+  readonly onClose: () => void
+}
+
+/** Asks for a decision as an agent would: it is recorded, and holds no amount. */
+function AskDialog({ onClose }: DialogProps) {
+  const client = useQueryClient()
+  const agents = useQuery(agentsQuery)
+  const [agent, setAgent] = useState<string | null>(null)
+  const [action, setAction] = useState('mail.send')
+  const body = { agent_id: agent ?? agents.data?.data[0]?.agent_id ?? '', action }
+  const ask = useMutation({
+    mutationFn: () => remit.authorize({ body }),
+    onSuccess: () => client.invalidateQueries({ queryKey: ['first-steps'] }),
+  })
+  const faultOf = (path: string) => faultAt(fieldErrorsOf(ask.error), path)
+  return (
+    <Modal
+      isOpen
+      title={t.firstSteps.names.decision}
+      onClose={onClose}
+      footer={
+        <>
+          <CurlButton request={() => ({ method: 'POST', path: '/v1/authorize', body })} />
+          <Button onClick={onClose}>{t.common.close}</Button>
+          <Button tone="primary" disabled={ask.isPending} onClick={() => ask.mutate()}>
+            {t.firstSteps.take.decision}
+          </Button>
+        </>
+      }
+    >
+      <p>{t.firstSteps.askText}</p>
+      <Input
+        mono
+        label={t.agents.id}
+        value={body.agent_id}
+        fault={faultOf('agent_id')}
+        onValue={setAgent}
+      />
+      <Input
+        mono
+        label={t.ledger.action}
+        value={action}
+        fault={faultOf('action')}
+        onValue={setAction}
+      />
+      {ask.data && (
+        <Note tone="info">
+          <span role="status">
+            <Decision decision={ask.data.decision} /> <Literal>{ask.data.message}</Literal>
+          </span>
+        </Note>
+      )}
+      {ask.error && <Failure error={ask.error} />}
+    </Modal>
+  )
+}
+
+/** Makes deny the decision without a matching policy. */
+function DenyDialog({ onClose }: DialogProps) {
+  const client = useQueryClient()
+  const body = { settings: { default_effect: 'deny' as const } }
+  const change = useMutation({
+    mutationFn: () => remit.changeOrganization({ body }),
+    onSuccess: async () => {
+      announce(t.settings.saved)
+      await client.invalidateQueries()
+      onClose()
+    },
+  })
+  return (
+    <Modal
+      isOpen
+      title={t.firstSteps.names.deny}
+      onClose={onClose}
+      footer={
+        <>
+          <CurlButton request={() => ({ method: 'PATCH', path: '/v1/organization', body })} />
+          <Button onClick={onClose}>{t.common.cancel}</Button>
+          <Button tone="primary" disabled={change.isPending} onClick={() => change.mutate()}>
+            {t.firstSteps.take.deny}
+          </Button>
+        </>
+      }
+    >
+      <p>{t.firstSteps.denyText}</p>
+      {change.error && <Failure error={change.error} />}
+    </Modal>
   )
 }

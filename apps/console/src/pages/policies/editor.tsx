@@ -1,30 +1,41 @@
-import type { PolicyChange } from '@remit/contract'
+import type { PolicyChange, Approval, Entry } from '@remit/contract'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useNavigate, useParams, useSearch, Link } from '@tanstack/react-router'
+import { useState, lazy, Suspense } from 'react'
 import { fieldErrorsOf, remit } from '../../api/client.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
-import { Input } from '../../ui/field.tsx'
-import { Page, Stack } from '../../ui/layout.tsx'
-import { Loaded, Note } from '../../ui/states.tsx'
+import { Input, Checkbox, Select, UtcInput } from '../../ui/field.tsx'
+import { Page, Stack, Row, Card, Grid } from '../../ui/layout.tsx'
+import { Loaded, Note, Skeleton } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
-import { Id, Literal } from '../../ui/values.tsx'
+import { Id, Literal, Time } from '../../ui/values.tsx'
 import { requestQuery } from '../approvals/queries.ts'
 import { Conflict, isOutdated } from '../rules/conflict.tsx'
 import { DraftForm } from '../rules/draft-form.tsx'
-import { useValidation } from '../rules/use-validation.ts'
-import { DeletePolicy } from './delete-policy.tsx'
+import { useValidation, fieldsOf } from '../rules/use-validation.ts'
+import type { DraftFieldsProps } from '../rules/use-validation.ts'
 import { draftOf, EMPTY, inputOf } from './draft.ts'
 import type { Draft } from './draft.ts'
 import { allowLike } from './like-request.ts'
-import { LikeNote } from './like-note.tsx'
 import styles from './policies.module.css'
-import { pathOf, policyQuery, readPolicy, validatePolicy } from './queries.ts'
+import {
+  pathOf,
+  policyQuery,
+  readPolicy,
+  validatePolicy,
+  historyQuery,
+  ruleText,
+} from './queries.ts'
 import type { Stored } from './queries.ts'
 import { ReplayPanel } from './replay-panel.tsx'
-import { RuleForm } from './rule-form.tsx'
-import { RuleHistory } from './rule-history.tsx'
+import { buttonClass, Button } from '../../ui/button.tsx'
+import { ConfirmDelete } from '../../ui/confirm-delete.tsx'
+import ui from '../../ui/ui.module.css'
+import { RULE_VARIABLES } from '../../editor/variables.ts'
+import { ConditionField } from '../rules/condition-field.tsx'
+import { PatternFields } from '../rules/pattern-fields.tsx'
+import { ValidationNote } from '../rules/validation-note.tsx'
 
 /** One policy: form, condition, replay, history. The id `new` makes one. */
 export function PolicyEditor() {
@@ -207,4 +218,188 @@ function useSave(id: string | null) {
       return client.invalidateQueries({ queryKey: ['policies'] })
     },
   })
+}
+
+/** Approval rules decide after policies: an allow alone does not end the questions. */
+const LikeNote = ({ request: { id, requirements } }: { request: Approval }) => (
+  <Note tone="info">
+    <span>{t.policies.likeNote}</span>
+    <Row>
+      {requirements.map(({ rule_id }) => (
+        <Link
+          key={rule_id}
+          to="/policies/approval-rules/$id"
+          params={{ id: rule_id }}
+          search={{ except: id }}
+          className={buttonClass()}
+        >
+          {t.policies.narrow} <Literal>{rule_id}</Literal>
+        </Link>
+      ))}
+    </Row>
+  </Note>
+)
+
+function DeletePolicy({ id }: { id: string }) {
+  const [reason, setReason] = useState('')
+  const can = useCan()
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  if (!can('DELETE /v1/policies/{policyID}')) return null
+  const query = reason.trim() === '' ? {} : { change_reason: reason.trim() }
+  return (
+    <ConfirmDelete
+      title={t.policies.deleteTitle}
+      text={t.policies.deleteText}
+      request={() => ({ method: 'DELETE', path: `${pathOf(id)}${searchOf(query)}` })}
+      onDelete={() => remit.deletePolicy({ params: { policyID: id }, query })}
+      onDeleted={async () => {
+        await navigate({ to: '/policies' })
+        await client.invalidateQueries({ queryKey: ['policies'] })
+      }}
+    >
+      <Input
+        label={t.policies.changeReason}
+        hint={t.policies.changeReasonHint}
+        maxLength={500}
+        value={reason}
+        onValue={setReason}
+      />
+    </ConfirmDelete>
+  )
+}
+
+const searchOf = (query: Readonly<Record<string, string>>): string => {
+  const search = new URLSearchParams(query)
+  return search.size === 0 ? '' : `?${search}`
+}
+
+const TextDiff = lazy(async () => ({
+  default: (await import('../../editor/text-diff.tsx')).TextDiff,
+}))
+
+/** The changes of a rule, from the ledger. */
+function RuleHistory({ id }: { id: string }) {
+  const can = useCan()
+  const query = useQuery({ ...historyQuery(id), enabled: can('GET /v1/ledger') })
+  if (!can('GET /v1/ledger')) return null
+  return (
+    <Card title={t.policies.history}>
+      <Loaded query={query}>
+        {(entries) =>
+          entries.length === 0 ? (
+            <p className={ui['muted']}>{t.policies.noHistory}</p>
+          ) : (
+            entries.map((entry, i) => (
+              <Change key={entry.seq} entry={entry} before={entries[i + 1]} />
+            ))
+          )
+        }
+      </Loaded>
+    </Card>
+  )
+}
+
+function Change({ entry, before }: { entry: Entry; before: Entry | undefined }) {
+  const [isOpen, setOpen] = useState(false)
+  const reason = entry.data?.['change_reason']
+  return (
+    <div className={styles['change']}>
+      <Link to="/ledger/$seq" params={{ seq: String(entry.seq) }}>
+        {entry.seq}
+      </Link>
+      <strong>{t.policies.changes[entry.kind] ?? entry.kind}</strong>
+      <span className={ui['muted']}>
+        {t.policies.by} <Literal>{entry.actor?.id ?? ''}</Literal>
+      </span>
+      <Time at={entry.recorded_at} as="full" />
+      {typeof reason === 'string' && <Literal>{reason}</Literal>}
+      {before && entry.kind === 'policy.updated' && (
+        <Button tone="quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          {t.policies.compare}
+        </Button>
+      )}
+      {isOpen && before && (
+        <div style={{ flexBasis: '100%' }}>
+          <Suspense fallback={<Skeleton />}>
+            <TextDiff
+              label={t.policies.compare}
+              before={ruleText(before)}
+              after={ruleText(entry)}
+            />
+          </Suspense>
+        </div>
+      )}
+    </div>
+  )
+}
+
+const EFFECTS = [
+  ['deny', 'deny'],
+  ['allow', 'allow'],
+] as const
+const PATTERNS = [
+  ['agents', t.policies.agents],
+  ['actions', t.policies.actions],
+  ['resources', t.policies.resources],
+] as const
+
+function RuleForm(props: DraftFieldsProps<Draft>) {
+  const { draft, isReadOnly, validation } = props
+  const { set, faultOf } = fieldsOf(props)
+  return (
+    <Stack>
+      <Input
+        readOnly={isReadOnly}
+        label={t.policies.description}
+        value={draft.description}
+        fault={faultOf('description')}
+        onValue={(description) => set({ description })}
+      />
+      <Select
+        label={t.policies.effect}
+        value={draft.effect}
+        options={EFFECTS}
+        disabled={isReadOnly}
+        onValue={(effect) => set({ effect: effect === 'allow' ? 'allow' : 'deny' })}
+      />
+      <PatternFields
+        fields={PATTERNS}
+        values={draft}
+        isReadOnly={isReadOnly}
+        faultOf={faultOf}
+        onValue={(name, text) => set({ [name]: text })}
+      />
+      <ConditionField
+        value={draft.condition}
+        isReadOnly={isReadOnly}
+        validation={validation}
+        variables={RULE_VARIABLES}
+        onValue={(condition) => set({ condition })}
+      />
+      <Grid>
+        <UtcInput
+          readOnly={isReadOnly}
+          label={t.policies.starts}
+          value={draft.not_before}
+          fault={faultOf('not_before')}
+          onValue={(at) => set({ not_before: at })}
+        />
+        <UtcInput
+          readOnly={isReadOnly}
+          label={t.policies.ends}
+          value={draft.expires_at}
+          fault={faultOf('expires_at')}
+          onValue={(at) => set({ expires_at: at })}
+        />
+      </Grid>
+      <Checkbox
+        label={t.policies.enabled}
+        isOn={draft.enabled}
+        disabled={isReadOnly}
+        onToggle={(enabled) => set({ enabled })}
+      />
+      <ValidationNote validation={validation} />
+    </Stack>
+  )
 }

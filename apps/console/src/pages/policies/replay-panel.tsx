@@ -1,5 +1,4 @@
-import { FLIP_KINDS } from './flips.ts'
-import type { PolicyInput, Replay } from '@remit/contract'
+import type { PolicyInput, Replay, FlipKind } from '@remit/contract'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { count } from '../../format/money.ts'
@@ -114,3 +113,11 @@ function Result({ result }: { result: Replay }) {
     </Stack>
   )
 }
+
+/** Every kind of flip, in the order of their weight. */
+const FLIP_KINDS: readonly FlipKind[] = [
+  'allow_to_deny',
+  'needs_approval_to_deny',
+  'deny_to_allow',
+  'deny_to_needs_approval',
+]

@@ -1,4 +1,4 @@
-import type { ReadyReport } from '@remit/contract'
+import type { ReadyReport, Approval, SpendLimit, Stats } from '@remit/contract'
 import { useQuery } from '@tanstack/react-query'
 import { remit } from '../../api/client.ts'
 import { useCan } from '../../api/session.ts'
@@ -6,8 +6,11 @@ import { t } from '../../texts.ts'
 import { Pair } from '../../ui/tile.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import { Bars } from './bars.tsx'
-import { Days, daysOf } from './days.tsx'
-import { spendAgainstCaps, timesToDecision } from './timing.ts'
+import type { BarRow } from './bars.tsx'
+import { usd, count } from '../../format/money.ts'
+import figure from '../../ui/figure.module.css'
+import { Picture } from './picture.tsx'
+import styles from './reports.module.css'
 
 /** Pictures of the period, from the server's statistics: they are no part of the hashed report. */
 export function Pictures({ period }: Pick<ReadyReport, 'period'>) {
@@ -78,5 +81,168 @@ function SpendAgainstCaps({ period }: Pick<ReadyReport, 'period'>) {
         </Loaded>
       )}
     </Loaded>
+  )
+}
+
+const MINUTE_MS = 60_000
+/** Upper ends of the classes; the last one has none. */
+const CLASSES: readonly (readonly [name: string, belowMs: number])[] = [
+  [t.reports.times.minute, MINUTE_MS],
+  [t.reports.times.tenMinutes, 10 * MINUTE_MS],
+  [t.reports.times.hour, 60 * MINUTE_MS],
+  [t.reports.times.fourHours, 240 * MINUTE_MS],
+  [t.reports.times.day, 1440 * MINUTE_MS],
+  [t.reports.times.longer, Infinity],
+]
+
+interface Period {
+  readonly from: string
+  readonly to: string
+}
+
+/** The requests of a period by the time until their decision; none if none was decided. */
+function timesToDecision(
+  requests: readonly Pick<Approval, 'requested_at' | 'decided_at'>[],
+  { from, to }: Period,
+): BarRow[] {
+  const times = requests.flatMap(({ requested_at: asked, decided_at: decided }) =>
+    decided !== null && decided >= from && decided < to
+      ? [Date.parse(decided) - Date.parse(asked)]
+      : [],
+  )
+  if (times.length === 0) return []
+  return CLASSES.map(([name, below], i) => {
+    const above = CLASSES[i - 1]?.[1] ?? 0
+    return { name, value: times.filter((ms) => ms >= above && ms < below).length }
+  })
+}
+
+/** Each agent's highest day or month of allowed amounts, against the cap of that window. */
+function spendAgainstCaps(limits: readonly SpendLimit[], { data }: Stats): BarRow[] {
+  const highest = (agentId: string, length: number): number => {
+    const windows = new Map<string, number>()
+    for (const { key, from, amount_usd: amount } of data) {
+      if (key !== agentId) continue
+      const window = from.slice(0, length)
+      windows.set(window, (windows.get(window) ?? 0) + amount)
+    }
+    return Math.max(0, ...windows.values())
+  }
+  return limits.flatMap(({ agent_id: id, daily_usd: daily, monthly_usd: monthly }) => [
+    ...(daily === null ? [] : [rowOf(t.reports.highestDay(id), highest(id, 10), daily)]),
+    ...(monthly === null ? [] : [rowOf(t.reports.highestMonth(id), highest(id, 7), monthly)]),
+  ])
+}
+
+const rowOf = (name: string, value: number, limit: number): BarRow => ({
+  name,
+  value,
+  limit,
+  text: t.spend.of(usd(value), usd(limit)),
+})
+
+const OUTCOMES = [
+  ['allow', t.live.allow, '--allow'],
+  ['needs_approval', t.live.needs_approval, '--wait'],
+  ['deny', t.live.deny, '--deny'],
+] as const
+type Outcome = (typeof OUTCOMES)[number][0]
+
+type Day = { readonly at: string } & Readonly<Record<Outcome, number>>
+
+const DAY_MS = 86_400_000
+
+/** The decisions of each UTC day of a period, days without any too. */
+function daysOf({ data }: Stats, period: { from: string; to: string }): Day[] {
+  const counts = new Map(data.map((stat) => [`${stat.from.slice(0, 10)} ${stat.key}`, stat.count]))
+  if (data.length === 0) return []
+  const days: Day[] = []
+  const start = Date.parse(`${period.from.slice(0, 10)}T00:00:00.000Z`)
+  for (let at = start; at < Date.parse(period.to); at += DAY_MS) {
+    const day = new Date(at).toISOString().slice(0, 10)
+    const of = (outcome: Outcome) => counts.get(`${day} ${outcome}`) ?? 0
+    days.push({
+      at: day,
+      allow: of('allow'),
+      needs_approval: of('needs_approval'),
+      deny: of('deny'),
+    })
+  }
+  return days
+}
+
+const totalOf = (day: Day): number => day.allow + day.needs_approval + day.deny
+
+const HEIGHT = 120
+/** Few days do not make broad bars. */
+const MOST_DAY_PX = 90
+
+/** Decisions by day and outcome, stacked. */
+function Days({ days }: { days: readonly Day[] }) {
+  const most = Math.max(1, ...days.map(totalOf))
+  const [first, last] = [days[0], days.at(-1)]
+  return (
+    <Picture
+      title={t.reports.daysChart}
+      note={`${t.reports.mostPerDay(count(most))} ${t.reports.daysNote}`}
+      rows={days}
+      rowKey={({ at }) => at}
+      columns={[
+        { name: t.reports.day, cell: ({ at }) => at },
+        ...OUTCOMES.map(([outcome, label]) => ({
+          name: label,
+          end: true,
+          cell: (day: Day) => count(day[outcome]),
+        })),
+      ]}
+    >
+      <div style={{ maxWidth: `${days.length * MOST_DAY_PX}px` }}>
+        <svg
+          className={styles['days']}
+          viewBox={`0 0 ${days.length * 10} ${HEIGHT}`}
+          preserveAspectRatio="none"
+          role="img"
+          aria-label={t.reports.daysChart}
+        >
+          {days.map((day, i) => (
+            <Stacked key={day.at} day={day} x={i * 10} most={most} />
+          ))}
+        </svg>
+        <div className={styles['axis']}>
+          <span>{first?.at}</span>
+          {last !== first && <span>{last?.at}</span>}
+        </div>
+      </div>
+      <ul className={figure['legend']}>
+        {OUTCOMES.map(([outcome, label, color]) => (
+          <li key={outcome}>
+            <span style={{ background: `var(${color})` }} />
+            {label}
+          </li>
+        ))}
+      </ul>
+    </Picture>
+  )
+}
+
+function Stacked({ day, x, most }: { day: Day; x: number; most: number }) {
+  const heightOf = (n: number) => (n / most) * HEIGHT
+  return (
+    <g>
+      <title>{`${day.at}: ${OUTCOMES.map(([outcome, label]) => `${label} ${day[outcome]}`).join(', ')}`}</title>
+      {OUTCOMES.map(([outcome, , color], i) => {
+        const below = OUTCOMES.slice(0, i + 1).reduce((sum, [one]) => sum + day[one], 0)
+        return (
+          <rect
+            key={outcome}
+            x={x + 1}
+            y={HEIGHT - heightOf(below)}
+            width={8}
+            height={heightOf(day[outcome])}
+            style={{ fill: `var(${color})` }}
+          />
+        )
+      })}
+    </g>
   )
 }

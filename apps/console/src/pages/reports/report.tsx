@@ -1,27 +1,45 @@
-import type { ReadyReport } from '@remit/contract'
+import type {
+  ReadyReport,
+  ReportControl,
+  StatusReason,
+  ReportFinding,
+  ReportCheck,
+  ReportEvidence,
+} from '@remit/contract'
 import {
   actorText,
   EVALUATION_NOTICE,
   openFindingsText,
   periodText,
+  concernsText,
+  findingState,
+  evidenceText,
+  evidenceTitle,
+  figureText,
+  populationText,
+  recordItems,
+  resultText,
+  supplyItems,
+  byDay,
 } from '@remit/contract/report-texts'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery, useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
 import { remit } from '../../api/client.ts'
 import { t } from '../../texts.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
-import { Card, Facts, Page, Row, Stack } from '../../ui/layout.tsx'
+import { Card, Facts, Page, Row, Stack, Table } from '../../ui/layout.tsx'
 import { CurlButton, Failure, Loaded, Note, Skeleton } from '../../ui/states.tsx'
 import { Pair } from '../../ui/tile.tsx'
 import ui from '../../ui/ui.module.css'
 import { Badge, Id, Literal, Time, useNow } from '../../ui/values.tsx'
+import type { Tone } from '../../ui/values.tsx'
 import { Bars } from './bars.tsx'
-import { canonicalHash } from './canonical.ts'
-import { Control } from './control.tsx'
-import { Findings } from './findings.tsx'
-import { NextSteps } from './next-steps.tsx'
 import { Pictures } from './pictures.tsx'
 import styles from './reports.module.css'
+import { count } from '../../format/money.ts'
+import { everyPage } from '../../format/csv.ts'
+import { SEQ_COLUMN } from '../ledger/seq-column.tsx'
 
 const POLL_MS = 1_500
 
@@ -173,5 +191,311 @@ function VerifyHash({ report }: { report: ReadyReport }) {
         </Note>
       )}
     </Row>
+  )
+}
+
+/**
+ * JSON as RFC 8785 writes it: names in the order of their UTF-16 code units, numbers and strings as
+ * ECMAScript serializes them.
+ */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`)
+  return `{${members.join(',')}}`
+}
+
+/** The SHA-256 of a value's canonical JSON; null where the browser has no WebCrypto. */
+async function canonicalHash(value: unknown): Promise<string | null> {
+  if (!globalThis.crypto?.subtle) return null
+  const bytes = new TextEncoder().encode(canonical(value))
+  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
+  return Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/** Advice for controls without evidence, by reason, the most frequent first. */
+function NextSteps({ controls }: { controls: readonly ReportControl[] }) {
+  const reasons = controls.flatMap(({ reason }) => reason ?? [])
+  const manual = controls.filter(({ status }) => status === 'manual').length
+  if (reasons.length + manual === 0) return null
+  const groups = [...Map.groupBy(reasons, (reason) => reason)].toSorted(
+    ([, one], [, other]) => other.length - one.length,
+  )
+  return (
+    <Card title={t.reports.nextSteps}>
+      <Facts
+        rows={[
+          ...groups.map(([reason, all]) => [nameOf(reason, all.length), hintOf(reason)] as const),
+          ...(manual > 0
+            ? [[t.reports.hinted(manual, t.reports.statuses.manual), t.reports.manualHint] as const]
+            : []),
+        ]}
+      />
+    </Card>
+  )
+}
+
+const nameOf = (reason: StatusReason, n: number): string =>
+  t.reports.hinted(n, t.reports.reasons[reason])
+
+const hintOf = (reason: StatusReason): string => t.reports.hints[reason]
+
+const TONES = { critical: 'deny', high: 'deny', medium: 'wait', low: undefined } as const
+
+/** All findings, the most severe first. */
+const Findings = ({ findings }: { findings: readonly ReportFinding[] }) => (
+  <Card title={t.reports.findings}>
+    {findings.length === 0 && <p className={ui['muted']}>{t.reports.noFindings}</p>}
+    {findings.map((finding) => (
+      <Finding key={finding.id} finding={finding} />
+    ))}
+  </Card>
+)
+
+function Finding({ finding }: { finding: ReportFinding }) {
+  const { id, severity, check, title = '', text, seqs, dates, fixed_seq, fixed_at } = finding
+  return (
+    <article id={id} className={styles['finding']}>
+      <header>
+        <strong>{id}</strong>
+        <Badge tone={TONES[severity]}>{severity}</Badge>
+        <h3>
+          {check} <Literal>{title}</Literal>
+        </h3>
+        <span className={ui['muted']}>{findingState(finding)}</span>
+      </header>
+      <p>
+        <Literal>{text}</Literal>
+      </p>
+      <Facts
+        rows={[
+          [t.reports.agents, named(finding.agents)],
+          [t.reports.recordedBy, named(finding.keys)],
+          [t.reports.entriesWithDates(finding.count, seqs.length), dated(seqs, dates)],
+          [t.reports.corrected, fixed_seq == null ? null : dated([fixed_seq], [fixed_at ?? null])],
+        ]}
+      />
+      <p className={ui['muted']}>{concernsText(finding)}</p>
+    </article>
+  )
+}
+
+const named = (names: readonly string[] | undefined) =>
+  names && names.length > 0 ? <Literal>{names.join(', ')}</Literal> : null
+
+const dated = (seqs: readonly number[], dates: ReportFinding['dates']) =>
+  seqs.length > 0 ? <DatedSeqs of={seqs} dates={dates} /> : null
+
+const STATUS_TONES: Readonly<Record<ReportControl['status'], Tone | undefined>> = {
+  satisfied: 'allow',
+  attention: 'deny',
+  not_evidenced: 'wait',
+  manual: undefined,
+}
+
+const RESULT_TONES: Readonly<Record<ReportCheck['result'], Tone | undefined>> = {
+  pass: 'allow',
+  fail: 'deny',
+  too_small: 'wait',
+  too_young: 'wait',
+  not_applicable: undefined,
+}
+
+const toneOf = ({ result, carries }: ReportCheck): Tone | undefined =>
+  result === 'pass' && carries === false ? undefined : RESULT_TONES[result]
+
+/** A control; opened, it shows both lists, the checks and the evidence. */
+function Control({ report, control }: { report: string; control: ReportControl }) {
+  const { id, title, status, reason, coverage, findings, checks, evidence } = control
+  return (
+    <details className={styles['control']}>
+      <summary>
+        <strong>{id}</strong>
+        <span>
+          <Literal>{title}</Literal>
+        </span>
+        {reason && <span className={ui['muted']}>{t.reports.reasons[reason]}</span>}
+        <Badge tone={STATUS_TONES[status]}>{t.reports.statuses[status]}</Badge>
+      </summary>
+      <div className={styles['body']}>
+        <div className={styles['lists']}>
+          {coverage !== 'manual' && (
+            <List title={t.reports.lists.record} items={recordItems(control)} />
+          )}
+          <List
+            title={t.reports.lists.supply}
+            items={supplyItems(control.organization_must_supply)}
+          />
+        </div>
+        {findings.length > 0 && (
+          <p>
+            {t.reports.findings}:{' '}
+            {findings.map((finding) => (
+              <a key={finding} href={`#${finding}`}>
+                {finding}
+              </a>
+            ))}
+          </p>
+        )}
+        {checks.length > 0 && <Checks control={id} checks={checks} />}
+        {evidence.length > 0 && (
+          <>
+            <Evidence control={id} evidence={evidence} />
+            <AllEvidence report={report} control={id} />
+          </>
+        )}
+      </div>
+    </details>
+  )
+}
+
+const List = ({ title, items }: { title: string; items: readonly string[] | null }) =>
+  items && (
+    <div>
+      <h3>{title}</h3>
+      <ul>
+        {items.map((item) => (
+          <li key={item}>
+            <Literal>{item}</Literal>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+
+const Checks = ({ control, checks }: { control: string; checks: readonly ReportCheck[] }) => (
+  <Table
+    label={t.reports.checksOf(control)}
+    rows={checks}
+    rowKey={({ id }) => id}
+    columns={[
+      {
+        name: t.reports.check,
+        cell: ({ id, title, severity }) => (
+          <>
+            {id} <Literal>{title}</Literal> <span className={ui['muted']}>{severity}</span>
+          </>
+        ),
+      },
+      {
+        name: t.reports.result,
+        cell: (check) => <Badge tone={toneOf(check)}>{resultText(check)}</Badge>,
+      },
+      {
+        name: t.reports.found,
+        cell: ({ value, id }) => <Literal>{figureText(value, id)}</Literal>,
+      },
+      {
+        name: t.reports.passesWhen,
+        cell: ({ threshold, relaxed }) => (
+          <>
+            <Literal>{threshold}</Literal> {relaxed && <strong>{t.reports.relaxed}</strong>}
+          </>
+        ),
+      },
+      { name: t.reports.population, cell: populationText },
+    ]}
+  />
+)
+
+const Evidence = ({
+  control,
+  evidence,
+}: {
+  control: string
+  evidence: readonly ReportEvidence[]
+}) => (
+  <Table
+    label={t.reports.evidenceOf(control)}
+    rows={evidence}
+    rowKey={({ kind }) => kind}
+    columns={[
+      { name: t.reports.evidence, cell: (one) => <Literal>{evidenceTitle(one)}</Literal> },
+      { name: t.reports.inPeriod, cell: evidenceText },
+      { name: t.reports.entries, end: true, cell: (one) => count(one.count) },
+      {
+        name: t.reports.sample,
+        cell: ({ sample, sample_dates: dates }) => <DatedSeqs of={sample} dates={dates} />,
+      },
+    ]}
+  />
+)
+
+interface DatedSeqsProps {
+  readonly of: readonly number[]
+  readonly dates: readonly (string | null)[] | undefined
+}
+
+/** Links to entries, with their days. */
+const DatedSeqs = ({ of, dates }: DatedSeqsProps) => (
+  <div className={styles['seqs']}>
+    {byDay(of, dates).map(({ day, seqs }) => (
+      <span key={seqs[0]}>
+        {seqs.map((seq) => (
+          <Link key={seq} to="/ledger/$seq" params={{ seq: String(seq) }}>
+            {seq}
+          </Link>
+        ))}
+        {day !== null && <span className={ui['muted']}>({day})</span>}
+      </span>
+    ))}
+  </div>
+)
+
+/** Every entry behind a control, page by page. */
+function AllEvidence({ report, control }: { report: string; control: string }) {
+  const [isOpen, setOpen] = useState(false)
+  const read = (cursor: string | undefined, signal?: AbortSignal) =>
+    remit.listReportEvidence({
+      params: { id: report },
+      query: { control, limit: 100, cursor },
+      ...(signal && { signal }),
+    })
+  const query = useInfiniteQuery({
+    queryKey: ['reports', report, 'evidence', control],
+    enabled: isOpen,
+    initialPageParam: '',
+    queryFn: ({ pageParam, signal }) => read(pageParam || undefined, signal),
+    getNextPageParam: ({ next_cursor }) => next_cursor,
+  })
+  if (!isOpen)
+    return (
+      <Row>
+        <Button tone="quiet" onClick={() => setOpen(true)}>
+          {t.reports.allEvidence}
+        </Button>
+      </Row>
+    )
+  return (
+    <Loaded query={query}>
+      {({ pages }) => (
+        <Stack>
+          <Table
+            label={t.reports.allEvidence}
+            rows={pages.flatMap(({ data }) => data)}
+            rowKey={({ seq }) => String(seq)}
+            csv={`evidence-${control}`}
+            all={() => everyPage(read)}
+            columns={[
+              SEQ_COLUMN,
+              { name: t.ledger.kind, value: ({ kind }) => kind },
+              {
+                name: t.ledger.time,
+                value: ({ recorded_at }) => recorded_at,
+                cell: ({ recorded_at }) => <Time at={recorded_at} as="full" />,
+              },
+            ]}
+          />
+          {query.hasNextPage && (
+            <Row>
+              <Button onClick={() => void query.fetchNextPage()}>{t.common.more}</Button>
+            </Row>
+          )}
+        </Stack>
+      )}
+    </Loaded>
   )
 }

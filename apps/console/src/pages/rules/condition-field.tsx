@@ -1,11 +1,11 @@
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, queryOptions } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Skeleton } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
-import { contextNamesQuery } from './context-names.ts'
 import type { ValidationState } from './use-validation.ts'
+import { remit } from '../../api/client.ts'
 
 const ConditionEditor = lazy(async () => ({
   default: (await import('../../editor/condition-editor.tsx')).ConditionEditor,
@@ -48,3 +48,17 @@ export function ConditionField(props: ConditionFieldProps) {
     </div>
   )
 }
+
+const isName = (name: string): boolean => /^[A-Za-z_]\w*$/.test(name)
+
+/** Names that requests had below `context` lately, for completion. */
+const contextNamesQuery = queryOptions({
+  queryKey: ['context-names'],
+  queryFn: async ({ signal }) => {
+    const query = { kind: 'authorization.decided', limit: 500 }
+    const { data } = await remit.listEntries({ query, signal })
+    const names = data.flatMap((entry) => Object.keys(entry.data?.['context'] ?? {}))
+    return [...new Set(names)].filter(isName).toSorted((one, other) => (one < other ? -1 : 1))
+  },
+  staleTime: 300_000,
+})

@@ -1,19 +1,23 @@
-import type { SpendLimit } from '@remit/contract'
-import { useQuery } from '@tanstack/react-query'
+import type { SpendLimit, SpendHold, SpendHistory } from '@remit/contract'
+import { useQuery, useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useState, useMemo } from 'react'
 import { useCan } from '../../api/session.ts'
 import { usd } from '../../format/money.ts'
 import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
-import { Page, Stack, Table } from '../../ui/layout.tsx'
-import { CurlButton, Empty, Loaded } from '../../ui/states.tsx'
+import { Page, Stack, Table, Card, Row } from '../../ui/layout.tsx'
+import { CurlButton, Empty, Loaded, Failure } from '../../ui/states.tsx'
 import { Meter } from '../../ui/tile.tsx'
-import { Literal } from '../../ui/values.tsx'
-import { BurnDown } from './burn-down.tsx'
-import { Holds } from './holds.tsx'
+import { Literal, Ago, Id } from '../../ui/values.tsx'
 import { LimitDialog } from './limit-dialog.tsx'
 import { limitsQuery } from './queries.ts'
+import { remit } from '../../api/client.ts'
+import { everyPage } from '../../format/csv.ts'
+import { announce } from '../../ui/toasts.tsx'
+import ui from '../../ui/ui.module.css'
+import { Select } from '../../ui/field.tsx'
+import { Figure } from '../../ui/figure.tsx'
 
 const LIMIT = { method: 'POST', path: '/v1/spend-limits/payer', body: { daily_usd: 100 } }
 
@@ -135,4 +139,206 @@ function Used({ used: { usd: settled, held_usd: held }, cap }: UsedProps) {
       <Meter share={cap === 0 ? 1 : total / cap} />
     </>
   )
+}
+
+/** Amounts that wait for a report of their cost; of one agent where it is given. */
+function Holds({ agent }: { agent: string | undefined }) {
+  const can = useCan()
+  const client = useQueryClient()
+  const read = (cursor: string | undefined, signal?: AbortSignal) =>
+    remit.listSpendHolds({
+      query: { limit: 100, cursor, agent_id: agent },
+      ...(signal && { signal }),
+    })
+  const query = useInfiniteQuery({
+    queryKey: ['spend', 'holds', agent],
+    initialPageParam: '',
+    queryFn: ({ pageParam, signal }) => read(pageParam || undefined, signal),
+    getNextPageParam: ({ next_cursor }) => next_cursor,
+  })
+  const release = useMutation({
+    mutationFn: ({ decision_id }: SpendHold) =>
+      remit.appendEntry({ body: { action: 'spend.release', decision_id, settle: 'release' } }),
+    onSuccess: () => announce(t.spend.released),
+    onSettled: () => client.invalidateQueries({ queryKey: ['spend'] }),
+  })
+  const path = `/v1/spend-holds${agent === undefined ? '' : `?agent_id=${encodeURIComponent(agent)}`}`
+  return (
+    <Card title={t.spend.holds} actions={<CurlButton request={() => ({ method: 'GET', path })} />}>
+      <Stack>
+        <p className={ui['hint']}>{t.spend.holdsHint}</p>
+        {release.error && <Failure error={release.error} />}
+        <Loaded query={query}>
+          {({ pages }) => {
+            const holds = pages.flatMap(({ data }) => data)
+            if (holds.length === 0) return <p className={ui['muted']}>{t.spend.noHolds}</p>
+            return (
+              <Stack>
+                <Table<SpendHold>
+                  label={t.spend.holds}
+                  rows={holds}
+                  rowKey={({ decision_id }) => decision_id}
+                  csv="holds"
+                  all={() => everyPage(read)}
+                  columns={[
+                    {
+                      name: t.spend.decision,
+                      value: ({ decision_id }) => decision_id,
+                      cell: ({ decision_id }) => (
+                        <Link to="/decisions/$id" params={{ id: decision_id }}>
+                          <Id>{decision_id}</Id>
+                        </Link>
+                      ),
+                    },
+                    { name: t.spend.agent, value: ({ agent_id }) => agent_id },
+                    {
+                      name: t.spend.amount,
+                      end: true,
+                      value: ({ amount_usd }) => amount_usd,
+                      as: 'money',
+                    },
+                    {
+                      name: t.spend.age,
+                      value: ({ held_at }) => held_at,
+                      cell: ({ held_at }) => <Ago at={held_at} />,
+                    },
+                    { name: t.spend.expires, value: ({ expires_at: at }) => at, as: 'time' },
+                    {
+                      name: t.common.actions,
+                      end: true,
+                      cell: (hold) =>
+                        can('POST /v1/ledger') && (
+                          <Button
+                            tone="quiet"
+                            disabled={release.isPending}
+                            aria-label={`${t.spend.release} ${hold.decision_id}`}
+                            onClick={() => release.mutate(hold)}
+                          >
+                            {t.spend.release}
+                          </Button>
+                        ),
+                    },
+                  ]}
+                />
+                {query.hasNextPage && (
+                  <Button onClick={() => void query.fetchNextPage()}>{t.common.more}</Button>
+                )}
+              </Stack>
+            )
+          }}
+        </Loaded>
+      </Stack>
+    </Card>
+  )
+}
+
+type Window = 'day' | 'month'
+const WINDOWS = [
+  ['day', t.spend.windows.day],
+  ['month', t.spend.windows.month],
+] as const
+
+/** The spend of one agent in a window, with its cap and where a straight line leads. */
+function BurnDown({ agent }: { agent: string | undefined }) {
+  const [window, setWindow] = useState<Window>('day')
+  const query = useQuery({
+    queryKey: ['spend', 'history', agent, window],
+    enabled: agent !== undefined,
+    queryFn: ({ signal }) =>
+      remit.getSpendHistory({ params: { id: agent ?? '' }, query: { window }, signal }),
+  })
+  if (agent === undefined) return null
+  return (
+    <Stack>
+      <Row>
+        <Select
+          label={t.spend.window}
+          value={window}
+          options={WINDOWS}
+          onValue={(value) => setWindow(value === 'month' ? 'month' : 'day')}
+        />
+      </Row>
+      <Loaded query={query}>
+        {(history) => <Drawn agent={agent} history={history} isDay={window === 'day'} />}
+      </Loaded>
+    </Stack>
+  )
+}
+
+interface DrawnProps {
+  readonly agent: string
+  readonly history: SpendHistory
+  readonly isDay: boolean
+}
+
+function Drawn({ agent, history, isDay }: DrawnProps) {
+  const { times, series } = useMemo(() => {
+    const line = forecastOf(history, isDay)
+    return {
+      times: line.times,
+      series: [
+        { label: t.spend.spent, color: '--accent', values: line.spent },
+        { label: t.spend.forecast, color: '--muted', values: line.forecast, isDashed: true },
+        ...(history.limit_usd === null
+          ? []
+          : [
+              {
+                label: t.spend.cap,
+                color: '--deny',
+                values: line.times.map(() => history.limit_usd),
+              },
+            ]),
+      ],
+    }
+  }, [history, isDay])
+  return (
+    <Figure
+      title={t.spend.history(agent)}
+      timeName={t.spend.at}
+      times={times}
+      series={series}
+      unit={usd}
+    />
+  )
+}
+
+interface Forecast {
+  /** Seconds since 1970. */
+  readonly times: readonly number[]
+  readonly spent: readonly (number | null)[]
+  readonly forecast: readonly (number | null)[]
+}
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+/** The end of the UTC day or month of a time. */
+function endOf(at: number, isDay: boolean): number {
+  const date = new Date(at)
+  return isDay
+    ? Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate() + 1)
+    : Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1)
+}
+
+/**
+ * The points of a window, and a straight line from its start through now to its end: no seasons, no
+ * weekdays, labelled as such.
+ */
+function forecastOf({ data }: SpendHistory, isDay: boolean, now = Date.now()): Forecast {
+  const step = isDay ? HOUR_MS : DAY_MS
+  const points = data.map(({ at, spent_usd, held_usd }) => ({
+    at: Date.parse(at),
+    used: spent_usd + held_usd,
+  }))
+  const [start, last] = [points[0]?.at ?? now, points.at(-1)]
+  const rate = last && now > start ? last.used / (now - start) : 0
+  const times: number[] = points.map(({ at }) => at)
+  for (let at = (last?.at ?? start) + step; at <= endOf(start, isDay); at += step) times.push(at)
+  return {
+    times: times.map((at) => at / 1000),
+    spent: times.map((_, i) => points[i]?.used ?? null),
+    forecast: times.map((at, i) =>
+      i + 1 < points.length ? null : Math.max(0, rate * (at - start)),
+    ),
+  }
 }

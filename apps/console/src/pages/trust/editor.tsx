@@ -6,16 +6,22 @@ import { fieldErrorsOf, messageOf, remit } from '../../api/client.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { ConfirmDelete } from '../../ui/confirm-delete.tsx'
-import { Page } from '../../ui/layout.tsx'
+import { Page, Grid, Stack } from '../../ui/layout.tsx'
 import { Loaded, Missing, Note } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
 import { Literal } from '../../ui/values.tsx'
 import { DraftForm } from '../rules/draft-form.tsx'
-import { useValidation } from '../rules/use-validation.ts'
+import { useValidation, fieldsOf } from '../rules/use-validation.ts'
+import type { DraftFieldsProps } from '../rules/use-validation.ts'
 import { draftOf, EMPTY, inputOf } from './draft.ts'
-import { TrustForm } from './form.tsx'
+import type { Draft } from './draft.ts'
 import { trustQuery, validateTrust } from './queries.ts'
+import { TRUST_VARIABLES } from '../../editor/variables.ts'
+import { Checkbox, Input, Select, UtcInput } from '../../ui/field.tsx'
+import { ConditionField } from '../rules/condition-field.tsx'
+import { PatternFields } from '../rules/pattern-fields.tsx'
+import { ValidationNote } from '../rules/validation-note.tsx'
 
 const PATH = '/v1/identity/trust'
 
@@ -124,5 +130,71 @@ async function replace(
   return remit.deleteTrustPolicy({ params: { policyID: old.id } }).then(
     () => null,
     (error: unknown) => t.agents.trust.leftover(old.id, messageOf(error)),
+  )
+}
+
+const EFFECTS = [
+  ['allow', 'allow'],
+  ['deny', 'deny'],
+] as const
+const PATTERNS = [
+  ['source_agents', t.agents.trust.source],
+  ['target_agents', t.agents.trust.target],
+  ['actions', t.agents.trust.actions],
+] as const
+
+function TrustForm(props: DraftFieldsProps<Draft>) {
+  const { draft, isReadOnly, validation } = props
+  const { set, faultOf } = fieldsOf(props)
+  return (
+    <Stack>
+      <Grid>
+        <Input
+          readOnly={isReadOnly}
+          label={t.agents.trust.description}
+          value={draft.description}
+          fault={faultOf('description')}
+          onValue={(description) => set({ description })}
+        />
+        <Select
+          label={t.agents.trust.effect}
+          value={draft.effect}
+          options={EFFECTS}
+          disabled={isReadOnly}
+          onValue={(effect) => set({ effect: effect === 'deny' ? 'deny' : 'allow' })}
+        />
+      </Grid>
+      <PatternFields
+        fields={PATTERNS}
+        values={draft}
+        isReadOnly={isReadOnly}
+        hint={t.agents.trust.selectorsHint}
+        faultOf={faultOf}
+        onValue={(name, text) => set({ [name]: text })}
+      />
+      <ConditionField
+        value={draft.condition}
+        isReadOnly={isReadOnly}
+        validation={validation}
+        variables={TRUST_VARIABLES}
+        onValue={(condition) => set({ condition })}
+      />
+      <Grid>
+        <UtcInput
+          readOnly={isReadOnly}
+          label={t.policies.ends}
+          value={draft.expires_at}
+          fault={faultOf('expires_at')}
+          onValue={(at) => set({ expires_at: at })}
+        />
+      </Grid>
+      <Checkbox
+        label={t.policies.enabled}
+        isOn={draft.enabled}
+        disabled={isReadOnly}
+        onToggle={(enabled) => set({ enabled })}
+      />
+      <ValidationNote validation={validation} />
+    </Stack>
   )
 }

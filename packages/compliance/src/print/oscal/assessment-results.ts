@@ -1,7 +1,23 @@
-import type { ReadyReport, ReportControl } from '@remit/contract'
-import { EVALUATION_NOTICE, periodText } from '@remit/contract/report-texts'
-import { findingsOf } from './findings.ts'
-import { observationsOf } from './observations.ts'
+import type {
+  ReadyReport,
+  ReportControl,
+  ReportCheck,
+  ReportEvidence,
+  ReportFinding,
+} from '@remit/contract'
+import {
+  EVALUATION_NOTICE,
+  periodText,
+  REASON_TEXTS,
+  STATUS_MEANINGS,
+  STATUS_TEXTS,
+  datedText,
+  evidenceTitle,
+  figureText,
+  populationText,
+  resultText,
+  seqText,
+} from '@remit/contract/report-texts'
 import { uuidOf } from './uuid.ts'
 import { listed, oneLine, plain, prop, tokenOf } from './values.ts'
 import type { Prop } from './values.ts'
@@ -119,3 +135,126 @@ function selectionOf(controls: readonly ReportControl[]): object {
     ...listed('exclude-controls', manual.map(select)),
   }
 }
+
+/**
+ * One finding per assessed control. Controls without evidence and manual controls have none, since
+ * both OSCAL states would be wrong for them.
+ */
+const findingsOf = (report: ReadyReport): object[] =>
+  report.content.controls
+    .filter(({ status }) => status === 'satisfied' || status === 'attention')
+    .map((control) => findingOf(report, control))
+
+const findingOf = (report: ReadyReport, control: ReportControl): object => ({
+  uuid: uuidOf(report.content_sha256, 'finding', control.id),
+  title: `${plain(control.id)}: ${plain(control.title)}`,
+  description: describe(control),
+  props: statusProps(control),
+  target: {
+    type: 'objective-id',
+    'target-id': tokenOf(control.id),
+    status: {
+      state: control.status === 'satisfied' ? 'satisfied' : 'not-satisfied',
+      reason: oscalReason(control),
+    },
+  },
+  'related-observations': [
+    { 'observation-uuid': controlObservationId(report, control.id) },
+    ...control.findings.map((id) => ({ 'observation-uuid': findingObservationId(report, id) })),
+  ],
+})
+
+function describe({ status, reason, findings }: ReportControl): string {
+  if (status === 'satisfied') return STATUS_MEANINGS[status]
+  const why = reason === null ? '' : `: ${REASON_TEXTS[reason]}`
+  return `${STATUS_TEXTS[status]}${why}.${findings.length === 0 ? '' : ` See ${findings.join(', ')}.`}`
+}
+
+function oscalReason({ status, reason }: ReportControl): 'pass' | 'fail' | 'other' {
+  if (status === 'satisfied') return 'pass'
+  return reason === 'check_failed' ? 'fail' : 'other'
+}
+
+/** The observation ids of controls and of findings. */
+const controlObservationId = (report: ReadyReport, control: string): string =>
+  uuidOf(report.content_sha256, 'observation', control)
+const findingObservationId = (report: ReadyReport, finding: string): string =>
+  uuidOf(report.content_sha256, 'observation-of-finding', finding)
+
+/** One observation per control with its exact status, and one per finding. */
+const observationsOf = (report: ReadyReport): object[] => [
+  ...report.content.controls.map((control) => ofControl(report, control)),
+  ...report.content.findings.map((finding) => ofFinding(report, finding)),
+]
+
+/** Our status: OSCAL only has satisfied and not-satisfied. */
+const statusProps = ({ id, status, reason, coverage }: ReportControl): Prop[] => [
+  prop('control-id', id),
+  prop('status', status),
+  ...(reason === null ? [] : [prop('status-reason', reason)]),
+  prop('coverage', coverage),
+]
+
+const ofControl = (report: ReadyReport, control: ReportControl): object => ({
+  uuid: controlObservationId(report, control.id),
+  title: `${plain(control.id)}: ${plain(control.title)}`,
+  description: [
+    ...(control.record_shows ?? []).map((sentence) => `The record shows: ${plain(sentence)}`),
+    plain(control.organization_must_supply),
+  ].join(' '),
+  props: [...statusProps(control), ...control.checks.map(checkProp)],
+  // Controls without recorded evidence by design were not examined.
+  methods: [control.coverage === 'manual' ? 'UNKNOWN' : 'EXAMINE'],
+  types: ['control-objective'],
+  ...listed('relevant-evidence', control.evidence.map(evidenceOf)),
+  collected: report.generated_at,
+})
+
+const checkProp = (check: ReportCheck): Prop =>
+  prop('check', check.result, {
+    class: check.id,
+    remarks: plain(
+      `${check.title}, ${check.severity}: ${resultText(check)}; ${figureText(check.value, check.id)}; passes when: ${check.threshold}${check.relaxed ? ' (relaxed)' : ''}; population: ${populationText(check)}`,
+    ),
+  })
+
+const evidenceOf = (evidence: ReportEvidence): object => ({
+  description: `${evidenceTitle(evidence)}: ${evidence.count} ${evidence.count === 1 ? 'entry' : 'entries'} of the ledger`,
+  props: [
+    prop('evidence-kind', evidence.kind),
+    prop('operated', evidence.operated),
+    ...(evidence.reason === null ? [] : [prop('reason', evidence.reason)]),
+    prop('count', evidence.count),
+    ...(evidence.first_seq === null ? [] : [prop('first-seq', evidence.first_seq)]),
+    ...(evidence.last_seq === null ? [] : [prop('last-seq', evidence.last_seq)]),
+    ...(evidence.sample.length === 0 ? [] : [prop('sample-seqs', seqText(evidence.sample))]),
+    ...(evidence.sample_dates === undefined || evidence.sample.length === 0
+      ? []
+      : [prop('sample-with-dates', datedText(evidence.sample, evidence.sample_dates))]),
+  ],
+})
+
+const ofFinding = (report: ReadyReport, finding: ReportFinding): object => ({
+  uuid: findingObservationId(report, finding.id),
+  title: `${finding.id}: ${finding.check}${finding.title === undefined ? '' : ` ${plain(finding.title)}`}`,
+  description: plain(finding.text),
+  props: [
+    prop('finding-id', finding.id),
+    prop('check-id', finding.check),
+    prop('severity', finding.severity),
+    prop('count', finding.count),
+    ...(finding.seqs.length === 0 ? [] : [prop('seqs', seqText(finding.seqs))]),
+    ...(finding.dates === undefined || finding.seqs.length === 0
+      ? []
+      : [prop('seqs-with-dates', datedText(finding.seqs, finding.dates))]),
+    ...(finding.agents ?? []).map((agent) => prop('agent', agent)),
+    ...(finding.keys ?? []).map((key) => prop('recorded-by', key)),
+    ...(finding.fixed_seq == null ? [] : [prop('fixed-seq', finding.fixed_seq)]),
+    ...finding.controls.map((control) =>
+      prop('about-control', control, { class: tokenOf(control) }),
+    ),
+  ],
+  methods: ['EXAMINE'],
+  types: ['finding'],
+  collected: report.generated_at,
+})

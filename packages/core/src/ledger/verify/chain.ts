@@ -1,14 +1,20 @@
-import { entryHash, headerFault, headerOf, ZERO_HASH } from '../format/entry.ts'
-import type { StoredEntry } from '../format/entry.ts'
+import {
+  entryHash,
+  headerFault,
+  headerOf,
+  ZERO_HASH,
+  commitmentOf,
+  GENESIS_KIND,
+  parsePayload,
+} from '../format/entry.ts'
+import type { StoredEntry, EntryPayload } from '../format/entry.ts'
 import { decodeFrontier, encodeFrontier, MerkleTree } from '../format/merkle.ts'
 import { ChainCheckpoints } from './checkpoints.ts'
 import type { RootNow } from './checkpoints.ts'
 import { ChainHistory } from './history.ts'
 import { ChainKeys } from './keys.ts'
-import { notChecked } from './limits.ts'
-import { ChainPayloads } from './payloads.ts'
 import { Findings } from './report.ts'
-import type { ChainReport } from './report.ts'
+import type { ChainReport, Recovery } from './report.ts'
 import type { ChainEnd, ChainVerifier, ChainVerifierOptions } from './types.ts'
 
 export type { ChainEnd, ChainVerifier, ChainVerifierOptions } from './types.ts'
@@ -226,5 +232,187 @@ class Walk implements ChainVerifier {
   #root(): RootNow {
     if (this.#tree) return { root: this.#tree.root() }
     return { root: null, lost: this.#gaps > 0 }
+  }
+}
+
+interface Facts {
+  readonly from: number
+  /** The entry that records why no entries precede `from`. */
+  readonly recorded: number | null
+  readonly recovered: readonly Recovery[]
+  readonly size: number
+  readonly stopped: boolean
+  readonly continues: boolean
+  readonly incomplete: boolean
+  readonly deep: boolean
+  readonly pinned: boolean
+  readonly redacted: number
+  /** Missing payloads that a later entry may explain. */
+  readonly unexplained: number
+  readonly checkpoints: ChainCheckpoints
+}
+
+/**
+ * Returns the limits of a verification as sentences, so that the result does not promise too much.
+ */
+function notChecked(facts: Facts): string[] {
+  const { from, size, checkpoints, redacted, unexplained } = facts
+  const { externalSize, uncompared } = checkpoints
+  const list = [
+    'The truth and completeness of the recorded data, including times: verification shows only that it was not changed.',
+  ]
+  const say = (applies: boolean, sentence: string) => {
+    if (applies) list.push(sentence)
+  }
+
+  if (facts.recorded === null) {
+    say(
+      from > 0,
+      `The entries before seq ${from}: the state at that point was assumed to be correct.`,
+    )
+  } else {
+    list.push(
+      `The entries before seq ${from}: they were pruned, as entry ${facts.recorded} records, and are in the export that it names.`,
+    )
+  }
+  for (const { seq, lost } of facts.recovered) {
+    list.push(
+      `The entries ${lost.from_seq} to ${lost.to_seq} of an earlier history: lost in a restore from a backup, as entry ${seq} records.`,
+    )
+  }
+  say(
+    facts.incomplete,
+    `Entries after seq ${size - 1}: the source ended there, before its signed end.`,
+  )
+  say(facts.stopped, `Entries after seq ${size - 1}: they were not requested.`)
+  say(facts.continues, `Entries after seq ${size - 1}: the export is a partial export.`)
+  say(
+    !facts.pinned,
+    'The signer: no trusted key was given, and a rewritten ledger would name its own key.',
+  )
+  const isEnd = !facts.stopped && !facts.incomplete && !facts.continues
+  say(isEnd && externalSize < 0, 'Missing entries at the end: no external checkpoint matched.')
+  say(
+    isEnd && externalSize >= 0,
+    `Missing entries after the first ${externalSize}: the newest external checkpoint that matched has that size.`,
+  )
+  say(
+    externalSize < 0,
+    'A rollback to an older signed state, or a rewrite by a holder of the signing key: only an external checkpoint can detect it.',
+  )
+  say(
+    externalSize >= 0 && externalSize < size,
+    `A rewrite of the entries from seq ${externalSize} on by a holder of the signing key: the newest external checkpoint ends there.`,
+  )
+  say(
+    uncompared.length > 0,
+    `The roots of ${uncompared.length} checkpoints: the tree at their size was unknown.`,
+  )
+  say(
+    checkpoints.beyond > 0,
+    `The roots of ${checkpoints.beyond} checkpoints beyond seq ${size - 1}: the entries that they cover were not read.`,
+  )
+  say(
+    checkpoints.unsigned > 0,
+    `The signatures of ${checkpoints.unsigned} older checkpoints: their roots are those of the entries, and newer checkpoints cover them.`,
+  )
+  say(redacted > 0, `The content of ${redacted} erased payloads: only their commitments remain.`)
+  say(
+    unexplained > 0,
+    `The reason why ${unexplained} payloads are missing: a later entry may explain it.`,
+  )
+  say(!facts.deep, 'The structure of the payloads: only their hashes were compared.')
+  return list
+}
+
+/** The values that genesis must have, as far as the caller knows them. */
+interface Identity {
+  readonly org_id: string
+  readonly ledger_id?: string
+}
+
+/**
+ * Checks the payloads of one verification: each against its commitment, and those of the ledger's
+ * own entries (`ledger.*`) also for their statements about the chain: identity, signing keys,
+ * erased payloads, pruned entries.
+ */
+class ChainPayloads {
+  /** Sequence numbers of missing payloads without an explanation so far. */
+  readonly missing = new Set<number>()
+  redacted = 0
+  readonly #identity: Identity
+  readonly #deep: boolean
+  readonly #keys: ChainKeys
+  readonly #checkpoints: ChainCheckpoints
+  readonly #history: ChainHistory
+  readonly #findings: Findings
+
+  constructor(
+    { deep = false, ...identity }: Identity & { readonly deep?: boolean },
+    keys: ChainKeys,
+    checkpoints: ChainCheckpoints,
+    history: ChainHistory,
+    findings: Findings,
+  ) {
+    this.#identity = identity
+    this.#deep = deep
+    this.#keys = keys
+    this.#checkpoints = checkpoints
+    this.#history = history
+    this.#findings = findings
+  }
+
+  check({ seq, kind, salt, payload, commitment }: StoredEntry): void {
+    const own = kind.startsWith('ledger.')
+    if ((seq === 0) !== (kind === GENESIS_KIND)) this.#findings.add(seq, 'bad_genesis', kind)
+    if ((salt === null) !== (payload === null)) {
+      // A partial erasure: the remainder has no commitment.
+      this.#findings.add(seq, 'commitment_mismatch')
+    } else if (salt === null || payload === null) {
+      // The ledger's own entries explain all others, so nothing can explain their absence.
+      if (own) this.#findings.add(seq, 'payload_missing', `${kind} cannot be erased`)
+      else this.missing.add(seq)
+    } else if (commitmentOf(salt, payload) !== commitment) {
+      this.#findings.add(seq, 'commitment_mismatch')
+    } else if (own || this.#deep) {
+      const parsed = parsePayload(payload)
+      if (parsed === null) this.#findings.add(seq, 'malformed_payload')
+      else if (own) this.#heed(seq, kind, parsed.data)
+    } else if (!payload.startsWith('{"action":') || !payload.endsWith('}')) {
+      this.#findings.add(seq, 'malformed_payload')
+    }
+  }
+
+  /** Reports those without an explanation at the end of the chain. */
+  end(): void {
+    for (const seq of this.missing) this.#findings.add(seq, 'payload_missing')
+  }
+
+  #heed(seq: number, kind: string, data: EntryPayload['data']): void {
+    if (kind === GENESIS_KIND && seq === 0) {
+      this.#genesis(data)
+    } else if (kind === 'ledger.key_rotated') {
+      const rotated = this.#keys.rotate(seq, data['old_vkey'], data['new_vkey'])
+      if (!rotated) this.#findings.add(seq, 'bad_rotation')
+    } else if (kind === 'ledger.erased' && Array.isArray(data['seqs'])) {
+      for (const erased of data['seqs'] as unknown[]) {
+        if (typeof erased === 'number' && this.missing.delete(erased)) this.redacted++
+      }
+    } else if (kind === 'ledger.pruned') {
+      this.#history.prune(seq, data)
+    } else if (kind === 'ledger.recovered') {
+      this.#history.recover(seq, data)
+    }
+  }
+
+  #genesis(data: EntryPayload['data']): void {
+    const { org_id, ledger_id, origin, vkey } = data
+    const wrong = (name: string) => this.#findings.add(0, 'bad_genesis', name)
+    if (org_id !== this.#identity.org_id) wrong('org_id')
+    const wanted = this.#identity.ledger_id ?? ledger_id
+    if (typeof ledger_id !== 'string' || ledger_id !== wanted) wrong('ledger_id')
+    if (typeof vkey !== 'string' || !this.#keys.declare(vkey)) wrong('vkey')
+    if (typeof origin !== 'string') wrong('origin')
+    else if ((this.#checkpoints.origin ??= origin) !== origin) wrong('origin')
   }
 }

@@ -11,13 +11,13 @@ import { partOf } from './database-part.ts'
 import type { LedgerPart, SeqBounds } from './database-part.ts'
 import { DatabaseFindings } from './database-report.ts'
 import type { VerifyReport } from './database-report.ts'
-import { asText, oddColumn, wrongCopy } from './database-rows.ts'
-import { lotsOf, readRows } from './database-pages.ts'
+import { asText, oddColumn, wrongCopy, COPIES } from './database-rows.ts'
 import { hasErasureSince, readState } from '../store/pages.ts'
-import type { LedgerState } from '../store/pages.ts'
+import type { LedgerState, Keys } from '../store/pages.ts'
 import { NodeCheck } from './database-nodes.ts'
 import { createChainVerifier } from './chain.ts'
 import type { ChainVerifier } from './chain.ts'
+import { BESIDE_PAYLOAD, bounded, MAX_READ_BYTES } from '../store/store.ts'
 
 export interface VerifyDatabaseOptions extends SeqBounds {
   /**
@@ -257,4 +257,76 @@ class DatabaseWalk {
     if (this.#next === head.size && head.recorded_at !== this.#lastTime) wrong('recorded_at')
     if (this.#origin !== null && head.origin !== this.#origin) wrong('origin')
   }
+}
+
+/** The start of a page. */
+interface Place extends Keys {
+  /**
+   * True if more rows of the number `after` may follow, which is possible without the primary key.
+   */
+  readonly again: boolean
+}
+
+type DatabasePagesDb = Database<CoreTables>
+
+/** Maximum bytes of a payload that is read with its page; larger ones are read individually. */
+const PAGED_BYTES = 16 * 1024
+
+/** Maximum bytes of any other column: names and hashes are shorter. */
+const MAX_TEXT_BYTES = 4096
+
+/** All of them are compared with non-empty values. */
+const COLUMNS = [...BESIDE_PAYLOAD, ...COPIES].map((name) =>
+  name === 'seq' || name === 'org_id' ? name : bounded(name, MAX_TEXT_BYTES),
+)
+
+/** Placeholder of a payload that is read individually: no payload is empty. */
+const APART = ''
+
+/**
+ * Returns up to `limit` entries in order, with the copies of payload fields for filters. Large
+ * payloads are omitted (`lotsOf` reads them): a page of them would exceed the memory of a thread.
+ */
+async function readRows(
+  db: DatabasePagesDb,
+  orgId: string,
+  { after, again, below }: Place,
+  limit: number,
+): Promise<LedgerEntryRow[]> {
+  let query = db
+    .selectFrom('ledger_entry')
+    .select([...COLUMNS, bounded('payload', PAGED_BYTES)])
+    .where('org_id', '=', orgId)
+  if (after !== null) query = query.where('seq', again ? '>=' : '>', after)
+  const most = again ? limit + 1 : limit
+  const found = query.where('seq', '<', below).orderBy('seq').limit(most)
+  const rows = (await found.execute()) as LedgerEntryRow[]
+  if (again && rows[0]?.seq === after) rows.shift()
+  return rows
+}
+
+/** Splits a page into batches that fit into memory: those with large payloads individually. */
+async function* lotsOf(
+  db: DatabasePagesDb,
+  rows: readonly LedgerEntryRow[],
+): AsyncGenerator<LedgerEntryRow[]> {
+  let from = 0
+  for (const [at, row] of rows.entries()) {
+    if (row.payload !== APART) continue
+    if (at > from) yield rows.slice(from, at)
+    yield [await withPayload(db, row)]
+    from = at + 1
+  }
+  if (from < rows.length) yield rows.slice(from)
+}
+
+/** Returns the row with its payload, unless that is larger than any valid one. */
+async function withPayload(db: DatabasePagesDb, row: LedgerEntryRow): Promise<LedgerEntryRow> {
+  const found = await db
+    .selectFrom('ledger_entry')
+    .select(bounded('payload', MAX_READ_BYTES))
+    .where('org_id', '=', row.org_id)
+    .where('seq', '=', row.seq)
+    .executeTakeFirst()
+  return { ...row, payload: found ? found.payload : row.payload }
 }

@@ -6,7 +6,6 @@ import type { NearNodes } from '../../db/near-nodes.ts'
 import type { Signals } from '../../db/signals.ts'
 import { Failure, fail } from '../../base/errors.ts'
 import { HeadGuard } from './head-guard.ts'
-import { observeCommit } from './observed-commit.ts'
 import { Queue } from './queue.ts'
 import type { Waiting } from './queue.ts'
 import { Share } from '../../threads/share.ts'
@@ -17,6 +16,8 @@ import { WorkError, runTransaction } from './transaction.ts'
 import type { Committed, Pending, TransactionDeps } from './transaction.ts'
 import { LATER, TryAgain } from './work.ts'
 import type { Change, EntryObserver, Item, Lane, LaneMemos, Requester } from './work.ts'
+import type { Span } from '../../telemetry/tracing.ts'
+import type { WriteMetrics } from './write-metrics.ts'
 
 export interface WriterOptions extends Omit<TransactionDeps, 'observers' | 'heads' | 'allowances'> {
   readonly signer: LedgerSigner
@@ -267,4 +268,29 @@ const itemsOf = (
 function refusalOf(error: unknown): unknown {
   if (error instanceof Failure) return error
   return error instanceof WorkError ? error.cause : unavailable('ledger_unavailable')
+}
+
+/**
+ * Measures how long the requests of a commit waited, and starts the span of the commit if one of them is
+ * sampled: a part of the first one, to which the others link. Returns a function that ends it.
+ */
+function observeCommit(
+  batch: readonly Waiting[],
+  began: number,
+  metrics: WriteMetrics | undefined,
+): () => void {
+  let commit: Span | null = null
+  if (batch.length > 0) metrics?.batchSize(batch.length)
+  for (const { requester, since } of batch) {
+    metrics?.queueSeconds((began - since) / 1000)
+    const { span } = requester
+    if (!span) continue
+    if (commit) span.linkTo(commit)
+    else {
+      commit = span.child('remit.commit')
+      commit.set({ 'remit.batch_size': batch.length })
+    }
+    span.set({ 'remit.queue_wait_ms': began - since, 'remit.batch_size': batch.length })
+  }
+  return () => commit?.end()
 }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { isoTime } from '../../base/clock.ts'
 import type { Clock } from '../../base/clock.ts'
 import { fail, invalid } from '../../base/errors.ts'
@@ -13,8 +14,12 @@ import type { Writer } from '../../ledger/write/writer.ts'
 import { findOrganizationById, OPERATOR, updateOrganization } from '../administration.ts'
 import type { Noted } from '../administration.ts'
 import type { OrganizationRecord } from '../record.ts'
-import { removeRows } from './remove-rows.ts'
-import type { RemovedRows } from './remove-rows.ts'
+import { deleteInBatches } from '../../db/delete-in-batches.ts'
+import { unavailable } from '../../db/failure.ts'
+import { isDistributed } from '../../db/distributed.ts'
+import { organizationTables } from '../../db/organization-tables.ts'
+import { on } from '../../db/portable.ts'
+import type { DirectoryTables } from '../../db/directory.ts'
 
 /** Days between the order and the deletion, unless the operator names another number. */
 export const DELETION_DAYS = 7
@@ -196,4 +201,72 @@ async function keepEnd(db: Database<CoreTables>, orgId: string): Promise<Deleted
       .execute()
     return row
   })
+}
+
+/** Number of removed rows by table. */
+type RemovedRows = Readonly<Record<string, number>>
+
+/** Background work that read its rows before may write once more. */
+const MAX_PASSES = 20
+
+/**
+ * Removes every row of an organization whose last entry is written, in small steps. Can be repeated
+ * after an interruption. Throws `overloaded` if rows are written meanwhile.
+ */
+async function removeRows(db: Database<CoreTables>, orgId: string): Promise<RemovedRows> {
+  await cutWhole(db, orgId)
+  const removed: Record<string, number> = {}
+  for (let pass = 0; (await removeOnce(db, orgId, removed)) > 0; pass++)
+    // The deletion must not end while rows are left; it can be repeated.
+    if (pass === MAX_PASSES) throw unavailable('overloaded')
+  const { numDeletedRows } = await db
+    .deleteFrom('organization')
+    .where('id', '=', orgId)
+    .executeTakeFirstOrThrow()
+  if (await isDistributed(db))
+    await on<DirectoryTables>(db)
+      .deleteFrom('directory_organization')
+      .where('id', '=', orgId)
+      .execute()
+  if (numDeletedRows > 0n) removed['organization'] = Number(numDeletedRows)
+  return removed
+}
+
+async function removeOnce(
+  db: Database<CoreTables>,
+  orgId: string,
+  removed: Record<string, number>,
+): Promise<number> {
+  const { signal } = new AbortController()
+  let count = 0
+  for (const { name, key } of inOrder(await organizationTables(db))) {
+    const rows = await deleteInBatches(db, orgId, signal, { table: name, key, where: sql`1 = 1` })
+    if (rows > 0) removed[name] = (removed[name] ?? 0) + rows
+    count += rows
+  }
+  return count
+}
+
+/** First the rows that let someone sign in, and entries before the cut that permits their removal. */
+const FIRST = ['ingest_key', 'agent_credential', 'console_session', 'ledger_entry', 'ledger_head']
+
+const inOrder = <T extends { readonly name: string }>(tables: readonly T[]): T[] =>
+  tables.toSorted((a, b) => rank(a.name) - rank(b.name))
+
+const rank = (name: string): number => {
+  const at = FIRST.indexOf(name)
+  return at < 0 ? FIRST.length : at
+}
+
+/** Entries can be removed only below a cut. */
+async function cutWhole(db: Database<CoreTables>, orgId: string): Promise<void> {
+  const head = await findHead(db, orgId)
+  if (!head) return
+  const { size, hash, recorded_at, frontier, vkey } = head
+  const cut = { size, hash, recorded_at, frontier, vkey }
+  await db
+    .insertInto('ledger_cut')
+    .values({ org_id: orgId, ...cut })
+    .onConflict((conflict) => conflict.column('org_id').doUpdateSet(cut))
+    .execute()
 }

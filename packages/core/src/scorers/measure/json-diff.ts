@@ -1,6 +1,5 @@
-import { assign } from './assignment.ts'
-import { editsOf, similarity } from './edit-distance.ts'
-import { relativeNearness } from './nearness.ts'
+import { assign } from './matching.ts'
+import { editsOf, similarity, relativeNearness } from './edit-distance.ts'
 
 export interface JsonDiffOptions {
   readonly arrays: 'ordered' | 'unordered'

@@ -25,3 +25,64 @@ export function firstOrLastNumber(text: string, which: 'first' | 'last'): number
   if (found === undefined) return undefined
   return Number(found.replaceAll(',', '').replaceAll('\u2212', '-'))
 }
+
+/** A number in decimal form: `digits` · 10 ** `exponent`. */
+interface Decimal {
+  readonly digits: bigint
+  readonly exponent: number
+}
+
+const PARTS = /^(-?\d+)(?:\.(\d+))?(?:e([-+]\d+))?$/
+
+/**
+ * Checks that numbers are multiples of a divisor, in decimal arithmetic. In binary, 19.99 / 0.01 is
+ * 1998.9999999999998.
+ */
+export function isMultipleOf(divisor: number): (value: number) => boolean {
+  const { digits, exponent } = toDecimal(divisor)
+  return (value) => {
+    if (!Number.isFinite(value)) return false
+    if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return value % divisor === 0
+    const given = toDecimal(value)
+    const least = Math.min(exponent, given.exponent)
+    return (
+      (given.digits * tenTo(given.exponent - least)) % (digits * tenTo(exponent - least)) === 0n
+    )
+  }
+}
+
+/** Returns the shortest decimal digits of a number, which are those of its JSON text if it fits. */
+function toDecimal(value: number): Decimal {
+  const [, whole = '', fraction = '', exponent = '0'] = PARTS.exec(String(value)) ?? []
+  return { digits: BigInt(whole + fraction), exponent: Number(exponent) - fraction.length }
+}
+
+const tenTo = (exponent: number): bigint => 10n ** BigInt(exponent)
+
+/** Assigns a small number to each distinct text, so that comparisons are cheap. */
+export class Numbering {
+  readonly #numbers = new Map<string, number>()
+
+  get size(): number {
+    return this.#numbers.size
+  }
+
+  of(text: string): number {
+    return numberOf(this.#numbers, text)
+  }
+
+  all(texts: readonly string[]): Int32Array {
+    const known = this.#numbers
+    const numbers = new Int32Array(texts.length)
+    for (let at = 0; at < texts.length; at++) numbers[at] = numberOf(known, texts[at] ?? '')
+    return numbers
+  }
+}
+
+function numberOf(known: Map<string, number>, text: string): number {
+  const number = known.get(text)
+  if (number !== undefined) return number
+  const next = known.size
+  known.set(text, next)
+  return next
+}

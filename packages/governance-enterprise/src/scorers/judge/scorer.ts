@@ -2,17 +2,21 @@ import { setImmediate } from 'node:timers/promises'
 import { fail, visitAll } from '@remit/core/base'
 import type { Deps } from '@remit/core/module'
 import { defineWaitingScorer, Unscorable } from '@remit/core/scorers'
-import type { BatchOutcome, WaitingScorer } from '@remit/core/scorers'
-import { assess, summarize } from './assess.ts'
+import type { BatchOutcome, WaitingScorer, ScoreOutcome } from '@remit/core/scorers'
 import { readCached, storeVerdicts } from './cache.ts'
 import { makeCall, requestOf, startRun } from './client.ts'
 import type { JudgeRun } from './client.ts'
 import type { Judges } from './judges.ts'
 import { costBudget, dailyOf, dayLimit } from './limits.ts'
 import { judgeParams } from './params.ts'
+import type { JudgeTask } from './params.ts'
 import { planOf } from './plan.ts'
-import type { JudgeCall, Planned } from './plan.ts'
+import type { JudgeCall, Planned, JudgePlan } from './plan.ts'
 import { PARTS_OF_USD, usageReport } from './usage.ts'
+import { PROMPT_VERSION } from './prompt.ts'
+import type { AnswerOrder } from './prompt.ts'
+import { bothOrders, combine, INCONSISTENT, isQuorum, standing, weightedMean } from './vote.ts'
+import type { SampleVote, VoteResult } from './vote.ts'
 
 interface JudgeDeps extends Pick<Deps, 'db' | 'clock' | 'log'> {
   /** A secret of this process for unpredictable ids of blocks. */
@@ -92,3 +96,116 @@ async function estimate(run: JudgeRun, plans: readonly Planned[]): Promise<Batch
   const total = usageReport(plans.flatMap(callsOf), judge.prices)
   return { outcomes, metadata: { judge: judge.alias, model: judge.model, estimate: total } }
 }
+
+type Metadata = Readonly<Record<string, unknown>>
+
+/** Combines all samples of a result. Pure. */
+function assess(task: JudgeTask, plan: JudgePlan): ScoreOutcome | Unscorable {
+  const { samples, isInjectionSuspected } = plan
+  const calls = samples.flat()
+  const facts = {
+    ...factsOf(task, calls),
+    injection_suspected: isInjectionSuspected,
+    cached: calls.every(isCached),
+    samples: calls.map((call) => shown(task, call)),
+  }
+  const valid = samples.filter((sample) => sample.every(({ verdict }) => verdict))
+  if (!isQuorum(valid.length, samples.length)) return noQuorum(samples, facts)
+  const votes = valid.map((sample) => votesOf(task, sample))
+  const isConsistent = votes.every(([vote]) => vote !== INCONSISTENT)
+  const metadata = { ...(task.position_swap && { position_consistent: isConsistent }), ...facts }
+  const votesOn = (i: number) => votes.flatMap((sample) => sample[i] ?? [])
+  const resultOn = (i: number) => combine(votesOn(i), task.aggregation)
+  if (task.names.length === 0) {
+    const { score, ...result } = resultOn(0)
+    const reason = reasonOf(task, result, votes.length)
+    return { score, reason, metadata: { ...result, ...metadata } }
+  }
+  const parts = task.criteria.map(({ weight }, i) => ({ weight, score: resultOn(i).score }))
+  const reason = `the weighted mean of ${parts.length} criteria`
+  const picks = picksOf(task, resultOn)
+  return { score: weightedMean(parts), reason, metadata: { ...picks, ...metadata } }
+}
+
+/** The summary of a batch, including failed calls. It contains no judged text. */
+function summarize(
+  task: JudgeTask,
+  outcomes: BatchOutcome['outcomes'],
+  calls: readonly JudgeCall[],
+): Metadata {
+  const count = (name: string, value: boolean) =>
+    outcomes.filter(({ metadata }) => metadata?.[name] === value).length
+  const inconsistent = count('position_consistent', false)
+  const compared = inconsistent + count('position_consistent', true)
+  return {
+    ...factsOf(task, calls),
+    model: task.judge.model,
+    mode: task.mode,
+    cached_calls: calls.filter(isCached).length,
+    injection_suspected: count('injection_suspected', true),
+    ...(task.position_swap && {
+      position_inconsistency_rate: compared === 0 ? null : inconsistent / compared,
+    }),
+  }
+}
+
+const factsOf = ({ judge }: JudgeTask, calls: readonly JudgeCall[]) => ({
+  judge: judge.alias,
+  prompt_version: PROMPT_VERSION,
+  ...usageReport(calls, judge.prices),
+})
+
+/** A stored verdict needs no call. */
+const isCached = ({ verdict, attempts }: JudgeCall): boolean =>
+  verdict !== undefined && attempts.length === 0
+
+/** The votes of one sample, one per label. */
+function votesOf(task: JudgeTask, sample: readonly JudgeCall[]): readonly SampleVote[] {
+  const [first = [], second] = sample.map(({ verdict = [], order }) =>
+    verdict.map(({ choice }) => voteOf(task, choice, order)),
+  )
+  return first[0] && second?.[0] ? [bothOrders(first[0], second[0])] : first
+}
+
+const voteOf = ({ mode, choices }: JudgeTask, label: string, order: AnswerOrder): SampleVote =>
+  mode === 'pairwise' ? standing(label, order) : { label, score: choices.get(label) ?? 0 }
+
+/** Reports the most frequent failure. */
+function noQuorum(samples: JudgePlan['samples'], metadata: Metadata): Unscorable {
+  const failures = samples.flatMap((sample) => sample.find((call) => call.failure)?.failure ?? [])
+  const byCode = Map.groupBy(failures, ({ code }) => code)
+  const [failure] = [...byCode.values()].toSorted((a, b) => b.length - a.length)[0] ?? []
+  const { code = 'judge_unavailable', message = 'the judge returned no verdict' } = failure ?? {}
+  const count = `only ${samples.length - failures.length} of ${samples.length} samples have a verdict`
+  return new Unscorable(code, samples.length === 1 ? message : `${count}: ${message}`, { metadata })
+}
+
+const SEES: Readonly<Record<string, string>> = {
+  win: 'prefers the output',
+  tie: 'sees no difference',
+  loss: 'prefers expected',
+  inconsistent: 'prefers a different answer when the order is swapped',
+}
+
+function reasonOf({ mode }: JudgeTask, { choice, votes }: VoteResult, count: number): string {
+  if (choice === null) return `the ${count} samples tie`
+  const says = mode === 'pairwise' ? (SEES[choice] ?? '') : `chose ${choice}`
+  return count === 1
+    ? `the judge ${says}`
+    : `in ${votes[choice]} of ${count} samples, the judge ${says}`
+}
+
+/** A call in the metadata. */
+function shown(task: JudgeTask, call: JudgeCall): Metadata {
+  const order = call.order === null ? {} : { order: call.order }
+  if (call.failure) return { ...order, error: call.failure.code }
+  const picks = picksOf(task, (i) => call.verdict?.[i])
+  const attempt = call.attempts.length
+  return { ...order, ...picks, latency_ms: call.latencyMs, attempt, cached: isCached(call) }
+}
+
+/** The values of the named criteria, by name; without names, the only value. */
+const picksOf = ({ names }: JudgeTask, valueOf: (i: number) => object | undefined): Metadata =>
+  names.length === 0
+    ? { ...valueOf(0) }
+    : { criteria: Object.fromEntries(names.map((name, i) => [name, valueOf(i)])) }

@@ -1,0 +1,390 @@
+import { matchesAll, matchesPattern } from '@remit/contract/patterns'
+import type { CreateMeter } from './meter.ts'
+import { failing, outcome } from './outcome.ts'
+import { isLive } from './state/agents.ts'
+import type { AgentState, CredentialState, PermissionState } from './state/agents.ts'
+import type { FactState } from './state/state.ts'
+import { DAY, HOUR } from './facts.ts'
+import { isRelaxed } from './thresholds.ts'
+import type { CheckThresholds } from './thresholds.ts'
+import { isAtMostPercent } from './meter.ts'
+import { hoursText } from './moment.ts'
+import type { FactEntry } from './entry.ts'
+import { textIn, recordIn, textsIn } from './recorded-json.ts'
+
+/** Registered agents that were not removed, including suspended ones. */
+export const presentAgents = ({ agents }: FactState): AgentState[] =>
+  [...agents.values()].filter(({ removed }) => removed === null)
+
+const isOwned = ({ owners }: AgentState): boolean => owners.some(({ type }) => type === 'user')
+
+/** M26, M27: the registry at the end of the period, and agents without a named owner. */
+export const agentsMeter: CreateMeter = ({ seqsOf }) => {
+  const unowned = seqsOf('ACC-1')
+  let registered = 0
+  let removed = 0
+  return {
+    reads: ['agent.registered', 'agent.removed'],
+    entry({ kind, erased }) {
+      if (erased) return
+      if (kind === 'agent.registered') registered += 1
+      else removed += 1
+    },
+    end(state) {
+      const agents = presentAgents(state)
+      for (const agent of agents) if (!isOwned(agent)) unowned.add(agent.changedSeq)
+      return {
+        metrics: [
+          {
+            id: 'M26',
+            value: { active: agents.length, registered, removed },
+            population: agents.length,
+          },
+          { id: 'M27', value: unowned.count, population: agents.length },
+        ],
+        checks: [
+          outcome({
+            check: 'ACC-1',
+            population: agents.length,
+            value: { count: unowned.count },
+            failures: failing(unowned),
+          }),
+        ],
+      }
+    },
+  }
+}
+
+const liveAt = ({ credentials }: FactState, time: number): CredentialState[] =>
+  [...credentials.values()].filter((one) => isLive(one, time))
+
+/** Returns whether a credential has no expiry, no scope or every scope. */
+const isUnlimited = ({ expiresAt, scopes }: CredentialState): boolean =>
+  expiresAt === null || scopes.length === 0 || scopes.includes('*')
+
+/** M29 to M31: credentials in the period, and those alive at its end. */
+export const credentialsMeter: CreateMeter = ({ question, seqsOf }) => {
+  const { from, to, thresholds } = question
+  const days = thresholds.credential_max_age_days
+  const old = seqsOf('ACC-2')
+  const unlimited = seqsOf('ACC-3')
+  let before: number | null = null
+  let issued = 0
+  let revoked = 0
+  return {
+    reads: ['credential.*', 'agent.removed', 'issuer.removed'],
+    entry(entry, state) {
+      // The count before the first such entry: an expiry leaves no entry and is derived from this
+      // count.
+      before ??= liveAt(state, from).length
+      if (entry.kind === 'credential.issued' || entry.kind === 'credential.rotated') {
+        if (!entry.erased) issued += 1
+        return
+      }
+      for (const one of revokedCredentials(entry, state)) if (isLive(one, entry.time)) revoked += 1
+    },
+    end(state) {
+      before ??= liveAt(state, from).length
+      const live = liveAt(state, to)
+      for (const one of live) {
+        if (to - one.time > days * DAY) old.add(one.seq)
+        if (isUnlimited(one)) unlimited.add(one.seq)
+      }
+      const expired = before + issued - revoked - live.length
+      return {
+        metrics: [
+          {
+            id: 'M29',
+            value: { alive: live.length, issued, revoked, expired },
+            population: live.length,
+          },
+          { id: 'M30', value: old.count, population: live.length },
+          { id: 'M31', value: unlimited.count, population: live.length },
+        ],
+        checks: [
+          outcome({
+            check: 'ACC-2',
+            population: live.length,
+            value: { count: old.count },
+            threshold: `none older than ${days} days`,
+            relaxed: isRelaxed(thresholds, 'credential_max_age_days'),
+            failures: failing(old),
+          }),
+          outcome({
+            check: 'ACC-3',
+            population: live.length,
+            value: { count: unlimited.count },
+            failures: failing(unlimited),
+          }),
+        ],
+      }
+    },
+  }
+}
+
+/**
+ * M28: agents with a live credential and no recent decision. An agent that is younger is not judged. Each
+ * erased decision may have been one of the others.
+ */
+export const dormantMeter: CreateMeter = ({ question, seqsOf }) => {
+  const { to, thresholds } = question
+  const dormant = seqsOf('ACC-7')
+  const active = new Set<string>()
+  const since = to - thresholds.dormant_days * DAY
+  let erased = 0
+  return {
+    reads: ['authorization.decided'],
+    since,
+    entry({ agent_id, erased: isErased }) {
+      if (isErased) erased += 1
+      if (agent_id !== null) active.add(agent_id)
+    },
+    end(state) {
+      const armed = new Set<string>()
+      for (const one of state.credentials.values()) if (isLive(one, to)) armed.add(one.agentId)
+      const agents = presentAgents(state)
+      const idle = agents.filter(({ id, time }) => time < since && armed.has(id) && !active.has(id))
+      if (idle.length > erased) for (const { changedSeq } of idle) dormant.add(changedSeq)
+      return {
+        metrics: [{ id: 'M28', value: dormant.count, population: agents.length }],
+        checks: [
+          outcome({
+            check: 'ACC-7',
+            population: agents.length,
+            value: { count: dormant.count },
+            relaxed: isRelaxed(thresholds, 'dormant_days'),
+            failures: failing(dormant),
+          }),
+        ],
+      }
+    },
+  }
+}
+
+const isWild = ({ actions }: PermissionState): boolean => actions.some(matchesAll)
+
+/**
+ * M34: grants of every action, and grants without recent use, at the end of the period. A grant that is
+ * younger than the time of use is not judged. Each erased decision may have used one of the others.
+ */
+export const grantsMeter: CreateMeter = ({ question, seqsOf }) => {
+  const { to, thresholds } = question
+  const percent = thresholds.unused_grants_percent
+  const against = seqsOf('ACC-6')
+  /** Every action that was decided for each agent. */
+  const actions = new Map<string, Set<string>>()
+  const since = to - thresholds.unused_grant_days * DAY
+  let erased = 0
+
+  const isUsed = ({ agentId, actions: patterns }: PermissionState): boolean => {
+    for (const action of actions.get(agentId) ?? [])
+      if (patterns.some((pattern) => matchesPattern(pattern, action))) return true
+    return false
+  }
+
+  return {
+    reads: ['authorization.decided'],
+    since,
+    entry({ agent_id, action, erased: isErased }) {
+      if (isErased) erased += 1
+      if (agent_id === null || action === null) return
+      const known = actions.get(agent_id)
+      if (known) known.add(action)
+      else actions.set(agent_id, new Set([action]))
+    },
+    end({ permissions }) {
+      const grants = [...permissions.values()].filter(
+        ({ effect, expiresAt }) => effect === 'allow' && (expiresAt === null || to < expiresAt),
+      )
+      const wild = grants.filter(isWild)
+      const idle = grants.filter((grant) => grant.changedTime < since && !isUsed(grant))
+      const unused = idle.length <= erased ? [] : idle
+      const isMostlyUsed = isAtMostPercent(unused.length, grants.length, percent)
+      const counts = { wildcards: wild.length, unused: unused.length }
+      if (wild.length > 0 || !isMostlyUsed)
+        for (const { changedSeq } of new Set([...wild, ...(isMostlyUsed ? [] : unused)]))
+          against.add(changedSeq)
+      return {
+        metrics: [
+          { id: 'M34', value: { grants: grants.length, ...counts }, population: grants.length },
+        ],
+        checks: [
+          outcome({
+            check: 'ACC-6',
+            population: grants.length,
+            value: counts,
+            threshold: `none covers every action, and at most ${percent}% unused`,
+            relaxed: isRelaxed(thresholds, 'unused_grants_percent', 'unused_grant_days'),
+            failures: failing(against, { n: grants.length, found: foundText(counts, thresholds) }),
+          }),
+        ],
+      }
+    },
+  }
+}
+
+const foundText = (
+  { wildcards, unused }: { readonly wildcards: number; readonly unused: number },
+  { unused_grant_days: days }: CheckThresholds,
+): string =>
+  [
+    ...(wildcards > 0 ? [`${wildcards} for every action`] : []),
+    ...(unused > 0 ? [`${unused} not used in ${days} days`] : []),
+  ].join(' and ')
+
+interface Orphan {
+  readonly agentId: string
+  readonly removedAt: number
+  readonly credential: CredentialState
+}
+
+const agentOf = ({ agent_id, data }: FactEntry): string | null =>
+  agent_id ?? textIn(data, 'agent_id')
+
+/**
+ * M32: credentials that outlived their agent: alive at the end of the period, or ended in it too
+ * long after the removal of the agent.
+ */
+export const orphanedMeter: CreateMeter = ({ question, seqsOf }) => {
+  const { from, to, thresholds } = question
+  const allowed = thresholds.revocation_delay_hours * HOUR
+  const outlived = seqsOf('ACC-4')
+  const orphans = new Map<string, Orphan>()
+  const removed = new Set<string>()
+  let longest = 0
+  /** The entry that ended the last credential that outlived its agent. */
+  let endingSeq: number | null = null
+
+  function end({ agentId, removedAt, credential }: Orphan, time: number, by: number | null): void {
+    if (time < from) return
+    removed.add(agentId)
+    const delay = time - removedAt
+    if (delay > longest) longest = delay
+    if (delay <= allowed) return
+    outlived.add(credential.seq)
+    endingSeq = by ?? credential.seq
+  }
+
+  return {
+    reads: ['agent.removed', 'credential.revoked', 'issuer.removed'],
+    since: -Infinity,
+    entry(entry, state, inPeriod) {
+      const ended = revokedCredentials(entry, state)
+      for (const { id } of ended) {
+        const orphan = orphans.get(id)
+        if (!orphan) continue
+        end(orphan, Math.min(entry.time, orphan.credential.expiresAt ?? Infinity), entry.seq)
+        orphans.delete(id)
+      }
+      if (entry.kind !== 'agent.removed') return
+      const agentId = agentOf(entry)
+      if (agentId === null) return
+      if (inPeriod) removed.add(agentId)
+      const gone = new Set(ended)
+      for (const one of state.credentials.values()) {
+        if (one.agentId !== agentId || gone.has(one) || !isLive(one, entry.time)) continue
+        orphans.set(one.id, { agentId, removedAt: entry.time, credential: one })
+      }
+    },
+    end(state) {
+      const alive = new Set<string>()
+      for (const one of state.credentials.values()) {
+        if (!isLive(one, to) || !state.agents.get(one.agentId)?.removed) continue
+        alive.add(one.id)
+        removed.add(one.agentId)
+        outlived.add(one.seq)
+      }
+      for (const orphan of orphans.values()) {
+        const { id, expiresAt } = orphan.credential
+        if (!alive.has(id) && expiresAt !== null) end(orphan, expiresAt, null)
+      }
+      return {
+        metrics: [
+          {
+            id: 'M32',
+            value: { orphaned: alive.size, longest_delay_hours: hoursText(longest) },
+            population: removed.size,
+          },
+        ],
+        checks: [
+          outcome({
+            check: 'ACC-4',
+            population: removed.size,
+            value: { orphaned: alive.size, longest_delay_hours: hoursText(longest) },
+            threshold: `none alive after its agent, and none ended more than ${thresholds.revocation_delay_hours} hours later`,
+            relaxed: isRelaxed(thresholds, 'revocation_delay_hours'),
+            failures: failing(outlived, undefined, alive.size === 0 ? endingSeq : null),
+          }),
+        ],
+      }
+    },
+  }
+}
+
+/** The credentials that an entry revokes, as in the state before it. */
+export function revokedCredentials({ kind, data }: FactEntry, state: FactState): CredentialState[] {
+  return idsIn(kind, data).flatMap((id) => state.credentials.get(id) ?? [])
+}
+
+function idsIn(kind: string, data: FactEntry['data']): readonly string[] {
+  if (kind === 'agent.removed' || kind === 'issuer.removed')
+    return textsIn(data, 'revoked_credentials')
+  if (kind !== 'credential.revoked') return []
+  const credential = recordIn(data, 'credential')
+  const id = credential && textIn(credential, 'id')
+  return [...(id === null ? [] : [id]), ...textsIn(data, 'credential_ids')]
+}
+
+/** M33: credentials for agents that were not registered. */
+export const unregisteredMeter: CreateMeter = ({ seqsOf }) => {
+  const early = seqsOf('ACC-5')
+  /** The agent of each such credential, until the credential ends. */
+  const open = new Map<string, string>()
+  let endingSeq: number | null = null
+  let issued = 0
+  return {
+    reads: ['credential.*', 'agent.removed', 'issuer.removed'],
+    entry(entry, state) {
+      const { kind, seq, erased, agent_id, data } = entry
+      if (erased) return
+      if (kind !== 'credential.issued' && kind !== 'credential.rotated') {
+        for (const { id } of revokedCredentials(entry, state)) if (open.delete(id)) endingSeq = seq
+        return
+      }
+      issued += 1
+      const credential = recordIn(data, 'credential') ?? {}
+      const agentId = textIn(credential, 'agent_id') ?? agent_id
+      const isKnown = agentId !== null && state.agents.has(agentId)
+      // The registration entry may have been erased.
+      if (isKnown || state.lost('agent.registered') > 0) return
+      early.add(seq)
+      open.set(textIn(credential, 'id') ?? '', agentId ?? '')
+    },
+    end: (state) => ({
+      metrics: [{ id: 'M33', value: early.count, population: issued }],
+      checks: [
+        outcome({
+          check: 'ACC-5',
+          population: issued,
+          value: { count: early.count },
+          failures: failing(early, undefined, mendedBy(open.values(), endingSeq, state)),
+        }),
+      ],
+    }),
+  }
+}
+
+/** The last registration or revocation that corrected these credentials; null while one remains. */
+function mendedBy(
+  open: Iterable<string>,
+  endingSeq: number | null,
+  { agents }: FactState,
+): number | null {
+  let last = endingSeq
+  for (const agentId of open) {
+    const agent = agents.get(agentId)
+    if (!agent) return null
+    last = Math.max(last ?? 0, agent.seq)
+  }
+  return last
+}

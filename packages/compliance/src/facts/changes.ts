@@ -1,0 +1,112 @@
+import { actorText } from '@remit/contract/report-texts'
+import type { EntryKind } from '@remit/contract/entries'
+import { Cases } from './facts.ts'
+import type { CreateMeter } from './meter.ts'
+import { failing, outcome } from './outcome.ts'
+import type { FactEntry } from './entry.ts'
+import { recordIn, textIn } from './recorded-json.ts'
+import type { FactState } from './state/state.ts'
+
+/** M35, M36: changes to governance by kind and author, and changes without an author. */
+export const changesMeter: CreateMeter = ({ seqsOf }) => {
+  const anonymous = seqsOf('CHG-1')
+  const byKind = new Map<string, number>()
+  const byActor = new Map<string, number>()
+  const changes = new Cases()
+  return {
+    reads: ADMINISTRATIVE,
+    entry(entry, state) {
+      if (!isAdministrative(entry, state)) return
+      const { kind, actor, seq, time } = entry
+      const author = authorOf(entry, state)
+      const name = author ?? (actor ? actorText(actor, null) : 'nobody')
+      changes.add(time)
+      byKind.set(kind, (byKind.get(kind) ?? 0) + 1)
+      byActor.set(name, (byActor.get(name) ?? 0) + 1)
+      if (author === null) anonymous.add(seq)
+    },
+    end: () => ({
+      metrics: [
+        {
+          id: 'M35',
+          value: { by_kind: Object.fromEntries(byKind), by_actor: Object.fromEntries(byActor) },
+          population: changes.count,
+        },
+        { id: 'M36', value: anonymous.count, population: changes.count },
+      ],
+      checks: [
+        outcome({
+          check: 'CHG-1',
+          population: changes.count,
+          cases: changes,
+          value: { count: anonymous.count },
+          failures: failing(anonymous),
+        }),
+      ],
+    }),
+  }
+}
+
+/** Entry kinds of changes; `isAdministrative` excludes some entries of them. */
+export const ADMINISTRATIVE: readonly EntryKind[] = [
+  'policy.created',
+  'policy.updated',
+  'policy.deleted',
+  'approval_rule.set',
+  'approval_rule.removed',
+  'spend_limit.set',
+  'spend_limit.removed',
+  'permission.granted',
+  'permission.revoked',
+  'agent_mode.set',
+  'agent.registered',
+  'agent.updated',
+  'agent.suspended',
+  'agent.resumed',
+  'agent.removed',
+  'credential.issued',
+  'credential.rotated',
+  'credential.revoked',
+  'trust_policy.created',
+  'trust_policy.deleted',
+  'issuer.trusted',
+  'issuer.removed',
+  'mcp.tool_admitted',
+  'mcp.tool_reviewed',
+  'mcp.tool_withdrawn',
+  'organization.updated',
+  'key.created',
+  'key.revoked',
+  'person.invited',
+  'person.updated',
+  'person.disabled',
+  'person.removed',
+  'login_provider.set',
+  'login_provider.removed',
+  'webhook.created',
+  'webhook.deleted',
+  'sink.created',
+  'sink.updated',
+  'sink.deleted',
+  'ledger.erased',
+  'ledger.pruned',
+  'ledger.key_rotated',
+]
+
+const CHANGES: ReadonlySet<string> = new Set(ADMINISTRATIVE)
+
+/**
+ * Returns whether an entry is an administrative change. A credential from a token exchange is not:
+ * the decision was to trust the issuer. The first key is not, either: no other key existed, so it belongs
+ * to the creation of the organization.
+ */
+export function isAdministrative({ kind, erased, data }: FactEntry, state: FactState): boolean {
+  if (erased || !CHANGES.has(kind)) return false
+  if (kind === 'key.created' && state.keys.size + state.lost(kind) === 0) return false
+  if (kind !== 'credential.issued') return true
+  return textIn(recordIn(data, 'credential') ?? {}, 'source') !== 'exchange'
+}
+
+/** The person who made the change, from the entry or from the key that it names; null if unknown. */
+export const authorOf = ({ actor, data }: FactEntry, state: FactState): string | null =>
+  textIn(data, 'person') ?? state.personOf(actor)

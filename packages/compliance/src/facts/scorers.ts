@@ -1,0 +1,151 @@
+import { daysText } from './moment.ts'
+import { Intervals } from './intervals.ts'
+import type { CreateMeter, CheckFailure } from './meter.ts'
+import { outcome, failing } from './outcome.ts'
+import { DAY } from './facts.ts'
+import { numberIn, textIn } from './recorded-json.ts'
+import { isRelaxed } from './thresholds.ts'
+import type { FactEntry } from './entry.ts'
+import { difference, isAtMostPercent, percentText, ratioOf } from './meter.ts'
+import { LowestSeqs } from './seqs.ts'
+
+/**
+ * M47: scorer runs by outcome, and the longest interval between runs. A run without any scored item
+ * does not count.
+ */
+export const runsMeter: CreateMeter = ({ question, seqsOf }) => {
+  const { scorer_interval_days: most } = question.thresholds
+  const intervals = new Intervals(question, most * DAY, seqsOf('SCR-1'))
+  let runs = 0
+  const byScorer = new Map<string, { runs: number; items: number; scored: number }>()
+  return {
+    reads: ['scorer.ran'],
+    entry({ seq, time, data, erased }) {
+      const scorer = textIn(data, 'scorer')
+      if (erased || scorer === null) return
+      const scored = numberIn(data, 'scored') ?? 0
+      if (scored > 0) intervals.add(seq, time)
+      runs += 1
+      const known = byScorer.get(scorer) ?? { runs: 0, items: 0, scored: 0 }
+      known.runs += 1
+      known.items += numberIn(data, 'count') ?? 0
+      known.scored += scored
+      byScorer.set(scorer, known)
+    },
+    end(state) {
+      const { longest, count, population, failures } = intervals.end(state)
+      return {
+        metrics: [
+          {
+            id: 'M47',
+            value: {
+              runs,
+              by_scorer: Object.fromEntries(byScorer),
+              longest_days: daysText(longest),
+            },
+            population: runs,
+          },
+        ],
+        checks: [
+          outcome({
+            check: 'SCR-1',
+            population,
+            basis: count,
+            value: { longest_days: daysText(longest) },
+            threshold: `longest interval at most ${most} days`,
+            relaxed: isRelaxed(question.thresholds, 'scorer_interval_days'),
+            failures,
+          }),
+        ],
+      }
+    },
+  }
+}
+
+interface Counted {
+  scored: number
+  failed: number
+  /** Runs with failed items. */
+  readonly seqs: number[]
+  /** The first run within the limit after the last one beyond it. */
+  mendedBy: number | null
+}
+
+/** Failed items; computed from the share for runs recorded without the number. */
+function failedIn(data: FactEntry['data'], scored: number): number {
+  const failed = numberIn(data, 'failed')
+  if (failed !== null) return failed
+  const passRate = numberIn(data, 'pass_rate')
+  return passRate === null ? 0 : Math.round(scored * (1 - passRate))
+}
+
+/**
+ * M48: the share of failed items by scorer, in the period and in the previous period of equal
+ * length.
+ */
+export const failShareMeter: CreateMeter = ({ question, seqsOf }) => {
+  const { from, to, thresholds } = question
+  const percent = thresholds.scorer_fail_percent
+  const all = seqsOf('SCR-2')
+  const now = new Map<string, Counted>()
+  const before = new Map<string, Counted>()
+
+  return {
+    reads: ['scorer.ran'],
+    since: from - (to - from),
+    entry({ seq, data, erased }, _state, inPeriod) {
+      const scorer = textIn(data, 'scorer')
+      const scored = numberIn(data, 'scored') ?? 0
+      if (erased || scorer === null || scored === 0) return
+      const counts = inPeriod ? now : before
+      const known = counts.get(scorer) ?? { scored: 0, failed: 0, seqs: [], mendedBy: null }
+      const failed = failedIn(data, scored)
+      known.scored += scored
+      known.failed += failed
+      if (failed > 0) known.seqs.push(seq)
+      if (isAtMostPercent(failed, scored, percent)) known.mendedBy ??= seq
+      else known.mendedBy = null
+      counts.set(scorer, known)
+    },
+    end() {
+      const names = [...new Set([...now.keys(), ...before.keys()])].toSorted()
+      const shareOf = (counted: Counted | undefined) =>
+        counted ? ratioOf(counted.failed, counted.scored) : null
+      const shares = names.map((name) => {
+        const [share, earlier] = [shareOf(now.get(name)), shareOf(before.get(name))]
+        return [name, { share, before: earlier, difference: difference(share, earlier) }] as const
+      })
+      const failures: CheckFailure[] = []
+      for (const [scorer, { scored, failed, seqs, mendedBy }] of now) {
+        if (isAtMostPercent(failed, scored, percent)) continue
+        const lowest = new LowestSeqs()
+        for (const list of [lowest, all]) for (const seq of seqs) list.add(seq)
+        failures.push(
+          ...failing(
+            lowest,
+            { scorer, share: percentText(ratioOf(failed, scored)), failed, of: scored },
+            mendedBy,
+          ),
+        )
+      }
+      const scored = [...now.values()].reduce((sum, one) => sum + one.scored, 0)
+      return {
+        metrics: [{ id: 'M48', value: Object.fromEntries(shares), population: scored }],
+        checks: [
+          outcome({
+            check: 'SCR-2',
+            population: scored,
+            value: Object.fromEntries(
+              [...now].map(([name, one]) => [name, ratioOf(one.failed, one.scored)]),
+            ),
+            threshold: `at most ${percent}% of the items of each scorer fail`,
+            relaxed: isRelaxed(thresholds, 'scorer_fail_percent'),
+            failures: failures.toSorted((a, b) => (scorerOf(a) < scorerOf(b) ? -1 : 1)),
+          }),
+        ],
+      }
+    },
+  }
+}
+
+const scorerOf = ({ params }: CheckFailure): string => String(params['scorer'])

@@ -1,0 +1,172 @@
+import { reasonFacts } from '@remit/contract'
+import type { DecisionFacts, RecordedWindow } from './outcome.ts'
+import type { FactEntry } from './entry.ts'
+import { Cases } from './facts.ts'
+import type { CreateMeter } from './meter.ts'
+import { failing, outcome } from './outcome.ts'
+import { ratioOf } from './meter.ts'
+import type { FactState } from './state/state.ts'
+import { NameCounts } from './name-counts.ts'
+import type { SpendLimitState } from './state/rules.ts'
+
+/** Returns whether an amount exceeds a cap, given the usage that the decision recorded. */
+const isOver = (cap: number | null, used: RecordedWindow | null | undefined, micro: number) =>
+  cap !== null && used != null && used.spentMicro + micro > cap
+
+/**
+ * M40, M41, M42: agents that spend without a cap, allows beyond a cap, and denials by one. An
+ * invalid USD amount counts as spending without a cap: with a cap it is refused. The usage is taken
+ * from the decision, since later settlements, reported by callers, lower it.
+ */
+export const capsMeter: CreateMeter = ({ seqsOf }) => {
+  const uncapped = seqsOf('SPD-1')
+  const over = seqsOf('SPD-2')
+  const denials = new NameCounts()
+  /** Spending agents, and whether they always had a cap. */
+  const spenders = new Map<string, boolean>()
+  /** Agents with a cap at some time in the period. */
+  const capped = new Set<string>()
+  const days = new Set<string>()
+  const months = new Set<string>()
+  /** Allows with an amount, and those under a cap. */
+  const spending = new Cases()
+  const held = new Cases()
+  let isBegun = false
+  /** The agent whose limit the previous entry set; the state has it by now. */
+  let setFor: string | null = null
+
+  function note({ spendLimits }: FactState): void {
+    const set = setFor === null ? undefined : spendLimits.get(setFor)
+    if (hasCap(set)) capped.add(set.id)
+    setFor = null
+    if (isBegun) return
+    isBegun = true
+    for (const limit of spendLimits.values()) if (hasCap(limit)) capped.add(limit.id)
+  }
+
+  function spend(
+    { seq, time }: FactEntry,
+    id: string,
+    decided: DecisionFacts,
+    state: FactState,
+  ): void {
+    const micro = amountOf(decided)
+    if (micro === 0 && !decided.hasInvalidAmount) return
+    spending.add(time)
+    const limit = state.spendLimits.get(id)
+    if (!hasCap(limit)) {
+      // The decision itself names caps: the entry that set them was erased.
+      if (decided.spend?.daily || decided.spend?.monthly) return
+      uncapped.add(seq)
+      spenders.set(id, false)
+      return
+    }
+    if (!spenders.has(id)) spenders.set(id, true)
+    capped.add(id)
+    held.add(time)
+    const isDayOver = isOver(limit.dailyMicro, decided.spend?.daily, micro)
+    const isMonthOver = isOver(limit.monthlyMicro, decided.spend?.monthly, micro)
+    if (!isDayOver && !isMonthOver) return
+    over.add(seq)
+    const day = new Date(time).toISOString().slice(0, 10)
+    if (isDayOver) days.add(`${day} ${id}`)
+    if (isMonthOver) months.add(`${day.slice(0, 7)} ${id}`)
+  }
+
+  return {
+    reads: ['authorization.decided', 'spend_limit.*'],
+    entry(entry, state) {
+      note(state)
+      const { kind, agent_id: id, decision, decided, reason } = entry
+      if (kind === 'spend_limit.set') setFor = id
+      if (!decided || id === null) return
+      if (decision === 'allow') spend(entry, id, decided, state)
+      else if (decision === 'deny' && reasonFacts(reason)?.spend === 'cap') denials.add(id)
+    },
+    end(state) {
+      note(state)
+      const ok = [...spenders.values()].filter(Boolean).length
+      const share = ratioOf(ok, spenders.size)
+      const windows = days.size + months.size
+      const value = { agent_days: days.size, agent_months: months.size }
+      return {
+        metrics: [
+          { id: 'M40', value: share, population: spenders.size },
+          { id: 'M41', value, population: capped.size },
+          {
+            id: 'M42',
+            value: { denials: denials.total, agents: denials.size, by_agent: denials.largest },
+            population: denials.total,
+          },
+        ],
+        checks: [
+          outcome({
+            check: 'SPD-1',
+            population: spenders.size,
+            value: share,
+            cases: spending,
+            failures: failing(uncapped, { n: spenders.size - ok }, cappedSince(spenders, state)),
+          }),
+          outcome({
+            check: 'SPD-2',
+            population: capped.size,
+            value,
+            cases: held,
+            failures: failing(over, { n: windows }),
+          }),
+        ],
+      }
+    },
+  }
+}
+
+/** The last limit set for agents that spent without one; null while one of them has none. */
+function cappedSince(
+  spenders: ReadonlyMap<string, boolean>,
+  { spendLimits }: FactState,
+): number | null {
+  const bare = [...spenders].filter(([, isCapped]) => !isCapped)
+  const limits = bare.map(([id]) => spendLimits.get(id))
+  return limits.every(hasCap) ? Math.max(...limits.map(({ changedSeq }) => changedSeq)) : null
+}
+
+/** The spend of an allow, in micro-USD; 0 without an amount. */
+export const amountOf = ({ spend, heldMicro }: DecisionFacts): number =>
+  Math.max(spend?.amountMicro ?? 0, heldMicro)
+
+/** Returns whether a limit has a cap. */
+export const hasCap = (limit: SpendLimitState | undefined): limit is SpendLimitState =>
+  limit !== undefined && (limit.dailyMicro !== null || limit.monthlyMicro !== null)
+
+/**
+ * M15: decisions without spend data. The reason of a denial shows it. An allow for an agent with a
+ * cap contains the figures it was checked against; one without them was given without data.
+ */
+export const unavailableMeter: CreateMeter = ({ seqsOf }) => {
+  const allowed = seqsOf('DEC-5')
+  let denied = 0
+  return {
+    reads: ['authorization.decided'],
+    entry({ seq, agent_id: id, decision, decided, reason }, { spendLimits }) {
+      if (!decided || id === null) return
+      if (decision === 'allow') {
+        if (spendLimits.size > 0 && !decided.spend && hasCap(spendLimits.get(id))) allowed.add(seq)
+      } else if (reasonFacts(reason)?.spend === 'no_data') denied += 1
+    },
+    end() {
+      const allow = allowed.count
+      const value = { allow, deny: denied }
+      return {
+        metrics: [{ id: 'M15', value, population: allow + denied }],
+        checks: [
+          outcome({
+            check: 'DEC-5',
+            population: allow + denied,
+            value,
+            failures: failing(allowed),
+          }),
+        ],
+      }
+    },
+  }
+}

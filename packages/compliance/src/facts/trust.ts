@@ -1,0 +1,172 @@
+import { matchesAll } from '@remit/contract/patterns'
+import type { FactEntry } from './entry.ts'
+import { Cases } from './facts.ts'
+import type { CreateMeter } from './meter.ts'
+import { failing, outcome } from './outcome.ts'
+import { numberIn, recordIn, textIn, textsIn } from './recorded-json.ts'
+import type { FactState } from './state/state.ts'
+import { revokedCredentials } from './access.ts'
+import { ratioOf } from './meter.ts'
+import { isInForce } from './state/rules.ts'
+import type { RuleState } from './state/rules.ts'
+
+const UNKNOWN = 'unknown'
+
+/** Returns whether the issuer was trusted at the time of the entry. */
+function isTrusted(idpId: string, state: FactState, time: number): boolean {
+  const issuer = state.issuers.get(idpId)
+  return (
+    issuer !== undefined && issuer.enabled && (issuer.expiresAt === null || time < issuer.expiresAt)
+  )
+}
+
+const isLimited = (data: FactEntry['data']): boolean =>
+  textsIn(data, 'scopes').some((scope) => scope !== '*') && textIn(data, 'expires_at') !== null
+
+/** M44: token exchanges, and invalid ones among them. */
+export const exchangesMeter: CreateMeter = ({ question, seqsOf }) => {
+  const wrong = seqsOf('TRU-2')
+  const byIssuer = new Map<string, { exchanged: number; refused: number }>()
+  /** Exchanges without a recorded result; the entry of the credential follows. */
+  const open = new Map<string, number>()
+  /** Credentials of untrusted issuers; null for an unnamed one. */
+  const strange = new Set<string | null>()
+  /** The revocations of credentials from invalid exchanges. */
+  const revoked = new Map<string, number>()
+  const exchanged = new Cases()
+  let untrusted = 0
+  let unlimited = 0
+
+  function of(idpId: string): { exchanged: number; refused: number } {
+    const known = byIssuer.get(idpId) ?? { exchanged: 0, refused: 0 }
+    byIssuer.set(idpId, known)
+    return known
+  }
+
+  function exchange({ seq, time, data }: FactEntry, state: FactState): void {
+    const idpId = textIn(data, 'idp_id') ?? UNKNOWN
+    of(idpId).exchanged += 1
+    exchanged.add(time)
+    const credential = textIn(data, 'credential_id')
+    // The entry that trusted the issuer may have been erased.
+    if (!isTrusted(idpId, state, time) && state.lost('issuer.trusted') === 0) {
+      untrusted += 1
+      wrong.add(seq)
+      strange.add(credential)
+    } else if (!isLimited(data)) open.set(credential ?? String(seq), seq)
+  }
+
+  return {
+    reads: ['token.*', 'credential.*', 'agent.removed', 'issuer.removed'],
+    entry(entry, state) {
+      const { kind, data, erased } = entry
+      if (erased) return
+      if (kind === 'token.exchanged') exchange(entry, state)
+      else if (kind === 'token.refused')
+        of(textIn(data, 'idp_id') ?? UNKNOWN).refused += numberIn(data, 'count') ?? 1
+      else if (kind === 'credential.issued') {
+        const credential = recordIn(data, 'credential') ?? {}
+        if (isLimited(credential)) open.delete(textIn(credential, 'id') ?? '')
+      } else if (strange.size + open.size > 0) {
+        for (const { id } of revokedCredentials(entry, state))
+          if (strange.has(id) || open.has(id)) revoked.set(id, entry.seq)
+      }
+    },
+    end({ issuers }) {
+      for (const seq of open.values()) {
+        unlimited += 1
+        wrong.add(seq)
+      }
+      const trusted = [...issuers.values()].filter(
+        ({ enabled, expiresAt }) => enabled && (expiresAt === null || question.to < expiresAt),
+      )
+      return {
+        metrics: [
+          {
+            id: 'M44',
+            value: {
+              issuers: trusted.length,
+              by_issuer: Object.fromEntries(byIssuer),
+              untrusted,
+              unlimited,
+            },
+            population: exchanged.count,
+          },
+        ],
+        checks: [
+          outcome({
+            check: 'TRU-2',
+            population: exchanged.count,
+            cases: exchanged,
+            value: { untrusted, unlimited },
+            failures: failing(wrong, undefined, lastOf([...strange, ...open.keys()], revoked)),
+          }),
+        ],
+      }
+    },
+  }
+}
+
+/** The last revocation, if all these credentials were revoked. */
+function lastOf(
+  ids: readonly (string | null)[],
+  revoked: ReadonlyMap<string | null, number>,
+): number | null {
+  const seqs = ids.map((id) => revoked.get(id))
+  return seqs.every((seq) => seq !== undefined) ? Math.max(...seqs) : null
+}
+
+/** Returns whether a list of selectors matches every agent. */
+const isEveryone = (selectors: unknown): boolean =>
+  Array.isArray(selectors) &&
+  selectors.some((one: unknown) => typeof one === 'string' && matchesAll(one))
+
+const isWild = ({ object }: RuleState): boolean =>
+  isEveryone(object['source_agents']) && isEveryone(object['target_agents'])
+
+/** Earlier versions recorded `no_policy`. */
+const BY_DEFAULT: ReadonlySet<string> = new Set(['default_deny', 'no_policy'])
+
+/** M43: trust evaluations between agents, and rules that allow every agent to reach every agent. */
+export const trustMeter: CreateMeter = ({ question, seqsOf }) => {
+  const wide = seqsOf('TRU-1')
+  const byDecision = { allow: 0, deny: 0 }
+  let byDefault = 0
+  return {
+    reads: ['trust.evaluated'],
+    entry({ decision, reason }) {
+      if (decision === 'allow') byDecision.allow += 1
+      else if (decision === 'deny') byDecision.deny += 1
+      else return
+      if (decision === 'deny' && BY_DEFAULT.has(reason ?? '')) byDefault += 1
+    },
+    end({ trustPolicies }) {
+      const rules = [...trustPolicies.values()].filter((rule) => isInForce(rule, question.to))
+      const wild = rules.filter(isWild)
+      for (const { effect, changedSeq } of wild) if (effect === 'allow') wide.add(changedSeq)
+      const all = byDecision.allow + byDecision.deny
+      return {
+        metrics: [
+          {
+            id: 'M43',
+            value: {
+              ...byDecision,
+              denied_by_default: ratioOf(byDefault, all),
+              rules: rules.length,
+              wildcard_rules: wild.length,
+            },
+            population: all,
+          },
+        ],
+        checks: [
+          outcome({
+            check: 'TRU-1',
+            population: rules.length,
+            value: { count: wide.count },
+            failures: failing(wide),
+          }),
+        ],
+      }
+    },
+  }
+}
