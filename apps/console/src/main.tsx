@@ -12,14 +12,14 @@ import { CSPProvider } from '@base-ui/react/csp-provider'
 import { queryClient } from './api/query-client.ts'
 import './style/base.css'
 import { Toasts } from './ui/toasts.tsx'
-import { readSearch as readApprovals } from './pages/approvals/statuses.ts'
-import { readLive } from './pages/live/filter.ts'
+import { readSearch as readApprovals } from './pages/approvals/queries.ts'
+import { readLive } from './pages/live/spans.ts'
 import { readFilters } from './pages/ledger/filters.ts'
 import { NotFound } from './shell/current-page.tsx'
 import { Broken, Root } from './shell/root.tsx'
 import { Skeleton } from './ui/states.tsx'
 
-const routesRoot = createRootRoute({
+const rootRoute = createRootRoute({
   component: Root,
   notFoundComponent: NotFound,
   errorComponent: Broken,
@@ -30,7 +30,7 @@ const readTab = ({ tab }: Record<string, unknown>): { tab?: string } =>
   typeof tab === 'string' ? { tab } : {}
 
 const ledger = createRoute({
-  getParentRoute: () => routesRoot,
+  getParentRoute: () => rootRoute,
   path: '/ledger',
   validateSearch: readFilters,
   component: lazyRouteComponent(() => import('./pages/ledger/explorer.tsx'), 'Explorer'),
@@ -42,32 +42,32 @@ const entry = createRoute({
 })
 
 const decision = createRoute({
-  getParentRoute: () => routesRoot,
+  getParentRoute: () => rootRoute,
   path: '/decisions/$id',
   component: lazyRouteComponent(() => import('./pages/decisions/decision.tsx'), 'DecisionPage'),
 })
 
 const approvals = createRoute({
-  getParentRoute: () => routesRoot,
+  getParentRoute: () => rootRoute,
   path: '/approvals',
   validateSearch: readApprovals,
   component: lazyRouteComponent(() => import('./pages/approvals/approvals.tsx'), 'Approvals'),
 })
 const approval = createRoute({
-  getParentRoute: () => routesRoot,
+  getParentRoute: () => rootRoute,
   path: '/approvals/$id',
   validateSearch: readApprovals,
   component: lazyRouteComponent(() => import('./pages/approvals/approvals.tsx'), 'Approvals'),
 })
 
 const policies = createRoute({
-  getParentRoute: () => routesRoot,
+  getParentRoute: () => rootRoute,
   path: '/policies',
   validateSearch: readTab,
   component: lazyRouteComponent(() => import('./pages/policies/policies.tsx'), 'Policies'),
 })
 const policy = createRoute({
-  getParentRoute: () => routesRoot,
+  getParentRoute: () => rootRoute,
   path: '/policies/$id',
   validateSearch: ({ like }: Record<string, unknown>): { like?: string } =>
     typeof like === 'string' ? { like } : {},
@@ -75,7 +75,7 @@ const policy = createRoute({
 })
 
 const approvalRule = createRoute({
-  getParentRoute: () => routesRoot,
+  getParentRoute: () => rootRoute,
   path: '/policies/approval-rules/$id',
   validateSearch: ({ except }: Record<string, unknown>): { except?: string } =>
     typeof except === 'string' ? { except } : {},
@@ -86,77 +86,77 @@ const approvalRule = createRoute({
 })
 
 const live = createRoute({
-  getParentRoute: () => routesRoot,
+  getParentRoute: () => rootRoute,
   path: '/',
   validateSearch: readLive,
   component: lazyRouteComponent(() => import('./pages/live/live.tsx'), 'Live'),
 })
 const agents = createRoute({
-  getParentRoute: () => routesRoot,
+  getParentRoute: () => rootRoute,
   path: '/agents',
   validateSearch: readTab,
   component: lazyRouteComponent(() => import('./pages/agents/agents.tsx'), 'Agents'),
 })
 const agent = createRoute({
-  getParentRoute: () => routesRoot,
+  getParentRoute: () => rootRoute,
   path: '/agents/$id',
   component: lazyRouteComponent(() => import('./pages/agents/agent.tsx'), 'AgentPage'),
 })
 const trust = createRoute({
-  getParentRoute: () => routesRoot,
+  getParentRoute: () => rootRoute,
   path: '/agents/trust/$id',
   component: lazyRouteComponent(() => import('./pages/trust/editor.tsx'), 'TrustEditor'),
 })
 const issuer = createRoute({
-  getParentRoute: () => routesRoot,
+  getParentRoute: () => rootRoute,
   path: '/agents/issuers/$id',
   validateSearch: ({ copy }: Record<string, unknown>): { copy?: string } =>
     typeof copy === 'string' ? { copy } : {},
   component: lazyRouteComponent(() => import('./pages/issuers/editor.tsx'), 'IssuerPage'),
 })
 const mcpTools = createRoute({
-  getParentRoute: () => routesRoot,
+  getParentRoute: () => rootRoute,
   path: '/mcp-tools',
   validateSearch: readTab,
   component: lazyRouteComponent(() => import('./pages/mcp-tools/list.tsx'), 'McpTools'),
 })
 const mcpTool = createRoute({
-  getParentRoute: () => routesRoot,
+  getParentRoute: () => rootRoute,
   path: '/mcp-tools/$id',
   component: lazyRouteComponent(() => import('./pages/mcp-tools/tool.tsx'), 'McpToolPage'),
 })
 const spend = createRoute({
-  getParentRoute: () => routesRoot,
+  getParentRoute: () => rootRoute,
   path: '/spend',
   validateSearch: ({ agent: id }: Record<string, unknown>): { agent?: string } =>
     typeof id === 'string' ? { agent: id } : {},
   component: lazyRouteComponent(() => import('./pages/spend/spend.tsx'), 'Spend'),
 })
 const reports = createRoute({
-  getParentRoute: () => routesRoot,
+  getParentRoute: () => rootRoute,
   path: '/reports',
   component: lazyRouteComponent(() => import('./pages/reports/reports.tsx'), 'Reports'),
 })
 const report = createRoute({
-  getParentRoute: () => routesRoot,
+  getParentRoute: () => rootRoute,
   path: '/reports/$id',
   component: lazyRouteComponent(() => import('./pages/reports/report.tsx'), 'ReportPage'),
 })
 const playground = createRoute({
-  getParentRoute: () => routesRoot,
+  getParentRoute: () => rootRoute,
   path: '/playground',
   validateSearch: readTab,
   component: lazyRouteComponent(() => import('./pages/playground/playground.tsx'), 'Playground'),
 })
 const settings = createRoute({
-  getParentRoute: () => routesRoot,
+  getParentRoute: () => rootRoute,
   path: '/settings',
   validateSearch: readTab,
   component: lazyRouteComponent(() => import('./pages/settings/settings.tsx'), 'Settings'),
 })
 
 const router = createRouter({
-  routeTree: routesRoot.addChildren([
+  routeTree: rootRoute.addChildren([
     live,
     approvals,
     approval,

@@ -90,8 +90,7 @@ describe.skipIf(!canRun)('a report in Chromium', () => {
   })
 
   /** The text of each part of the page under a heading or summary, without tags. */
-  const textsOf = (selector: string): Promise<string[]> =>
-    page.locator(selector).evaluateAll((parts) => parts.map(({ textContent }) => textContent ?? ''))
+  const textsOf = (selector: string): Promise<string[]> => page.locator(selector).allTextContents()
   const contentOf = async () =>
     ((await server.api.getReport({ params: { id } })) as ReadyReport).content
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env -S node --min-semi-space-size=32 --v8-pool-size=1
-import { processIo } from './cli/io.ts'
+import { processIo } from './cli/files.ts'
 import { run } from './cli/program.ts'
 
 process.exit(await run(process.argv.slice(2), processIo()))

@@ -1,4 +1,5 @@
-export { ConfigError, readConfig } from './settings/config.ts'
+export { readConfig } from './settings/config.ts'
+export { ConfigError } from './settings/environment.ts'
 export type { Config } from './settings/config.ts'
 export { createServer } from './boot/serve.ts'
 export type { RunningServer, ServerOptions } from './boot/serve.ts'

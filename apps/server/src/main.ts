@@ -1,5 +1,5 @@
 import { buildConsole } from './boot/console-build.ts'
-import { processIo } from './cli/io.ts'
+import { processIo } from './cli/files.ts'
 import { run } from './cli/program.ts'
 
 const BUILD = '--build-console'

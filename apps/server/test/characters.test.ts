@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path'
 import { cellText, spellOut } from '@remit/contract/fit'
 import { describe, expect, it } from 'vitest'
 import { hasModules } from '../src/boot/modules.ts'
-import { printableLine } from '../src/cli/printable.ts'
+import { printableLine } from '../src/cli/table.ts'
 import { shownName } from '../src/discover/shown-name.ts'
 
 const ROOT = resolve(import.meta.dirname, '../../..')

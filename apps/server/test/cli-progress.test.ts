@@ -1,7 +1,6 @@
 import { Writable } from 'node:stream'
 import { expect, test } from 'vitest'
-import { createProgress } from '../src/cli/progress.ts'
-import { facts, table } from '../src/cli/table.ts'
+import { createProgress, facts, table } from '../src/cli/table.ts'
 
 /** Updates once a second for half a minute; what was written. */
 function halfMinute(isTTY: boolean): string {

@@ -2,9 +2,9 @@ import { globSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { generateKey } from '@remit/core/keys'
 import { describe, expect, test } from 'vitest'
-import { ConfigError, ignoredNames, readConfig } from '../src/settings/config.ts'
+import { ignoredNames, readConfig } from '../src/settings/config.ts'
+import { ConfigError, ENVIRONMENT } from '../src/settings/environment.ts'
 import { sortNames } from '../src/settings/environment-names.ts'
-import { ENVIRONMENT } from '../src/settings/environment.ts'
 import { itemsOf } from './support/markdown.ts'
 
 const ROOT = resolve(import.meta.dirname, '../../..')

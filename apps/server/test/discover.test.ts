@@ -3,8 +3,7 @@ import { dirname, join } from 'node:path'
 import { InventoryInput } from '@remit/contract'
 import { scratchFolder } from '@remit/testing/pure'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { discover } from '../src/discover/discover.ts'
-import { machinePlaces, repositoryPlaces } from '../src/discover/places.ts'
+import { discover, machinePlaces, repositoryPlaces } from '../src/discover/discover.ts'
 
 const SECRET = 'sk-secret-1234'
 const remitHook = (change: object = {}) => ({

@@ -8,7 +8,7 @@ import { apiOf, createClock, createTestRemit, DIALECTS, scratchFolder } from '@r
 import type { TestClock, TestRemit } from '@remit/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { hasModules, loadModules } from '../src/boot/modules.ts'
-import { operatorKeysIn } from '../src/settings/operator-keys.ts'
+import { operatorKeysIn } from '../src/settings/secrets-key.ts'
 import { cliJson } from './support/cli.ts'
 
 const START = '2026-11-20T08:00:00.000Z'

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { gracefulStop } from '../src/boot/graceful-stop.ts'
-import { OpenResponses } from '../src/boot/open-responses.ts'
+import { OpenResponses } from '../src/boot/listen.ts'
 import { RawConnection } from './support/raw-http.ts'
 
 test('an answer that had begun is finished, and its connection does not hold up the end', async () => {

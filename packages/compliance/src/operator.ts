@@ -4,7 +4,7 @@ import { OPERATOR } from '@remit/core/orgs'
 import { requestReport } from './report/request-report.ts'
 import { renderingOf } from './report/formats.ts'
 import { Generator } from './report/generator.ts'
-import { storedOf } from './report/stored.ts'
+import { storedOf } from './report/store.ts'
 import { verifyAndRecord } from './verify/verify-and-record.ts'
 import type { Jobs } from './jobs/jobs.ts'
 

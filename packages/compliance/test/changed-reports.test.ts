@@ -7,8 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import compliance from '../src/index.ts'
 import type { ReportRow } from '../src/tables/reports.ts'
 import type { Tables } from '../src/tables/schema.ts'
-import { faultOf } from '../src/verify/report-fault.ts'
-import { readRecord } from '../src/verify/report-record.ts'
+import { faultOf, readRecord } from '../src/verify/report-record.ts'
 import { Attacker } from './support/attacker.ts'
 
 type Row = Readonly<Record<keyof ReportRow, unknown>>

@@ -7,7 +7,7 @@ import compliance from '../src/index.ts'
 import { reportQueryOf } from '../src/facts/index.ts'
 import { readSnapshot } from '../src/worker/snapshot.ts'
 import { LocalRunner, ThreadRunner } from '../src/worker/runner.ts'
-import type { Task } from '../src/jobs/messages.ts'
+import type { Task } from '../src/jobs/jobs.ts'
 
 const trust = { vkeys: [], anchors: [], unread: [] }
 const ignore = () => undefined

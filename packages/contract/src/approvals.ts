@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ApprovalDecision } from './approval-decision.ts'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
 import {
@@ -17,7 +16,27 @@ import {
 } from './primitives.ts'
 import { ConditionText, Description, Patterns } from './rules.ts'
 import { foldName } from './fit/values.ts'
-import { Validating, VALIDATION_TEXT } from './validation.ts'
+import { Validating, VALIDATION_TEXT } from './problem.ts'
+
+const SPELLINGS = {
+  approve: 'approve',
+  approved: 'approve',
+  reject: 'reject',
+  rejected: 'reject',
+  deny: 'reject',
+  denied: 'reject',
+} as const
+
+export const ApprovalDecision = z
+  .strictObject({
+    decision: z
+      .enum(['approve', 'reject', 'approved', 'rejected', 'deny', 'denied'])
+      .transform((word) => SPELLINGS[word]),
+    comment: z.string().min(1).max(2000).optional(),
+    approver: AgentId.optional().describe('Person who decides, if the key names no person'),
+  })
+  .meta({ id: 'ApprovalDecision' })
+export type ApprovalDecision = z.infer<typeof ApprovalDecision>
 
 /** Eligible approvers: people by name, and every key with one of the roles. */
 const Approvers = z

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Organization, LimitsChange } from './organization.ts'
 import { page, PathId, Plan, Timestamp, Paging } from './primitives.ts'
-import { Usage } from './usage.ts'
+import { Usage } from './stats.ts'
 
 const Reason = z
   .string()

@@ -1,6 +1,5 @@
 import type { Logger } from 'pino'
 import { Decider } from './authorize/decider.ts'
-import { startCleaning } from './cleaning.ts'
 import { coreModule } from './core-module.ts'
 import type { ArchiveRules } from './db/archived.ts'
 import { migrate } from './db/migrate.ts'
@@ -13,19 +12,18 @@ import { RequestTurns } from './http/request-turns.ts'
 import { Deadlines } from './http/deadlines.ts'
 import { createFailedKeys, createRateLimit } from './http/limits.ts'
 import { RunningClaims } from './http/idempotency.ts'
-import { writeMetrics } from './ledger/write/write-metrics.ts'
+import { writeMetrics, Writer } from './ledger/write/writer.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { decisionMetrics, requestMetrics } from './telemetry/request-metrics.ts'
-import { metricsApp } from './http/status.ts'
+import { metricsApp } from './http/problem.ts'
 import { Authenticator } from './keys/authenticator.ts'
-import { LoginLinks } from './sessions/login-links.ts'
+import { LoginLinks } from './sessions/people.ts'
 import { recheckAll, Sessions } from './sessions/sessions.ts'
 import type { SessionSettings } from './sessions/sessions.ts'
 import { sessionRoutes } from './http/session-routes.ts'
 import type { Route } from './http/endpoint.ts'
 import { Ledger } from './ledger/read/ledger.ts'
-import { Writer } from './ledger/write/writer.ts'
-import { DecisionRate } from './limits/decision-rate.ts'
+import { DecisionRate } from './limits/limits.ts'
 import type { Deps, Settings } from './module/module.ts'
 import type { Ports } from './module/ports.ts'
 import { assemble } from './module/registry.ts'
@@ -41,6 +39,13 @@ import { scorerRoutes } from './scorers/routes.ts'
 import { ComputePool } from './threads/pool.ts'
 import { Share } from './threads/share.ts'
 import type { Remit, RemitOptions } from './remit.ts'
+import type { Clock } from './base/clock.ts'
+import type { Database } from './db/open.ts'
+import { eachPart } from './db/parts.ts'
+import type { Part } from './db/parts.ts'
+import type { CoreTables } from './db/schema.ts'
+import { forgetAnswers } from './idempotency/store.ts'
+import { forgetSessions } from './sessions/store.ts'
 
 const NO_SIGN_IN: SessionSettings = { keyLogin: false, place: () => null }
 
@@ -247,4 +252,18 @@ function offered<K extends keyof Ports>(ports: Partial<Ports>, name: K): Ports[K
   const port = ports[name]
   if (port === undefined) throw new Error(`no module provides ${name}`)
   return port
+}
+
+const HOUR_MS = 60 * 60 * 1000
+
+/** Deletes what has expired, once an hour. The returned function ends it. */
+function startCleaning(db: Database<CoreTables>, clock: Clock, log: Logger): () => void {
+  const failed = (error: unknown, organizations?: readonly string[]) =>
+    log.warn({ err: error, organizations }, 'deleting expired idempotency keys and sessions failed')
+  const clean = async (part: Part) => {
+    await forgetAnswers(db, part, clock.now())
+    await forgetSessions(db, part, clock.now())
+  }
+  const timer = setInterval(() => void eachPart(db, clean, failed).catch(failed), HOUR_MS).unref()
+  return () => clearInterval(timer)
 }

@@ -29,9 +29,9 @@ import { spendRoutes } from './spend/routes.ts'
 import { spendStage } from './spend/stage.ts'
 import { ruleTrials } from './trial/port.ts'
 import { sinksOf } from './sinks/index.ts'
-import { sinkSecrets } from './sinks/secrets.ts'
+import { sinkSecrets } from './sinks/store.ts'
 import { webhooksOf } from './webhooks/index.ts'
-import { webhookSecrets } from './webhooks/secrets.ts'
+import { webhookSecrets } from './webhooks/webhooks-store.ts'
 
 export default defineModule({
   name: 'governance',

@@ -2,8 +2,8 @@ import { statefulIsAuthorized, preparsePolicySet } from '@cedar-policy/cedar-was
 import fc from 'fast-check'
 import { runs } from '@remit/testing/pure'
 import { describe, expect, it } from 'vitest'
-import { snapshotOf } from '../src/policies/snapshot.ts'
-import { matchRule } from '../src/rules/rule.ts'
+import { snapshotOf } from '../src/policies/stage.ts'
+import { matchRule } from '../src/rules/rule-index.ts'
 import { aPolicy, verdictOf } from './support/policies.ts'
 import { anAsk } from './support/rules.ts'
 

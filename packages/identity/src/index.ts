@@ -9,7 +9,7 @@ import { RefusedImpersonations } from './credentials/impersonations.ts'
 import { credentialRoutes } from './credentials/routes.ts'
 import { federationOf } from './exchange/index.ts'
 import { peopleOf } from './login/index.ts'
-import { loginSecrets } from './login/own/secret.ts'
+import { loginSecrets } from './login/own/store.ts'
 import { archive, migrations, placements } from './tables/schema.ts'
 import { trustRoutes } from './trust/routes.ts'
 

@@ -13,7 +13,7 @@ import {
 } from '@remit/testing'
 import type { Api, LoginProvider, TestClock, TestRemit } from '@remit/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { openAttempt, sealAttempt } from '../src/login/attempts.ts'
+import { openAttempt, sealAttempt } from '../src/login/sign-in.ts'
 import type { Tables } from '../src/tables/schema.ts'
 import { modules } from './support/api.ts'
 import { BASE, LoginBrowser } from './support/login-browser.ts'

@@ -275,7 +275,7 @@ const send = (
     ...(signal && { signal }),
   })
 
-interface AskAsked {
+interface AskAttempt {
   readonly request: AuthorizeRequest
   readonly requestId: string
   /** An earlier attempt may have been carried out without its answer arriving. */
@@ -285,7 +285,7 @@ interface AskAsked {
 /** Only an answer to exactly this question counts. Throws a `RemitError` for anything else. */
 function readAnswer(
   { data, status, headers }: { data: unknown; status: number; headers: Headers },
-  asked: AskAsked,
+  asked: AskAttempt,
 ): Answer {
   const body = (data ?? {}) as Partial<Body> & {
     decision?: unknown
@@ -326,7 +326,7 @@ const isText = (value: unknown): boolean => typeof value === 'string' && value !
  * server names the request that was carried out. Where it does not, or where a proxy gives requests other
  * ids, a repeat counts as this check's own only after an attempt whose answer was lost.
  */
-function isOwn(headers: Headers, { requestId, isLost }: AskAsked): boolean {
+function isOwn(headers: Headers, { requestId, isLost }: AskAttempt): boolean {
   if (headers.get('idempotency-replayed') === null) return true
   const first = headers.get('idempotency-first-request-id')
   if (first !== null && headers.get('x-request-id') === requestId) return first === requestId

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { toPlain } from './plain.ts'
+import { toPlain } from './snapshot.ts'
 
 describe('a value as plain JSON', () => {
   it('loses no hole of an array, and no member by its name', async () => {

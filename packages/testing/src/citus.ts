@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { PostgresNode } from './postgres-node.ts'
-import { postgresPrograms } from './postgres-programs.ts'
+import { PostgresNode, postgresPrograms } from './postgres-server.ts'
 
 /** Returns true if PostgreSQL with the extension Citus is installed. */
 export const hasCitus = (): boolean => existsSync(join(postgresPrograms(), '../lib/citus.so'))

@@ -14,8 +14,22 @@ import { EditorState } from '@codemirror/state'
 import { EditorView, keymap, placeholder } from '@codemirror/view'
 import { useEffect, useEffectEvent, useRef } from 'react'
 import { tags } from '@lezer/highlight'
-import { theme } from './theme.ts'
-import { RULE_VARIABLES, TRUST_VARIABLES } from './variables.ts'
+
+/** The variables of conditions of policies and approval rules. */
+export const RULE_VARIABLES: readonly string[] = [
+  'action',
+  'action_properties',
+  'agent',
+  'agent_id',
+  'amount_usd',
+  'context',
+  'now',
+  'resource',
+  'subject',
+]
+
+/** The variables of conditions of trust policies. */
+export const TRUST_VARIABLES: readonly string[] = ['action', 'context', 'now', 'source', 'target']
 
 /** A fault at a place in the text; lines and columns count from 1. */
 export interface Fault {
@@ -194,3 +208,34 @@ const completeCel =
       ],
     }
   }
+
+/** The tokens of the page are inherited into the shadow root. */
+export const theme = EditorView.theme({
+  '&': {
+    border: '1px solid var(--control)',
+    borderRadius: '6px',
+    background: 'var(--surface)',
+    color: 'var(--text)',
+    fontSize: '12px',
+  },
+  '&.cm-focused': { outline: '2px solid var(--focus)', outlineOffset: '1px' },
+  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '19px' },
+  '.cm-content': { padding: '6px 0', minHeight: '64px', caretColor: 'var(--text)' },
+  '.cm-cursor': { borderLeftColor: 'var(--text)' },
+  '.cm-placeholder': { color: 'var(--muted)' },
+  '.cm-tooltip': {
+    border: '1px solid var(--line-strong)',
+    borderRadius: '6px',
+    background: 'var(--raised)',
+    color: 'var(--text)',
+    fontSize: '12px',
+  },
+  '.cm-tooltip-autocomplete ul li[aria-selected]': {
+    background: 'var(--selected)',
+    color: 'var(--text)',
+  },
+  '.cm-diagnostic': { fontFamily: 'var(--sans)' },
+  '.cm-diagnostic-error': { borderLeftColor: 'var(--deny)' },
+  '.cm-changedLine': { background: 'var(--allow-soft)' },
+  '.cm-deletedChunk': { background: 'var(--deny-soft)' },
+})

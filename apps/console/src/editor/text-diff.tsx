@@ -3,7 +3,7 @@ import { EditorState } from '@codemirror/state'
 import { EditorView } from '@codemirror/view'
 import { useLayoutEffect, useRef } from 'react'
 import { spellOut } from '../format/literal.ts'
-import { theme } from './theme.ts'
+import { theme } from './condition-editor.tsx'
 
 interface TextDiffProps {
   readonly label: string

@@ -3,7 +3,7 @@ import { readMessage } from '../rpc/message.ts'
 import type { Message } from '../rpc/message.ts'
 import { mediaTypeOf } from '../upstream/headers.ts'
 import { bodyOf, BodyTooLong } from '@remit/sdk/node'
-import { Fault } from './fault.ts'
+import { Fault } from './respond.ts'
 
 /** The message of a request. Throws `Fault`, or `NotAMessage`, which has its own answer. */
 export async function messageIn(request: IncomingMessage, maxBytes: number): Promise<Message> {

@@ -5,7 +5,7 @@ import type { Caller } from '../credentials/caller.ts'
 import { Callers } from '../credentials/callers.ts'
 import { Access } from './access.ts'
 import { tooMany } from './body.ts'
-import { Fault } from './fault.ts'
+import { Fault } from './respond.ts'
 import { LegacySession } from './legacy-session.ts'
 import { createClient } from '@remit/sdk/node'
 

@@ -3,7 +3,7 @@ import { CODES } from '../rpc/answers.ts'
 import type { Message, Request } from '../rpc/message.ts'
 import { eraOf, nameOf, versionOf } from '../rpc/protocol.ts'
 import { decodeValue, METHOD, NAME, PARAMETER, PROTOCOL_VERSION } from '../upstream/headers.ts'
-import { Fault } from './fault.ts'
+import { Fault } from './respond.ts'
 
 /** The first revision whose requests are mirrored in headers. */
 const MODERN = '2026-07-28'

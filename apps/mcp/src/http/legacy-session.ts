@@ -11,9 +11,8 @@ import type { Connection, OpenStream } from '../upstream/connection.ts'
 import { OwnChild } from '../upstream/own-child.ts'
 import { Remote } from '../upstream/remote.ts'
 import type { Access } from './access.ts'
-import { Fault } from './fault.ts'
-import { respond } from './respond.ts'
-import type { Reply } from './reply.ts'
+import { Fault, respond } from './respond.ts'
+import type { Reply } from './respond.ts'
 
 /** Messages that wait for a stream of the client. */
 const MAX_WAITING = 100

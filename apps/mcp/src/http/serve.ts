@@ -15,11 +15,9 @@ import { eraOf } from '../rpc/protocol.ts'
 import { SESSION_ID } from '../upstream/headers.ts'
 import type { Access } from './access.ts'
 import { messageIn } from './body.ts'
-import { Fault } from './fault.ts'
+import { Fault, respond, Reply } from './respond.ts'
 import { acceptedIn, checkHeaders, headerOf, mirroredIn } from './headers.ts'
 import type { LegacySession } from './legacy-session.ts'
-import { Reply } from './reply.ts'
-import { respond } from './respond.ts'
 import { isLoopback } from '../config/read.ts'
 
 /** A gateway that listens. */

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { McpToolMapping } from '@remit/contract'
 import { canonicalJson } from '@remit/contract/json'
 import { RemitError } from '@remit/contract/client'
-import { declaredMapping } from '@remit/contract/coaz'
 import type { Client } from '@remit/contract/client'
+import { declaredMapping } from '@remit/contract/coaz'
 import { compileCoaz } from '../mapping/coaz.ts'
 import type { Coaz } from '../mapping/coaz.ts'
 import { errorAnswer, CODES, resultAnswer } from '../rpc/answers.ts'
@@ -13,7 +13,6 @@ import { readUpstream } from '../rpc/message.ts'
 import type { Request } from '../rpc/message.ts'
 import { metaOf } from '../rpc/protocol.ts'
 import type { Era } from '../rpc/protocol.ts'
-import { sendable } from './sendable.ts'
 import type { Visibility } from './visibility.ts'
 
 /** Sends a request to the upstream under an id of the gateway, and resolves with its response. */
@@ -255,3 +254,22 @@ async function listAll(request: Request, call: Call): Promise<Members[]> {
   }
   throw new Error(`the server lists its tools on more than ${MAX_PAGES} pages`)
 }
+
+/**
+ * A definition as Remit takes JSON: numbers that a double cannot hold exactly, such as the bounds of 64-bit
+ * integers in a schema, become texts, and U+0000 and half surrogate pairs become visible. Pure.
+ */
+export const sendable = (definition: Members): Members => converted(definition) as Members
+
+function converted(value: unknown): unknown {
+  if (typeof value === 'number')
+    return Math.abs(value) > Number.MAX_SAFE_INTEGER ? String(value) : value
+  if (typeof value === 'string') return cleaned(value)
+  if (Array.isArray(value)) return value.map(converted)
+  if (!isMembers(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [cleaned(name), converted(member)]),
+  )
+}
+
+const cleaned = (text: string): string => text.toWellFormed().replaceAll('\0', '\u2400')

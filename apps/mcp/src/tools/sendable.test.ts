@@ -1,6 +1,6 @@
 import { parseStrictJson } from '@remit/contract/json'
 import { expect, it } from 'vitest'
-import { sendable } from './sendable.ts'
+import { sendable } from './catalog.ts'
 
 it.each([
   [

@@ -2,7 +2,7 @@ import { organizationIds } from '@remit/core/db'
 import { findKeyOrganization, parseKey } from '@remit/core/keys'
 import { organizationExists } from '@remit/core/orgs'
 import type { Booted } from './boot.ts'
-import { ConfigError } from '../settings/config.ts'
+import { ConfigError } from '../settings/environment.ts'
 
 /** The admin key of the organization that the first start creates. */
 export interface FirstKey {

@@ -12,8 +12,7 @@ import type { Database, MigrationSet, Signals } from '@remit/core/db/open'
 import { isDistributed } from '@remit/core/db'
 import type { CoreTables } from '@remit/core/db'
 import type { Logger } from 'pino'
-import { ConfigError } from '../settings/config.ts'
-import { isPostgres } from '../settings/environment.ts'
+import { ConfigError, isPostgres } from '../settings/environment.ts'
 import type { Config } from '../settings/config.ts'
 
 /** The database, and the parts that need a session of their own. */

@@ -1,6 +1,6 @@
 import type { Server, ServerResponse } from 'node:http'
 import type { Server as Socket } from 'node:net'
-import type { OpenResponses } from './open-responses.ts'
+import type { OpenResponses } from './listen.ts'
 
 /** Milliseconds after which open connections are closed; below the usual grace period of 30 s. */
 const CUT_MS = 25_000

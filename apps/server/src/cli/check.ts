@@ -7,7 +7,7 @@ import type { Check, CheckFacts, Finding } from '../check/finding.ts'
 import { vendorKey } from '../settings/license.ts'
 import { subcommand } from './command.ts'
 import { CliError, EXIT, judge } from './errors.ts'
-import { printableLine } from './printable.ts'
+import { printableLine } from './table.ts'
 import type { CommandRun } from './session.ts'
 import { userPath } from './user-path.ts'
 

@@ -8,8 +8,7 @@ import { CliError, EXIT, refusingAsCouldNotRun } from './errors.ts'
 import type { CommandRun } from './session.ts'
 import { readCheckpointFile, requireOrigin } from './checkpoint-file.ts'
 import { orgOption, subcommand, choice } from './command.ts'
-import { createProgress } from './progress.ts'
-import { facts } from './table.ts'
+import { createProgress, facts } from './table.ts'
 import { readCount } from './option-values.ts'
 import { admitFile, REPLACE, writeWhole } from './files.ts'
 
@@ -151,7 +150,7 @@ function complianceReportCommand(
           return
         }
         await writeWhole([text], out)
-        session.print(summaryOf(report, out), complianceReportDescribe(report, out))
+        session.print(summaryOf(report, out), describeReport(report, out))
       }),
     )
 }
@@ -181,7 +180,7 @@ const summaryOf = (report: ReadyReport, file: string) => ({
   summary: report.content.summary,
 })
 
-function complianceReportDescribe(report: ReadyReport, file: string): string {
+function describeReport(report: ReadyReport, file: string): string {
   const { summary, ledger, framework } = report.content
   return facts({
     report: report.id,

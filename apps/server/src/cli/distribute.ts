@@ -2,8 +2,7 @@ import { distribute, openDatabase, pendingMigrations } from '@remit/core/db/open
 import type { CoreTables } from '@remit/core/db'
 import type { Command } from 'commander'
 import { MigrationsPending } from '../boot/tables.ts'
-import { ConfigError } from '../settings/config.ts'
-import { isPostgres } from '../settings/environment.ts'
+import { ConfigError, isPostgres } from '../settings/environment.ts'
 import { subcommand } from './command.ts'
 import type { CommandRun } from './session.ts'
 

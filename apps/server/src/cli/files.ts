@@ -12,12 +12,12 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
+import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { makeFolder, readWholeFile, requireRegularFile, writeWholeFile } from '@remit/core/base'
 import { isUnavailable } from '@remit/core/db'
 import { fileFault, isSystemError } from '../settings/read-file.ts'
-import { CliError } from './errors.ts'
-import type { Io } from './io.ts'
+import { CliError, EXIT } from './errors.ts'
 import { userPath } from './user-path.ts'
 
 /** Returns the text of a file; throws `CliError` if reading fails or the file is too large. */
@@ -140,3 +140,51 @@ function readKey(path: string, half: string, parse: (text: string) => KeyObject)
     throw new CliError(`${path} is not an Ed25519 ${half} key`)
   return key
 }
+
+/** The streams of a command; tests use their own. */
+export interface Io {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly stdin: Readable
+  /** Results. */
+  readonly stdout: Writable
+  /** Errors, progress and the log. */
+  readonly stderr: Writable & { readonly isTTY?: boolean }
+  /** Returns a signal that aborts when the process is asked to exit; a second request kills it. */
+  endSignal(): AbortSignal
+  /** Called when the server accepts requests. */
+  serving?: () => void
+}
+
+/** Returns the streams of the process. */
+export function processIo(): Io {
+  process.stdout.once('error', (error: NodeJS.ErrnoException) => {
+    // The reader of the output may close it early, as `head` does.
+    if (error.code !== 'EPIPE')
+      process.stderr.write(`remit: standard output cannot be written: ${fileFault(error)}\n`)
+    process.exit(EXIT.couldNotRun)
+  })
+  return {
+    env: process.env,
+    // Lazy: opening it would keep a process alive that does not read.
+    get stdin() {
+      return process.stdin
+    },
+    stdout: process.stdout,
+    stderr: process.stderr,
+    endSignal() {
+      const controller = new AbortController()
+      const end = () => {
+        process.off('SIGTERM', end).off('SIGINT', end)
+        controller.abort()
+      }
+      process.on('SIGTERM', end).on('SIGINT', end)
+      return controller.signal
+    },
+  }
+}
+
+/** Resolves when the results are written. If that fails, the stream has an error. */
+export const written = ({ stdout }: Io): Promise<void> =>
+  new Promise((resolve) => {
+    stdout.write('', () => resolve())
+  })

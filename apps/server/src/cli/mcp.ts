@@ -4,11 +4,9 @@ import type { Client } from '@remit/contract/client'
 import type { Command } from 'commander'
 import { choice, subcommand } from './command.ts'
 import { CliError, EXIT } from './errors.ts'
-import { remoteOption, remotely } from './remote.ts'
-import type { RemoteOptions } from './remote.ts'
-import type { CommandRun } from './session.ts'
-import { printableLine } from './printable.ts'
-import { facts, table } from './table.ts'
+import { remoteOption, remotely } from './session.ts'
+import type { RemoteOptions, CommandRun } from './session.ts'
+import { printableLine, facts, table } from './table.ts'
 
 interface ListOptions extends RemoteOptions {
   readonly upstream?: string

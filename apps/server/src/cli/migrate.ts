@@ -1,7 +1,7 @@
 import { waitForMigrations } from '@remit/core/db/open'
 import type { Command } from 'commander'
 import { subcommand } from './command.ts'
-import { ConfigError } from '../settings/config.ts'
+import { ConfigError } from '../settings/environment.ts'
 import { NEEDS_DIRECT } from '../boot/database.ts'
 import { CliError } from './errors.ts'
 import type { CommandRun } from './session.ts'

@@ -250,10 +250,10 @@ async function remove(
     notedOf(options),
   )
   if (!deletion.log_emptied) session.warn(FULL_LOG)
-  session.print({ deletion }, orgDeleteDescribed(deletion))
+  session.print({ deletion }, describeDeletion(deletion))
 }
 
-const orgDeleteDescribed = ({ id, deleted_at, ledger, removed }: Deletion): string =>
+const describeDeletion = ({ id, deleted_at, ledger, removed }: Deletion): string =>
   facts({
     organization: id,
     'deleted at': deleted_at,

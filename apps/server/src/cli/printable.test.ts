@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { printable } from './printable.ts'
+import { printable } from './table.ts'
 
 it.each([
   '\u001b',

@@ -8,10 +8,8 @@ import { StrictJsonError, parseStrictJson } from '@remit/contract/json'
 import { subcommand } from './command.ts'
 import { CliError, EXIT } from './errors.ts'
 import { bytesOf, bytesOfInput, STANDARD_INPUT, readText } from './files.ts'
-import { table, facts } from './table.ts'
-import { createProgress } from './progress.ts'
+import { table, facts, printableLine, createProgress } from './table.ts'
 import type { CommandRun } from './session.ts'
-import { printableLine } from './printable.ts'
 
 interface ScoreOptions {
   readonly scorer?: string

@@ -1,5 +1,6 @@
-import { join, basename } from 'node:path'
+import { join, basename, relative, sep } from 'node:path'
 import { readFileSync, statSync } from 'node:fs'
+import { homedir } from 'node:os'
 import type { InventoryItem } from '@remit/contract'
 import JSON5 from 'json5'
 import { parse as parseToml } from 'smol-toml'
@@ -295,7 +296,7 @@ const serverItems = ({ path, content }: ConfigFile, gateways: readonly string[])
     name: shownName(name),
     path,
     governed: isGoverned(server, gateways),
-    detail: serversDescribed(server),
+    detail: describeServers(server),
   }))
 
 /** Servers of the projects that Claude Code keeps in the home folder. Pure. */
@@ -325,7 +326,7 @@ function isGoverned(server: unknown, gateways: readonly string[]): boolean {
 }
 
 /** The command of a server, without arguments and variables, which may be secrets. */
-function serversDescribed(server: unknown): string {
+function describeServers(server: unknown): string {
   if (!isMembers(server)) return 'not readable'
   const off = server['disabled'] === true || server['enabled'] === false ? ' (switched off)' : ''
   const url = urlOf(server)
@@ -402,3 +403,28 @@ function membersIn(value: unknown, name: string): Members {
   const found = isMembers(value) ? value[name] : undefined
   return isMembers(found) ? found : {}
 }
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/** The files of this machine: those of the user and of the system. The home folder is shown as `~`. */
+export function machinePlaces(env: Env): Omit<Places, 'gateways'> {
+  const home = env['HOME'] ?? env['USERPROFILE'] ?? homedir()
+  return {
+    folders: { home: [home], app: [appFolder(home, env)], system: ['/'] },
+    shown: (path) => (isBelow(home, path) ? `~${sep}${relative(home, path)}` : path),
+  }
+}
+
+/** The files of a repository, shown by their path in it. */
+export const repositoryPlaces = (folder: string): Omit<Places, 'gateways'> => ({
+  folders: { project: [folder] },
+  shown: (path) => relative(folder, path),
+})
+
+function appFolder(home: string, env: Env): string {
+  if (process.platform === 'darwin') return join(home, 'Library/Application Support')
+  if (process.platform === 'win32') return env['APPDATA'] ?? join(home, 'AppData/Roaming')
+  return env['XDG_CONFIG_HOME'] ?? join(home, '.config')
+}
+
+const isBelow = (folder: string, path: string): boolean => path.startsWith(`${folder}${sep}`)

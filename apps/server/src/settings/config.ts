@@ -1,6 +1,8 @@
-import type { z } from 'zod'
+import { z } from 'zod'
+import type { OidcSettings, UsageSinkSettings, JudgesSource } from '@remit/core/module'
 import { sortNames } from './environment-names.ts'
-import { ENVIRONMENT, isPostgres } from './environment.ts'
+import { ConfigError, ENVIRONMENT, isPostgres } from './environment.ts'
+import { readSettingFile } from './read-file.ts'
 
 /** Variables whose value never appears in a message. */
 const SECRET: ReadonlySet<string> = new Set([
@@ -14,14 +16,6 @@ const SECRET: ReadonlySet<string> = new Set([
 ])
 
 export type Config = z.infer<typeof ENVIRONMENT>
-
-/** An invalid setting; the message names the variable and the accepted values. */
-export class ConfigError extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'ConfigError'
-  }
-}
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -86,4 +80,80 @@ function complaint(
 ): string {
   const name = String(path[0])
   return `${name} ${message}; given: ${SECRET.has(name) ? '(not shown)' : JSON.stringify(given[name])}`
+}
+
+/** Returns the identity provider of the settings; undefined without one. Throws `ConfigError`. */
+export function oidcSettings(config: Config): OidcSettings | undefined {
+  const { REMIT_OIDC_ISSUER: issuer, REMIT_OIDC_CLIENT_ID: clientId } = config
+  if (issuer === undefined || clientId === undefined) return undefined
+  return {
+    issuer,
+    clientId,
+    clientSecret: secretIn(config.REMIT_OIDC_CLIENT_SECRET_FILE),
+    scopes: config.REMIT_OIDC_SCOPES,
+    roleClaim: config.REMIT_OIDC_ROLE_CLAIM,
+    roleMap: config.REMIT_OIDC_ROLE_MAP ?? null,
+    organization: config.REMIT_OIDC_ORGANIZATION ?? null,
+    allowLoopback: config.REMIT_ALLOW_LOOPBACK_TARGETS,
+    allowPrivate: config.REMIT_OIDC_PRIVATE_NETWORK,
+  }
+}
+
+function secretIn(path: string | undefined): string | null {
+  if (path === undefined) return null
+  const text = readSettingFile('REMIT_OIDC_CLIENT_SECRET_FILE', path).trim()
+  if (text === '') throw new ConfigError('REMIT_OIDC_CLIENT_SECRET_FILE is empty')
+  return text
+}
+
+const Customers = z.record(z.string(), z.string().min(1))
+
+/** Returns the billing system of the settings; undefined without one. Throws `ConfigError`. */
+export function usageSinkSettings(config: Config): UsageSinkSettings | undefined {
+  const { REMIT_USAGE_SINK: type, REMIT_USAGE_SINK_URL: url } = config
+  if (type === undefined) return undefined
+  if (url === undefined)
+    throw new ConfigError('REMIT_USAGE_SINK_URL must be set with REMIT_USAGE_SINK')
+  const customers = customersIn(config.REMIT_USAGE_CUSTOMERS_FILE)
+  if (type === 'stripe' && customers === null)
+    throw new ConfigError('REMIT_USAGE_CUSTOMERS_FILE must be set with REMIT_USAGE_SINK=stripe')
+  const keyFile = config.REMIT_USAGE_SINK_KEY_FILE
+  return {
+    type,
+    url,
+    key:
+      keyFile === undefined ? null : readSettingFile('REMIT_USAGE_SINK_KEY_FILE', keyFile).trim(),
+    customers,
+    everyMs: config.REMIT_USAGE_INTERVAL_MS,
+    allowLoopback: config.REMIT_ALLOW_LOOPBACK_TARGETS,
+  }
+}
+
+function customersIn(path: string | undefined): ReadonlyMap<string, string> | null {
+  if (path === undefined) return null
+  const { data } = Customers.safeParse(parsed(readSettingFile('REMIT_USAGE_CUSTOMERS_FILE', path)))
+  if (data) return new Map(Object.entries(data))
+  throw new ConfigError(
+    'REMIT_USAGE_CUSTOMERS_FILE must be a JSON object: customer ids by id of the organization',
+  )
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+/**
+ * Reads `REMIT_JUDGES_FILE` for modules. Throws `ConfigError` if reading fails; the module
+ * validates the content.
+ */
+export function readJudgesFile(
+  { REMIT_JUDGES_FILE: path }: Config,
+  env: Readonly<Record<string, string | undefined>>,
+): JudgesSource | undefined {
+  if (path === undefined) return undefined
+  return { text: readSettingFile('REMIT_JUDGES_FILE', path), variable: (name) => env[name] }
 }

@@ -5,6 +5,14 @@ import { FAIL_CLOSED } from '@remit/core/server'
 import { z } from 'zod'
 import { KEY_REFERENCE_RULE, parseKeyReference } from '@remit/core/kms'
 
+/** An invalid setting; the message names the variable and the accepted values. */
+export class ConfigError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'ConfigError'
+  }
+}
+
 /** `0` or `1`; default `0`. */
 const flag = z
   .enum(['0', '1'], { error: 'must be 0 or 1' })

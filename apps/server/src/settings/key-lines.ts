@@ -1,6 +1,6 @@
 import { createSecretKey } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { ConfigError } from './config.ts'
+import { ConfigError } from './environment.ts'
 import { readSettingFile } from './read-file.ts'
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/

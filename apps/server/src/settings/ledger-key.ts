@@ -5,10 +5,11 @@ import { dirname, join } from 'node:path'
 import type { Database } from '@remit/core/db/open'
 import { eachPart, inPart } from '@remit/core/db'
 import type { CoreTables } from '@remit/core/db'
-import { openRemoteKey, parseKeyReference } from '@remit/core/kms'
+import { openRemoteKey, parseKeyReference, createWitness } from '@remit/core/kms'
 import type { KeyReference } from '@remit/core/kms'
 import { createLedgerSigner, loadLedgerKey } from '@remit/core/ledger/proofs'
-import { ConfigError } from './config.ts'
+import type { Settings } from '@remit/core/module'
+import { ConfigError } from './environment.ts'
 import type { Config } from './config.ts'
 import { fileFault, readSettingFile } from './read-file.ts'
 
@@ -86,4 +87,46 @@ export async function foreignLedgers(
   return heads
     .flat()
     .flatMap(({ org_id, origin, vkey }) => (signer.forOrigin(origin).vkey === vkey ? [] : [org_id]))
+}
+
+/** The object store for checkpoints, with the credentials of AWS's own tools; none without its URL. */
+export function checkpointBucket(config: Config): Pick<Settings, 'checkpointBucket'> {
+  const { REMIT_CHECKPOINT_BUCKET: text, REMIT_CHECKPOINT_LOCK_DAYS: lockDays } = config
+  if (text === undefined) return {}
+  const { origin, pathname } = new URL(text)
+  const [, bucket = '', ...folders] = decodeURIComponent(pathname).split('/')
+  const path = folders.filter((folder) => folder !== '').join('/')
+  const token = process.env['AWS_SESSION_TOKEN']
+  return {
+    checkpointBucket: {
+      bucket: {
+        endpoint: origin,
+        bucket,
+        region: process.env['AWS_REGION'] ?? 'us-east-1',
+        accessKeyId: needed('AWS_ACCESS_KEY_ID'),
+        secretAccessKey: needed('AWS_SECRET_ACCESS_KEY'),
+        ...(token && { sessionToken: token }),
+      },
+      prefix: path === '' ? '' : `${path}/`,
+      lockDays,
+    },
+  }
+}
+
+function needed(name: string): string {
+  const value = process.env[name]
+  if (value === undefined || value === '')
+    throw new ConfigError(`REMIT_CHECKPOINT_BUCKET needs the environment variable ${name}`)
+  return value
+}
+
+/** The settings of the witness; none without `REMIT_WITNESS`. */
+export function witnessSettings({
+  REMIT_WITNESS: text,
+  REMIT_WITNESS_ENDPOINT: endpoint,
+  REMIT_WITNESS_INTERVAL_MS: witnessEveryMs,
+}: Config): Pick<Settings, 'witness' | 'witnessEveryMs'> {
+  const reference = text === undefined ? null : parseKeyReference(text)
+  if (reference === null) return {}
+  return { witness: createWitness(openRemoteKey(reference, process.env, endpoint)), witnessEveryMs }
 }

@@ -1,6 +1,6 @@
 import { getSystemErrorMessage } from 'node:util'
 import { readWholeFile } from '@remit/core/base'
-import { ConfigError } from './config.ts'
+import { ConfigError } from './environment.ts'
 
 /** Returns the text of the file of a setting. Throws `ConfigError`. */
 export function readSettingFile(setting: string, path: string): string {

@@ -2,12 +2,13 @@ import type { KeyObject } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createSecretFile, generateSecretsKey, SECRETS_KEY_BYTES } from '@remit/core/secrets'
-import { ConfigError } from './config.ts'
+import { OPERATOR_NAME } from '@remit/core/server'
+import { ConfigError } from './environment.ts'
 import type { Config } from './config.ts'
 import { readKeyLines } from './key-lines.ts'
 import type { Expected } from './key-lines.ts'
 import { ledgerKeyFile } from './ledger-key.ts'
-import { fileFault } from './read-file.ts'
+import { fileFault, readSettingFile } from './read-file.ts'
 
 const SETTING = 'REMIT_SECRETS_KEY_FILE'
 /** The lines of such a file. */
@@ -50,4 +51,39 @@ function create(path: string): void {
   } catch (error) {
     throw new ConfigError(`${SETTING}: ${path} cannot be created: ${fileFault(error)}`)
   }
+}
+
+/** Reads the peppers of `REMIT_CREDENTIAL_PEPPER_FILE`; the first is for new credentials. */
+export const readPepperFile = ({
+  REMIT_CREDENTIAL_PEPPER_FILE: path,
+}: Config): readonly KeyObject[] | undefined =>
+  path === undefined
+    ? undefined
+    : readKeyLines('REMIT_CREDENTIAL_PEPPER_FILE', path, {
+        noun: 'pepper',
+        leastBytes: 32,
+      })
+
+const OPERATOR_KEYS_SETTING = 'REMIT_OPERATOR_KEYS_FILE'
+
+/**
+ * Reads the names of operator keys by their hashes; undefined without the setting. Throws
+ * `ConfigError` that names the line.
+ */
+export function operatorKeysIn(path: string | undefined): ReadonlyMap<string, string> | undefined {
+  if (path === undefined) return undefined
+  const names = new Map<string, string>()
+  for (const [at, line] of readSettingFile(OPERATOR_KEYS_SETTING, path).split('\n').entries()) {
+    if (line.trim() === '' || line.startsWith('#')) continue
+    const [name = '', hash = '', ...rest] = line.trim().split(/\s+/)
+    if (!OPERATOR_NAME.test(name) || !/^[0-9a-f]{64}$/.test(hash) || rest.length > 0)
+      throw new ConfigError(
+        `${OPERATOR_KEYS_SETTING}: line ${at + 1} must be a name and the SHA-256 of a key, as \`remit key operator <name>\` prints them`,
+      )
+    if (names.has(hash) || [...names.values()].includes(name))
+      throw new ConfigError(`${OPERATOR_KEYS_SETTING}: line ${at + 1} repeats a name or a key`)
+    names.set(hash, name)
+  }
+  if (names.size === 0) throw new ConfigError(`${OPERATOR_KEYS_SETTING} has no key`)
+  return names
 }

@@ -1,4 +1,4 @@
-import { ConfigError } from './config.ts'
+import { ConfigError } from './environment.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 

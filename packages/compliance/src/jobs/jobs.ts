@@ -1,7 +1,9 @@
 import type { VerifyReport } from '@remit/core/ledger/records'
+import type { Failure } from '@remit/core/base'
+import type { Replay } from '@remit/contract'
+import type { Overlay } from '@remit/core/decision'
 import type { EvidenceKind, PeriodFacts, FactsQuery, SeqRun } from '../facts/index.ts'
-import type { Tally } from './tally.ts'
-import type { ReplayResult, ReplayTask } from './replay.ts'
+import type { StatBucketRow } from '../tables/stats.ts'
 
 /**
  * Long-running reads of one ledger, in worker threads where possible. Each job reads one snapshot
@@ -104,4 +106,115 @@ export interface EvidenceRequest {
   readonly afterSeq: number | null
   /** The maximum count; the lowest numbers are returned. */
   readonly most: number
+}
+
+/** One job, as sent to a thread. */
+export type Task = { readonly orgId: string; readonly trust: VerificationTrust } & (
+  | { readonly kind: 'verify'; readonly options: VerifyOptions }
+  | { readonly kind: 'report'; readonly question: FactsQuery }
+  | { readonly kind: 'evidence'; readonly query: EvidenceRequest }
+  | { readonly kind: 'replay'; readonly replay: ReplayTask }
+  | { readonly kind: 'tally'; readonly fromSeq: number }
+)
+
+/** A message of a thread: loaded, progress, result or error. */
+export type JobMessage =
+  | { readonly ready: true }
+  | { readonly done: number; readonly total: number }
+  | { readonly result: unknown }
+  | { readonly refused: Pick<Failure, 'code' | 'message' | 'extras'> }
+  | { readonly failed: SentError }
+
+/** An error in transfer: its class is lost, and its members are sent by name. */
+interface SentError {
+  readonly message: string
+  readonly stack: string | undefined
+  readonly code: string | undefined
+}
+
+export function toSend(error: unknown): SentError {
+  if (!(error instanceof Error))
+    return { message: String(error), stack: undefined, code: undefined }
+  const { code } = error as { code?: unknown }
+  return {
+    message: error.message,
+    stack: error.stack,
+    code: typeof code === 'string' ? code : undefined,
+  }
+}
+
+export function received({ message, stack, code }: SentError): Error {
+  const error = new Error(message)
+  if (stack !== undefined) error.stack = stack
+  return code === undefined ? error : Object.assign(error, { code })
+}
+
+/** Counts of some entries of a ledger. */
+export interface Tally {
+  readonly rows: readonly Omit<StatBucketRow, 'org_id'>[]
+  /** The first entry that was not read. */
+  readonly nextSeq: number
+}
+
+/** Keys and checkpoints from outside the database, for verifying a ledger. */
+export interface VerificationTrust {
+  /** The server's own verifier key. */
+  readonly vkeys: readonly string[]
+  /** Notes from the checkpoint folder. */
+  readonly anchors: readonly string[]
+  /** Those of `anchors` that the witness must have signed, but did not. */
+  readonly unwitnessed?: readonly string[]
+  /** Sentences about unreadable parts of that folder. */
+  readonly unread: readonly string[]
+  /** The configured folder contains nothing for this ledger. */
+  readonly none?: boolean
+}
+
+/** The counts of a replay. */
+export type ReplayCounts = Pick<
+  Replay,
+  | 'decisions'
+  | 'first_seq'
+  | 'last_seq'
+  | 'unchanged'
+  | 'flipped'
+  | 'not_replayable'
+  | 'rules'
+  | 'rules_omitted'
+  | 'flips'
+  | 'flips_omitted'
+>
+
+/** One replay as plain data, for a worker thread. */
+export interface ReplayTask {
+  /** The URL of the module that opens the trial: see `RuleTrials`. */
+  readonly module: string
+  readonly overlay: Overlay | null
+  /** The half-open period, RFC 3339 in UTC; or the remaining span of an earlier part. */
+  readonly span: { readonly from: string; readonly to: string } | ReplaySpan
+  readonly maxDecisions: number
+  /** The maximum number of flips to list. */
+  readonly limit: number
+  /** Milliseconds after which the replay stops. */
+  readonly maxMs: number
+  /** The digest prefix of the rules of an earlier part; null for the first part. */
+  readonly digest: string | null
+}
+
+/** Sequence numbers, half-open. */
+export interface ReplaySpan {
+  readonly fromSeq: number
+  readonly endSeq: number
+}
+
+export interface ReplayResult {
+  readonly counts: ReplayCounts
+  readonly judgedBy: {
+    readonly policies: number
+    readonly approvalRules: number
+    readonly defaultEffect: 'allow' | 'deny'
+    readonly digest: string
+  }
+  /** The remaining span of the period; null at its end. */
+  readonly rest: ReplaySpan | null
 }

@@ -6,7 +6,7 @@ import type { TestRemit } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Tables } from '../tables/schema.ts'
 import { replay } from './replay.ts'
-import type { ReplayTask } from '../jobs/replay.ts'
+import type { ReplayTask } from '../jobs/jobs.ts'
 
 /** Denies every agent whose name ends in an odd digit, and takes its time for it. */
 const TRIAL = `export const openTrial = async () => ({

@@ -1,17 +1,25 @@
 import { dryRun } from '@remit/contract'
-import type { AuthorizeRequest, Decision, DryRunRequest, DryRunResult } from '@remit/contract'
+import type {
+  AuthorizeRequest,
+  Decision,
+  DryRunRequest,
+  DryRunResult,
+  PolicyOverlay,
+  ReplayRequest,
+} from '@remit/contract'
 import { fail, invalid, isoTime } from '@remit/core/base'
 import type { Preview } from '@remit/core/decision'
 import { implement } from '@remit/core/http'
 import type { Route } from '@remit/core/http'
 import { firstOf } from '@remit/core/ledger/lanes'
+import type { EntryDraft } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
 import { refuseSuspended } from '@remit/core/orgs/settings'
 import { Turns } from '@remit/core/threads'
-import { cursorOf, readCursor } from './cursor.ts'
-import { dryRunEntry } from './entry.ts'
-import { admitOverlay, requireRuleTrials } from './overlay.ts'
-import type { Jobs } from '../jobs/jobs.ts'
+import { actorOf, personOf } from '@remit/core/caller'
+import type { Caller } from '@remit/core/caller'
+import { admitOverlay, requireRuleTrials, recordedOverlay, digestOf } from './overlay.ts'
+import type { Jobs, ReplayResult, ReplaySpan } from '../jobs/jobs.ts'
 
 const YEAR_MS = 366 * 24 * 60 * 60 * 1000
 /** The maximum computation time of a replay, in milliseconds. */
@@ -155,3 +163,41 @@ const resultOf = ({ matched, trace, warnings, ...rest }: Preview): DryRunResult 
   })),
   warnings: [...warnings],
 })
+
+/**
+ * The entry of a dry-run or a replay: one per call. It has no agent, action or decision, so that it
+ * cannot be mistaken for a decision.
+ */
+const dryRunEntry = (
+  caller: Caller | null,
+  overlay: PolicyOverlay | undefined,
+  data: Readonly<Record<string, unknown>> & { readonly method: 'dry_run' | 'replay' },
+): EntryDraft => ({
+  kind: 'policy.dry_run',
+  actor: actorOf(caller),
+  data: { ...data, ...(overlay && { overlay: recordedOverlay(overlay) }), ...personOf(caller) },
+})
+
+const CURSOR = /^(\d{1,15})\.(\d{1,15})\.([0-9a-f]{16})\.([0-9a-f]{16})$/
+
+/** The position to continue a replay from, and the digest prefix of its rules. */
+interface ReplayPosition {
+  readonly span: ReplaySpan
+  readonly digest: string
+}
+
+/** Encodes the remaining span, bound to the period, the overlay and the rules. */
+const cursorOf = (request: ReplayRequest, { rest, judgedBy }: ReplayResult): string | null =>
+  rest && [rest.fromSeq, rest.endSeq, mark(request), judgedBy.digest.slice(0, 16)].join('.')
+
+/** Decodes a cursor. Throws `invalid_request` for a cursor of another replay. */
+function readCursor(request: ReplayRequest): ReplayPosition | null {
+  if (request.cursor === undefined) return null
+  const [, fromSeq, endSeq, own, digest] = CURSOR.exec(request.cursor) ?? []
+  if (own !== mark(request) || digest === undefined)
+    throw invalid('cursor', 'is not a cursor of a replay with this period and overlay')
+  return { span: { fromSeq: Number(fromSeq), endSeq: Number(endSeq) }, digest }
+}
+
+const mark = ({ from, to, overlay }: ReplayRequest): string =>
+  digestOf({ from, to, overlay }).slice(0, 16)

@@ -5,7 +5,7 @@ import { Reply } from '@remit/core/http'
 import { pageOf } from '../print/html/page.ts'
 import { oscalOf } from '../print/oscal/assessment-results.ts'
 import { csvOf } from './csv/csv.ts'
-import type { StoredReport } from './stored.ts'
+import type { StoredReport } from './store.ts'
 
 /** A report in one of its formats. */
 export interface Rendering {

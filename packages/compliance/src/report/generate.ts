@@ -13,7 +13,7 @@ import type { Tables } from '../tables/schema.ts'
 import type { Jobs, ReportFacts } from '../jobs/jobs.ts'
 import { csvOf } from './csv/csv.ts'
 import { contentOf, sealed } from './document.ts'
-import { generatedEntry } from '../verify/generated-entry.ts'
+import { generatedEntry } from '../verify/report-record.ts'
 import type { ReportHead, ReportRow } from '../tables/reports.ts'
 
 type Documents = Pick<

@@ -1,7 +1,7 @@
 import { isoTime } from '@remit/core/base'
 import type { Failure } from '@remit/core/base'
 import { describe, expect, test } from 'vitest'
-import { periodOf } from './period.ts'
+import { periodOf } from './read-ledger.ts'
 
 const NOW = Date.parse('2026-04-02T08:30:00.000Z')
 const asked = (from?: string, to?: string) => {

@@ -4,12 +4,13 @@ import type { Database } from '@remit/core/db/open'
 import { eachPart, on, bulkInsert, inPart } from '@remit/core/db'
 import type { Part } from '@remit/core/db'
 import type { Contribution, Deps } from '@remit/core/module'
-import type { Jobs } from '../jobs/jobs.ts'
+import type { Jobs, Tally } from '../jobs/jobs.ts'
 import type { Tables } from '../tables/schema.ts'
 import { Lease } from '../watch/lease.ts'
 import { eachBehind, moveProgress } from '../watch/progress.ts'
 import type { Behind } from '../watch/progress.ts'
-import type { Tally } from '../jobs/tally.ts'
+import { decisionEntry, Interner } from '../facts/index.ts'
+import { Counter } from './count.ts'
 
 const EVERY_MS = 5_000
 /** The number of failed runs after which another process takes over. */
@@ -133,4 +134,32 @@ async function forgetMinutes(db: Db, part: Part, now: number): Promise<void> {
     .where('size', '=', 'minute')
     .where('bucket', '<', isoTime(now - MINUTES_KEPT_MS).slice(0, 16))
     .execute()
+}
+
+/** Entries of one job: some tenths of a second. */
+const MOST = 20_000
+const PAGE = 1_000
+
+/** Counts the decisions of a ledger from an entry on; for a worker thread. */
+export async function tally(db: Database<Tables>, orgId: string, fromSeq: number): Promise<Tally> {
+  const counter = new Counter()
+  const names = new Interner()
+  let nextSeq = fromSeq
+  while (nextSeq < fromSeq + MOST) {
+    const rows = await db
+      .selectFrom('ledger_entry')
+      .select(['seq', 'kind', 'recorded_at', 'payload'])
+      .where('org_id', '=', orgId)
+      .where('seq', '>=', nextSeq)
+      .orderBy('seq')
+      .limit(PAGE)
+      .execute()
+    for (const row of rows) {
+      const entry = decisionEntry(row, names)
+      if (entry) counter.add(entry)
+      nextSeq = row.seq + 1
+    }
+    if (rows.length < PAGE) break
+  }
+  return { rows: counter.rows(), nextSeq }
 }

@@ -2,8 +2,7 @@ import type { LedgerEntryRow } from '@remit/core/db'
 import type { VerifyReport } from '@remit/core/ledger/records'
 import { describe, expect, test } from 'vitest'
 import type { StoredReportError } from '../jobs/jobs.ts'
-import { chainFactsOf } from './chain-facts.ts'
-import { PeriodEnd } from './period-end.ts'
+import { chainFactsOf, PeriodEnd } from './chain-facts.ts'
 
 type LedgerError = VerifyReport['errors'][number]
 

@@ -10,11 +10,10 @@ import type {
   StoredReportError,
   StoredReportErrorCode,
   ReportsCheck,
+  VerificationTrust,
 } from '../jobs/jobs.ts'
-import type { VerificationTrust } from '../jobs/trust.ts'
 import type { ReportRow } from '../tables/reports.ts'
-import { faultOf } from './report-fault.ts'
-import { readRecord } from './report-record.ts'
+import { faultOf, readRecord } from './report-record.ts'
 import type { RecordedHead, ReportRecord } from './report-record.ts'
 
 export interface CheckHooks {

@@ -1,7 +1,7 @@
 import { KeyServiceError } from '@remit/core/kms'
 import type { Witness } from '@remit/core/kms'
 import { unwitnessed } from '@remit/core/ledger/records'
-import type { SavedCheckpoints } from './saved-checkpoints.ts'
+import type { SavedCheckpoints } from './checkpoint-files.ts'
 
 /** The saved checkpoints that lack the signature of the configured witness, and limits of this. */
 export async function checkWitness(

@@ -113,7 +113,7 @@ export class Watch implements Required<Pick<Contribution, 'start' | 'close'>> {
   }
 }
 
-const CHECKPOINT_KEEPER_EVERY_MS = 60 * 60 * 1000
+const CHECKPOINT_EVERY_MS = 60 * 60 * 1000
 const EVERY_MS_WITH_WITNESS = 60 * 1000
 /** An interrupted deletion stores the end of its ledger up to this long after its last entry. */
 const INTERRUPTED_MS = 7 * 24 * 60 * 60 * 1000
@@ -162,10 +162,8 @@ class CheckpointKeeper {
       }
     }
     if (!(await this.#keepEnds(now))) isComplete = false
-    const {
-      witness,
-      witnessEveryMs = witness ? EVERY_MS_WITH_WITNESS : CHECKPOINT_KEEPER_EVERY_MS,
-    } = this.#deps.settings
+    const { witness, witnessEveryMs = witness ? EVERY_MS_WITH_WITNESS : CHECKPOINT_EVERY_MS } =
+      this.#deps.settings
     // A run that is a little early must not wait for the next one.
     this.#next = now + witnessEveryMs * 0.9
     if (isComplete) this.#completedAt = now

@@ -1,14 +1,19 @@
 import { NoteError } from '@remit/core/ledger/proofs'
 import type { Deps } from '@remit/core/module'
-import type { VerificationTrust } from '../jobs/trust.ts'
+import type {
+  VerificationTrust,
+  Jobs,
+  JobWatch,
+  LedgerCheck,
+  ReportFacts,
+  Task,
+  Tally,
+  ReplayResult,
+} from '../jobs/jobs.ts'
 import { checkWitness } from '../watch/check-witness.ts'
-import { readSavedCheckpoints } from '../watch/saved-checkpoints.ts'
+import { readSavedCheckpoints } from '../watch/checkpoint-files.ts'
 import type { SeqRun } from '../facts/index.ts'
-import type { Jobs, JobWatch, LedgerCheck, ReportFacts } from '../jobs/jobs.ts'
-import type { Tally } from '../jobs/tally.ts'
-import type { Task } from '../jobs/messages.ts'
 import { JobPool } from './pool.ts'
-import type { ReplayResult } from '../jobs/replay.ts'
 import { LocalRunner, ThreadRunner } from './runner.ts'
 
 type JobDeps = Pick<Deps, 'db' | 'databaseUrl' | 'ledger' | 'settings' | 'verifierKey'>

@@ -1,7 +1,7 @@
 import { Failure } from '@remit/core/base'
 import type { OnProgress } from '@remit/core/module'
 import { describe, expect, test } from 'vitest'
-import type { Task } from '../jobs/messages.ts'
+import type { Task } from '../jobs/jobs.ts'
 import { JobPool } from './pool.ts'
 import type { Runner } from './runner.ts'
 

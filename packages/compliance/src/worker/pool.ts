@@ -1,7 +1,6 @@
 import { unavailable } from '@remit/core/db'
 import { Turns } from '@remit/core/threads'
-import type { JobWatch } from '../jobs/jobs.ts'
-import type { Task } from '../jobs/messages.ts'
+import type { JobWatch, Task } from '../jobs/jobs.ts'
 import type { Runner } from './runner.ts'
 
 export interface PoolOptions {

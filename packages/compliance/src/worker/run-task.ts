@@ -1,15 +1,12 @@
 import type { Database } from '@remit/core/db/open'
 import type { SeqRun } from '../facts/index.ts'
 import { replay } from '../preview/replay.ts'
-import type { ReplayResult } from '../jobs/replay.ts'
+import type { ReplayResult, Tally, LedgerCheck, ReportFacts, Task } from '../jobs/jobs.ts'
 import { readEvidence, readReportFacts } from '../report/read-ledger.ts'
-import { tally } from '../stats/tally.ts'
-import type { Tally } from '../jobs/tally.ts'
+import { tally } from '../stats/keeper.ts'
 import type { Tables } from '../tables/schema.ts'
 import { checkLedger } from '../verify/check-ledger.ts'
 import type { CheckHooks } from '../verify/check-ledger.ts'
-import type { LedgerCheck, ReportFacts } from '../jobs/jobs.ts'
-import type { Task } from '../jobs/messages.ts'
 
 /** Runs one job on one snapshot of the database. */
 export async function runTask(

@@ -3,8 +3,8 @@ import type { Database } from '@remit/core/db/open'
 import type { OnProgress } from '@remit/core/module'
 import { siblingModule, Thread } from '@remit/core/threads'
 import type { Tables } from '../tables/schema.ts'
-import { received } from '../jobs/messages.ts'
-import type { JobMessage, Task } from '../jobs/messages.ts'
+import { received } from '../jobs/jobs.ts'
+import type { JobMessage, Task } from '../jobs/jobs.ts'
 import { runTask } from './run-task.ts'
 
 /** Runs jobs one at a time. A runner that is not alive accepts none. */

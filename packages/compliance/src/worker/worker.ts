@@ -1,8 +1,8 @@
 /* Verifies ledgers and computes report facts in a worker thread. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { Failure } from '@remit/core/base'
-import { toSend } from '../jobs/messages.ts'
-import type { JobMessage, Task } from '../jobs/messages.ts'
+import { toSend } from '../jobs/jobs.ts'
+import type { JobMessage, Task } from '../jobs/jobs.ts'
 import { runTask } from './run-task.ts'
 import { readSnapshot } from './snapshot.ts'
 

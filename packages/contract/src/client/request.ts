@@ -1,3 +1,5 @@
+import { RemitError } from './error.ts'
+
 /** The parts of a call, as they are at run time. */
 export interface LooseCall {
   readonly params?: Readonly<Record<string, string | number | undefined>>
@@ -75,3 +77,98 @@ export const isRepeatable = (
   (method === 'POST' &&
     (idempotencyKey !== undefined ||
       Object.keys(headers).some((name) => name.toLowerCase() === 'idempotency-key')))
+
+const FIRST_MS = 200
+const LONGEST_MS = 5_000
+/** A server that asks for more is not waited for. */
+const LONGEST_ASKED_MS = 60_000
+
+/** Milliseconds before the next attempt: what the server asks for, else exponential with full jitter. */
+export const delayAfter = (attempt: number, error: RemitError): number =>
+  error.retryAfterMs ?? Math.random() * Math.min(LONGEST_MS, FIRST_MS * 2 ** attempt)
+
+/** Returns whether the same request may succeed later. `repeatable`: carrying it out twice does no harm. */
+export function canRetry(error: RemitError, repeatable: boolean): boolean {
+  if ((error.retryAfterMs ?? 0) > LONGEST_ASKED_MS) return false
+  // Refused before anything was done.
+  if (error.status === 429) return true
+  return repeatable && (isTransient(error.status) || error.code === 'idempotency_in_progress')
+}
+
+/** No answer, an answer that broke off, or one that a later attempt may better. */
+const isTransient = (status: number): boolean =>
+  status === 0 || status === 408 || status >= 500 || (status >= 200 && status < 300)
+
+/** Calls `attempt` again after transient failures, up to `retries` times. */
+export async function withRetries<T>(
+  options: {
+    readonly retries: number
+    readonly repeatable: boolean
+    readonly signal?: AbortSignal
+  },
+  attempt: () => Promise<T>,
+): Promise<T> {
+  for (let failed = 0; ; failed++) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!(error instanceof RemitError) || failed >= options.retries) throw error
+      if (!canRetry(error, options.repeatable)) throw error
+      await pause(delayAfter(failed, error), options.signal)
+    }
+  }
+}
+
+/**
+ * Runs `work` with a signal that ends with the caller's and after `ms`, and settles then, even if `work`
+ * ignores its signal. Rejects with the caller's own reason, or with `timed_out`. Leaves no timer behind.
+ */
+export function withTimeLimit<T>(
+  ms: number,
+  signal: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted()
+    const controller = new AbortController()
+    const end = (reason: Error) => {
+      release()
+      reject(reason)
+      controller.abort(reason)
+    }
+    const onAbort = () => end(signal?.reason as Error)
+    const late = () =>
+      end(new RemitError({ code: 'timed_out', message: `no answer within ${ms} ms` }))
+    const timer = setTimeout(late, ms)
+    signal?.addEventListener('abort', onAbort, { once: true })
+    const release = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+    }
+    work(controller.signal).then(
+      (result) => {
+        release()
+        return resolve(result)
+      },
+      (error: Error) => {
+        release()
+        reject(error)
+      },
+    )
+  })
+}
+
+/** Resolves after `ms`; rejects with the signal's reason. */
+export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  signal?.throwIfAborted()
+  await new Promise<void>((resolve) => {
+    const done = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    signal?.addEventListener('abort', done, { once: true })
+  })
+  signal?.throwIfAborted()
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DecisionMeter } from '../computing/meter.ts'
+import { DecisionMeter } from '../computing/computing.ts'
 import { decide } from './decide.ts'
 import type { Prepared } from './decide.ts'
 import { SLOTS } from './slots.ts'

@@ -12,9 +12,9 @@ import type { CoreTables } from '../db/schema.ts'
 import { actorOf, withAgent } from '../caller/caller.ts'
 import type { Caller } from '../caller/caller.ts'
 import type { Ids } from '../base/ids.ts'
-import type { StoredAnswer } from '../idempotency/claim.ts'
+import type { StoredAnswer } from '../idempotency/store.ts'
 import type { EntryDraft } from '../ledger/format/draft.ts'
-import { DecisionMeter } from '../computing/meter.ts'
+import { DecisionMeter } from '../computing/computing.ts'
 import { firstOf, LATER, toClientError } from '../ledger/write/work.ts'
 import type {
   Item,
@@ -25,7 +25,7 @@ import type {
   WriteContext,
 } from '../ledger/write/work.ts'
 import type { Writer } from '../ledger/write/writer.ts'
-import type { DecisionRate } from '../limits/decision-rate.ts'
+import type { DecisionRate } from '../limits/limits.ts'
 import { admittedDecisions, quotaEntries, quotaExceeded } from '../limits/month.ts'
 import type { ObserveDecision } from '../telemetry/request-metrics.ts'
 import type { TraceParent } from '../telemetry/tracing.ts'

@@ -1,6 +1,6 @@
 import { Decision, Plan, reasonFacts, Replaced } from '@remit/contract'
 import type { Match } from '@remit/contract'
-import { DecisionMeter } from '../computing/meter.ts'
+import { DecisionMeter } from '../computing/computing.ts'
 import { recordedResource } from './resource.ts'
 import type { Ask, Reading } from './stage.ts'
 

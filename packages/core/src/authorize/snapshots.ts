@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { MAX_CACHED_ORGS } from '../base/limits.ts'
+import { MAX_CACHED_ORGS } from '../base/page.ts'
 import type { AnyDatabase } from '../db/portable.ts'
 import type { Slot } from './slots.ts'
 import type { Stage } from './stage.ts'

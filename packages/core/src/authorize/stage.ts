@@ -8,7 +8,7 @@ import type {
 } from '@remit/contract'
 import type { AnyDatabase } from '../db/portable.ts'
 import type { BulkInsert } from '../db/write-rows.ts'
-import type { Meter } from '../computing/meter.ts'
+import type { Meter } from '../computing/computing.ts'
 import type { Caller } from '../caller/caller.ts'
 import type { EntryData, EntryDraft } from '../ledger/format/draft.ts'
 

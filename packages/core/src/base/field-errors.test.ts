@@ -1,8 +1,7 @@
 import { endpoints } from '@remit/contract'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { fieldErrors } from './field-errors.ts'
-import { FOR_FIELD_ERRORS } from './issue-text.ts'
+import { fieldErrors, FOR_FIELD_ERRORS } from './fields.ts'
 
 const errorsOf = (schema: z.ZodType, value: unknown) =>
   fieldErrors(schema.safeParse(value, FOR_FIELD_ERRORS).error?.issues ?? [])

@@ -40,3 +40,33 @@ export async function pageOf<Row, Item>(
 /** The refusal of a `cursor` that no page returned. */
 export const invalidCursor = (): Failure =>
   invalid('cursor', 'must be the next_cursor of an earlier response')
+
+/** A position in a list that is ordered by creation time, then by id. */
+export interface TimePlace {
+  readonly created_at: string
+  readonly id: string
+}
+
+/** The `next_cursor` after a row. */
+export const cursorAfter = ({ created_at, id }: TimePlace): string => `${created_at}~${id}`
+
+/** Parses a `cursor`; throws `invalid_request` if it is not valid. */
+export function placeOf(cursor: string | undefined): TimePlace | null {
+  if (cursor === undefined) return null
+  const [, created_at, id] =
+    /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)~([A-Za-z0-9._:@-]{1,128})$/.exec(cursor) ?? []
+  if (created_at === undefined || id === undefined) throw invalidCursor()
+  return { created_at, id }
+}
+
+/** The maximum number of organizations whose configuration a cache holds. */
+export const MAX_CACHED_ORGS = 1_000
+
+/**
+ * Options of an `LRUCache` that holds up to so many entries and takes memory as it fills. With `max`
+ * it takes the memory of all of them when it is created.
+ */
+export const upTo = (entries: number): { maxSize: number; sizeCalculation: () => number } => ({
+  maxSize: entries,
+  sizeCalculation: () => 1,
+})

@@ -3,7 +3,7 @@ import { mkdtempSync, openSync, closeSync, rmSync, truncateSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readWholeFile, requireRegularFile } from './regular-file.ts'
+import { readWholeFile, requireRegularFile } from './files.ts'
 
 let folder: string
 const at = (name: string) => join(folder, name)

@@ -109,3 +109,9 @@ export function withAgent<T extends { readonly agent_id?: string | undefined }>(
 export function refuseAgents(caller: Caller | null): void {
   if (ownAgent(caller) !== null) throw fail('principal_not_allowed')
 }
+
+/** Attempts of agents to act as others. */
+export interface Impersonations {
+  /** Records that a credential named another agent; durable when the promise resolves. */
+  refused(caller: Caller, asked: string, requestId: string): Promise<void>
+}

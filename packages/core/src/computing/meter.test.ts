@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { computedMs } from '../base/cpu-time.ts'
-import { BATCH_MS, BatchTime } from './meter.ts'
+import { computedMs } from '../base/clock.ts'
+import { BATCH_MS, BatchTime } from './computing.ts'
 
 /** Computes for some milliseconds of this thread. */
 function compute(ms: number): void {

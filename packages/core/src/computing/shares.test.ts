@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Share } from '../threads/share.ts'
-import { BATCH_MS } from './meter.ts'
-import { Shares } from './shares.ts'
+import { BATCH_MS, Shares } from './computing.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })

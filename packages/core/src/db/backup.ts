@@ -1,7 +1,7 @@
 import { existsSync, linkSync, realpathSync, renameSync, rmSync } from 'node:fs'
 import SqliteDatabase from 'better-sqlite3'
 import { sql } from 'kysely'
-import { syncFolder, writeNewFile, writeWholeFile } from '../base/whole-file.ts'
+import { syncFolder, writeNewFile, writeWholeFile } from '../base/files.ts'
 import type { AnyDatabase } from './portable.ts'
 
 /**

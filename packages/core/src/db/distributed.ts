@@ -1,7 +1,7 @@
 import { CompiledQuery, PostgresAdapter, PostgresDialect, PostgresDriver } from 'kysely'
 import type { PostgresDialectConfig, DatabaseConnection, TransactionSettings } from 'kysely'
 import type { AnyDatabase } from './portable.ts'
-import { dropLast, sendLast } from './last-statements.ts'
+import { dropLast, sendLast } from './frequent-statements.ts'
 
 /**
  * The placement of a table on a Citus cluster. All rows of an organization are on one node: its

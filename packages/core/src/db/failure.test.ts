@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isUnavailable, unavailable } from './failure.ts'
+import { isUnavailable, unavailable } from './portable.ts'
 
 const coded = (code: string, message = 'failed') => Object.assign(new Error(message), { code })
 

@@ -1,6 +1,7 @@
 import type { Migration } from 'kysely/migration'
 import type { Placements } from './distributed.ts'
 
+/** The migrations of a module. */
 export interface MigrationSet {
   /**
    * Name of the module. Each has its own migration table, so a later installation does not affect

@@ -6,11 +6,10 @@ import { CompiledQuery, Kysely, SqliteAdapter, SqliteDialect, SqliteDriver } fro
 import type { DatabaseConnection } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import pg from 'pg'
-import { makeFolder } from '../base/make-folder.ts'
+import { makeFolder } from '../base/files.ts'
 import { ClusterAdapter, ClusterDialect } from './distributed.ts'
 import { FrequentStatements } from './frequent-statements.ts'
-import { clientClass } from './postgres-client.ts'
-import { prepareSession } from './postgres-session.ts'
+import { clientClass, prepareSession } from './postgres-client.ts'
 import { isForShard } from './shard-transaction.ts'
 
 /** A database, or an open transaction. Stores take one as their first argument. */

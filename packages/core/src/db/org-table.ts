@@ -1,5 +1,6 @@
+import { sql } from 'kysely'
 import type { ExpressionBuilder } from 'kysely'
-import { on } from './portable.ts'
+import { on, dialectOf } from './portable.ts'
 import type { AnyDatabase } from './portable.ts'
 
 type Cell = string | number | null
@@ -8,7 +9,7 @@ type Row = Record<string, Cell>
 type AnyTables = { any: Row }
 
 /** Columns with the value that they must have, or a list of such values. */
-export type Where<R> = { readonly [Column in keyof R]?: R[Column] | readonly R[Column][] }
+export type Where<R> = { readonly [Name in keyof R]?: R[Name] | readonly R[Name][] }
 
 /** A part of a list, in the order of its key. */
 export interface ListOptions<R> {
@@ -135,3 +136,52 @@ const matching = (org_id: Cell, where: object) => (of: ExpressionBuilder<AnyTabl
       return value.length === 0 ? of.lit(false) : of(column, 'in', value)
     }),
   )
+
+/** A table whose rows belong to organizations. */
+export interface OrganizationTable {
+  readonly name: string
+  readonly columns: readonly string[]
+  /** The columns of its primary key, in order. */
+  readonly key: readonly string[]
+}
+
+interface Column {
+  readonly table: string
+  readonly name: string
+  /** Position in the primary key, from 1; 0 outside of it. */
+  readonly position: number
+}
+
+/**
+ * Returns every table with a column `org_id`, as the database itself has them: also those of modules
+ * that are not loaded.
+ */
+export async function organizationTables(db: AnyDatabase): Promise<OrganizationTable[]> {
+  const { rows } = await (dialectOf(db) === 'postgres' ? postgresColumns : sqliteColumns).execute(
+    db,
+  )
+  return [...Map.groupBy(rows, ({ table }) => table)]
+    .map(([name, columns]) => ({
+      name,
+      columns: columns.map((column) => column.name),
+      key: columns
+        .filter(({ position }) => position > 0)
+        .toSorted((a, b) => a.position - b.position)
+        .map((column) => column.name),
+    }))
+    .filter(({ columns }) => columns.includes('org_id'))
+}
+
+const sqliteColumns = sql<Column>`
+  select t.name as "table", c.name as name, c.pk as position
+  from sqlite_master t join pragma_table_info(t.name) c
+  where t.type = 'table' order by t.name, c.cid`
+
+const postgresColumns = sql<Column>`
+  select t.relname::text as "table", c.attname::text as name,
+    coalesce(array_position(i.indkey::int2[], c.attnum) + 1, 0) as position
+  from pg_class t
+  join pg_namespace s on s.oid = t.relnamespace and s.nspname = current_schema()
+  join pg_attribute c on c.attrelid = t.oid and c.attnum > 0 and not c.attisdropped
+  left join pg_index i on i.indrelid = t.oid and i.indisprimary
+  where t.relkind in ('r', 'p') order by t.relname, c.attnum`

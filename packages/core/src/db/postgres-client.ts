@@ -1,7 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import pg from 'pg'
+import type { ClientBase } from 'pg'
 import { isStale } from './frequent-statements.ts'
 import type { FrequentStatements } from './frequent-statements.ts'
-import { READ_ONLY } from './postgres-session.ts'
+import { MARK } from './distributed.ts'
+import { transactionSettings } from './portable.ts'
 
 const BEGIN = /^(start transaction|begin)/
 const END = /^(commit|rollback)$/
@@ -105,3 +108,80 @@ export const clientClass = (
       return writes && values.length > 0 ? frequent?.nameOf(text) : undefined
     }
   }
+
+/** SQLSTATE `read_only_sql_transaction`. */
+const READ_ONLY = '25006'
+
+/** The server is a standby, or its default is read-only. Unavailable, as for a rejected write. */
+class ReadOnlyServer extends Error {
+  readonly code = READ_ONLY
+  constructor() {
+    super('PostgreSQL is read-only: the address leads to a standby or to a primary that was fenced')
+  }
+}
+
+/**
+ * Citus (to 13.2 at least) plans the statement for a shard again for each execution of a generic plan, and
+ * keeps every one of these plans in memory until the connection ends.
+ */
+const CUSTOM_PLANS = "set_config('plan_cache_mode', 'force_custom_plan', false)"
+
+/**
+ * Sets the limits of a new session, and refuses a server that is read-only, as after a failover that
+ * is not complete: a standby may lag, so a revoked key would still be valid there. Returns true if the
+ * tables are distributed.
+ */
+export async function prepareSession(
+  client: ClientBase,
+  { mayBeReadOnly, usesShards }: { readonly mayBeReadOnly: boolean; readonly usesShards: boolean },
+): Promise<boolean> {
+  const { rows } = await client.query<{ is_read_only: boolean; is_distributed: boolean }>(
+    `select ${transactionSettings('session')},
+      current_setting('transaction_read_only') = 'on' as is_read_only,
+      to_regclass('${MARK}') is not null as is_distributed,
+      case when to_regclass('${MARK}') is not null and not ${usesShards} then ${CUSTOM_PLANS} end`,
+  )
+  if (rows[0]?.is_read_only && !mayBeReadOnly) throw new ReadOnlyServer()
+  return rows[0]?.is_distributed === true
+}
+
+const CONNECTIONS = 4
+const TIMEOUT_MS = 5_000
+
+/**
+ * Checks that a PostgreSQL session outlives a statement. Returns false behind a pooler in
+ * transaction mode (PgBouncer `pool_mode=transaction`, the pooled ports of Neon and Supabase),
+ * which gives every transaction another session, so session settings, `LISTEN` and session locks do
+ * not work. Rejects if the database is unavailable.
+ */
+export async function hasPersistentSessions(url: string): Promise<boolean> {
+  const clients = Array.from({ length: CONNECTIONS }, () => clientOf(url))
+  try {
+    await Promise.all(clients.map(({ client }) => client.connect()))
+    for (const { client, mark } of clients)
+      await client.query("select set_config('remit.session', $1, false)", [mark])
+    // In reverse order: a pooler that hands out sessions in turn would otherwise give each client
+    // its own.
+    for (const { client, mark } of clients.toReversed()) {
+      const { rows } = await client.query<{ mark: string | null }>(
+        "select current_setting('remit.session', true) as mark",
+      )
+      if (rows[0]?.mark !== mark) return false
+    }
+    return true
+  } finally {
+    await Promise.allSettled(clients.map(({ client }) => client.end()))
+  }
+}
+
+function clientOf(url: string) {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'remit-probe',
+    connectionTimeoutMillis: TIMEOUT_MS,
+    query_timeout: TIMEOUT_MS,
+  })
+  // Without a listener, a connection error between two queries would end the process.
+  client.on('error', () => undefined)
+  return { client, mark: randomUUID() }
+}

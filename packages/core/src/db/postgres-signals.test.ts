@@ -2,8 +2,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createDatabase } from '@remit/testing'
 import type { TestDatabase } from '@remit/testing'
-import { postgresSignals } from './postgres-signals.ts'
-import { CHANNEL } from './signals.ts'
+import { postgresSignals, CHANNEL } from './signals.ts'
 import type { Signals } from './signals.ts'
 
 describe('signals over PostgreSQL', () => {

@@ -6,10 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createDatabase, DIALECTS } from '@remit/testing'
 import type { TestDatabase } from '@remit/testing'
 import { coreMigrations } from './core-migrations.ts'
-import { migrate, pendingMigrations } from './migrate.ts'
+import { migrate, pendingMigrations, waitForMigrations } from './migrate.ts'
 import { openDatabase } from './open.ts'
 import { SCHEMA_RELEASE } from './schema-release.ts'
-import { waitForMigrations } from './wait-for-migrations.ts'
 
 const sets = [{ name: 'core', migrations: coreMigrations }]
 

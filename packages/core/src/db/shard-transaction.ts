@@ -7,7 +7,7 @@ import {
   Transaction,
 } from 'kysely'
 import type { DatabaseConnection, Dialect, QueryExecutor } from 'kysely'
-import { wrapConnection } from './last-statements.ts'
+import { wrapConnection } from './frequent-statements.ts'
 import type { AnyDatabase } from './portable.ts'
 import type { Shard } from './shard.ts'
 import type { ShardTexts } from './shard-texts.ts'

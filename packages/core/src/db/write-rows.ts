@@ -1,7 +1,7 @@
 import { CompiledQuery } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { isDistributed } from './distributed.ts'
-import { commitWith } from './last-statements.ts'
+import { commitWith } from './frequent-statements.ts'
 import { dialectOf } from './portable.ts'
 import type { AnyDatabase, Cell, Dialect } from './portable.ts'
 import { isOnShard } from './shard-transaction.ts'

@@ -15,4 +15,4 @@ export type {
   PersonPrincipal,
   CredentialPrincipal,
 } from '../caller/caller.ts'
-export type { Impersonations } from '../caller/impersonations.ts'
+export type { Impersonations } from '../caller/caller.ts'

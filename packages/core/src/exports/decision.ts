@@ -15,5 +15,5 @@ export type {
   StageVerdict,
 } from '../authorize/stage.ts'
 export type { HostCall, HostDecision, ToolDecisions } from '../authorize/tool-decisions.ts'
-export { DECISION_MS, DecisionMeter } from '../computing/meter.ts'
-export type { Meter } from '../computing/meter.ts'
+export { DECISION_MS, DecisionMeter } from '../computing/computing.ts'
+export type { Meter } from '../computing/computing.ts'

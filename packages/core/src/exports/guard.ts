@@ -6,7 +6,7 @@
 import { GuardRequest } from '@remit/contract/guard'
 import type { GuardAnswer } from '@remit/contract/guard'
 import type { z } from 'zod'
-import { checkShape } from '../base/check-shape.ts'
+import { checkShape } from '../base/fields.ts'
 import { checkContent as check } from '../guard/guard.ts'
 
 export { Failure } from '../base/errors.ts'

@@ -1,4 +1,4 @@
-export { hashFromBase64 } from '../ledger/format/base64.ts'
+export { hashFromBase64 } from '../ledger/format/note.ts'
 export { parseCarried } from '../ledger/format/carried.ts'
 export {
   CheckpointError,
@@ -10,12 +10,8 @@ export type { Checkpoint } from '../ledger/format/checkpoint.ts'
 export { parsePayload } from '../ledger/format/entry.ts'
 export type { StoredEntry } from '../ledger/format/entry.ts'
 export { NoteError, parseVerifierKey } from '../ledger/format/note.ts'
-export { verifyConsistency } from '../ledger/format/proof-check.ts'
-export {
-  createLedgerSigner,
-  generateLedgerKey,
-  loadLedgerKey,
-} from '../ledger/format/signing-key.ts'
-export type { LedgerSigner } from '../ledger/format/signing-key.ts'
-export { isSignedByAny, parseExternalCheckpoint } from '../ledger/verify/external-checkpoint.ts'
-export type { ExternalCheckpoint } from '../ledger/verify/external-checkpoint.ts'
+export { verifyConsistency } from '../ledger/format/proof.ts'
+export { createLedgerSigner, generateLedgerKey, loadLedgerKey } from '../ledger/format/note.ts'
+export type { LedgerSigner } from '../ledger/format/note.ts'
+export { isSignedByAny, parseExternalCheckpoint } from '../ledger/verify/checkpoints.ts'
+export type { ExternalCheckpoint } from '../ledger/verify/checkpoints.ts'

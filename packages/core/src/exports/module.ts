@@ -32,6 +32,6 @@ export type {
   Compliance,
   OnProgress,
 } from '../module/ports.ts'
-export { SettingError } from '../module/setting-error.ts'
+export { SettingError } from '../module/ports.ts'
 export type { StoredSecrets } from '../module/stored-secrets.ts'
-export type { FinishedRun, ScorerRuns } from '../scorers/finished.ts'
+export type { FinishedRun, ScorerRuns } from '../scorers/run.ts'

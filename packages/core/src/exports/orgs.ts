@@ -15,7 +15,7 @@ export {
 export type { PlanChange, SettingsOptions } from '../orgs/administration.ts'
 export { eraseEntries } from '../orgs/erase-entries.ts'
 export type { Erasure } from '../orgs/erase-entries.ts'
-export { allowsKeylessExchange } from '../orgs/keyless.ts'
+export { allowsKeylessExchange } from '../orgs/organizations.ts'
 export {
   DELETION_DAYS,
   deleteOrganization,
@@ -36,8 +36,8 @@ export {
 export type { NewOrganization, CreateOptions } from '../orgs/organizations.ts'
 export { fileArchive, finishPruning, planPruning, pruneLedger } from '../orgs/prune/index.ts'
 export type { Pruned, PrunePlan, PruneQuestion, PruneStep, PruneUpTo } from '../orgs/prune/index.ts'
-export { organizationRecord } from '../orgs/record.ts'
-export type { OrganizationRecord } from '../orgs/record.ts'
+export { organizationRecord } from '../orgs/organizations.ts'
+export type { OrganizationRecord } from '../orgs/organizations.ts'
 export { recoverLedger } from '../orgs/recover-ledger.ts'
-export { settingsWarnings } from '../orgs/retention.ts'
+export { settingsWarnings } from '../orgs/organizations.ts'
 export { rotateLedgerKey } from '../orgs/rotate-ledger-key.ts'

@@ -1,5 +1,5 @@
-export { sliced } from '../computing/slices.ts'
-export type { Pacing } from '../computing/slices.ts'
+export { sliced } from '../computing/computing.ts'
+export type { Pacing } from '../computing/computing.ts'
 export type { Job } from '../threads/job.ts'
 export { ComputePool } from '../threads/pool.ts'
 export { serveJobs } from '../threads/serve-jobs.ts'

@@ -1,5 +1,5 @@
 import type { Detection } from './detection.ts'
-import { namesIn, wordsIn } from './hidden-words.ts'
+import { namesIn, wordsIn } from './characters.ts'
 import { PASSWORD_OR_KEY, SEPARATOR } from './named-secrets.ts'
 
 /** [start, end) of a text. */

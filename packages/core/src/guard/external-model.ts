@@ -1,6 +1,6 @@
 import type { GuardRequest, GuardSource } from '@remit/contract'
 import { z } from 'zod'
-import { boundedText } from '../net/bounded-text.ts'
+import { boundedText } from '../net/outbound.ts'
 import type { Detection } from './detection.ts'
 import { readingOfContent, readingOfMessage } from './reading.ts'
 import type { Reading } from './reading.ts'

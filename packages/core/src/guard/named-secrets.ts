@@ -1,5 +1,5 @@
 import { isRandom, entropyOf, restlessness } from './random.ts'
-import { LIKE_A_WORD, wordLikeness } from './word-like.ts'
+import { LIKE_A_WORD, wordLikeness } from './characters.ts'
 
 /** Minimum entropy in bits; eight random letters and digits have at most 24. */
 const MIN_BITS = 18

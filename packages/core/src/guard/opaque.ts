@@ -3,7 +3,7 @@ import type { CredentialSpan, Span } from './credential-spans.ts'
 import type { Detection } from './detection.ts'
 import { isRandom } from './random.ts'
 import type { View } from './view.ts'
-import { namesIn } from './hidden-words.ts'
+import { namesIn } from './characters.ts'
 import { PASSWORD_OR_KEY } from './named-secrets.ts'
 
 // RFC 7468 and OpenPGP (RFC 9580); a closed list, so that no words hide in a label.

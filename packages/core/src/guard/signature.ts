@@ -1,6 +1,6 @@
 import type { GuardSource } from '@remit/contract'
 import type { InjectionCategory } from './categories.ts'
-import { BASIS, hashOf, step } from './model/hashing.ts'
+import { BASIS, hashOf, step } from './model/tokens.ts'
 
 /** A pattern of an attack's wording, for normalized text (`normalize.ts`). */
 export interface Signature {

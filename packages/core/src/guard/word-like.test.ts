@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { LIKE_A_WORD, wordLikeness } from './word-like.ts'
+import { LIKE_A_WORD, wordLikeness } from './characters.ts'
 
 describe('the likeness to a word', () => {
   it.each([

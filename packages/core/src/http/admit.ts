@@ -13,7 +13,7 @@ import type {
 import type { FailedKeys, RateLimit } from './limits.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import { parseKey } from '../keys/key-text.ts'
-import { readCookie } from '../sessions/cookie.ts'
+import { readCookie } from '../sessions/sessions.ts'
 import { readFields } from './body.ts'
 import { headerOf } from './header.ts'
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { fail } from '../base/errors.ts'
-import { invalidInput } from '../base/check-shape.ts'
-import { FOR_FIELD_ERRORS } from '../base/issue-text.ts'
+import { invalidInput, FOR_FIELD_ERRORS } from '../base/fields.ts'
 import { asFailure, problemBody, problemResponse } from './problem.ts'
 
 describe('problemResponse', () => {

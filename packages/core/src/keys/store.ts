@@ -5,7 +5,7 @@ import type { Database } from '../db/open.ts'
 import { orgTable } from '../db/org-table.ts'
 import { statement } from '../db/portable.ts'
 import type { CoreTables, IngestKeyRow } from '../db/schema.ts'
-import type { TimePlace } from '../base/time-cursor.ts'
+import type { TimePlace } from '../base/page.ts'
 
 type Db = Database<CoreTables>
 

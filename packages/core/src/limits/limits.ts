@@ -1,10 +1,14 @@
-import { LIMITS, OrganizationLimits } from '@remit/contract'
+import { LIMITS, OrganizationLimits, OrganizationSettings } from '@remit/contract'
+import type { Plan } from '@remit/contract'
+import { LRUCache } from 'lru-cache'
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { fail, invalid } from '../base/errors.ts'
-import { fieldErrors } from '../base/field-errors.ts'
-import { FOR_FIELD_ERRORS } from '../base/issue-text.ts'
+import type { Failure } from '../base/errors.ts'
+import { fieldErrors, FOR_FIELD_ERRORS } from '../base/fields.ts'
+import { on, statement } from '../db/portable.ts'
 import type { AnyDatabase } from '../db/portable.ts'
-import { on } from '../db/portable.ts'
 import type { CoreTables, OrganizationRow } from '../db/schema.ts'
+import { MAX_CACHED_ORGS, upTo } from '../base/page.ts'
 
 type LimitName = keyof OrganizationLimits
 
@@ -47,4 +51,141 @@ export async function checkCount(
   const limit = row && limitsOf(row)[name]
   if (limit === undefined || (await count()) < limit) return
   throw fail(`too_many_${name}`, `The organization can have at most ${limit} ${name}`)
+}
+
+/** Suspension and limits of an organization, for the writer and the decision path. */
+export interface Allowance {
+  readonly isSuspended: boolean
+  readonly perSecond: number | null
+  readonly perMonth: number | null
+  readonly atMonthlyLimit: OrganizationSettings['at_monthly_limit']
+}
+
+/**
+ * The allowances of organizations. They need no time limit: a change of limits, settings or the
+ * suspension moves `config_version`.
+ */
+export class Allowances {
+  readonly #known = new LRUCache<string, { version: number; allowance: Allowance }>(
+    upTo(MAX_CACHED_ORGS),
+  )
+
+  /**
+   * Reads inside a transaction at a version of the configuration, or remembers. Throws `unauthorized`
+   * for an organization whose last entry is written.
+   */
+  async at(tx: AnyDatabase, orgId: string, version: number): Promise<Allowance> {
+    const known = this.#known.get(orgId)
+    if (known?.version === version) return known.allowance
+    const row = await on<CoreTables>(tx)
+      .selectFrom('organization')
+      .select(['limits', 'settings', 'suspended_at', 'deleted_at'])
+      .where('id', '=', orgId)
+      .executeTakeFirstOrThrow()
+    if (row.deleted_at !== null) throw organizationDeleted()
+    const { decisions_per_second, decisions_per_month } = limitsOf(row)
+    const allowance = {
+      isSuspended: row.suspended_at !== null,
+      perSecond: decisions_per_second ?? null,
+      perMonth: decisions_per_month ?? null,
+      atMonthlyLimit: OrganizationSettings.parse(JSON.parse(row.settings)).at_monthly_limit,
+    }
+    this.#known.set(orgId, { version, allowance })
+    return allowance
+  }
+
+  /** Returns the allowance that this process read last; null if none. */
+  last(orgId: string): Allowance | null {
+    return this.#known.get(orgId)?.allowance ?? null
+  }
+}
+
+/** Returns true if the rows of an organization have been removed. */
+export async function isDeleted(db: AnyDatabase, orgId: string): Promise<boolean> {
+  const row = await on<CoreTables>(db)
+    .selectFrom('deleted_organization')
+    .select('id')
+    .where('id', '=', orgId)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** The refusal of work for a deleted organization: its keys are gone. */
+export const organizationDeleted = (): Failure =>
+  fail('unauthorized', 'The organization was deleted')
+
+/**
+ * The limits of a new organization of a hosted server, by plan. They are stored with the organization,
+ * so that a later change of this table changes no organization, and are the operator's to change.
+ */
+export const PLAN_LIMITS: Readonly<Record<Plan, OrganizationLimits>> = {
+  free: {
+    decisions_per_second: 10,
+    decisions_per_month: 10_000,
+    agents: 10,
+    policies: 50,
+    webhooks: 2,
+    judge_usd_per_day: 0,
+    retention_days: 400,
+  },
+  team: {
+    decisions_per_second: 100,
+    decisions_per_month: 1_000_000,
+    agents: 500,
+    policies: 2_000,
+    webhooks: 10,
+    judge_usd_per_day: 0,
+    retention_days: 1_100,
+  },
+  enterprise: {
+    decisions_per_second: 1_000,
+    judge_usd_per_day: 100,
+  },
+}
+
+/** Returns the limits after a change of the plan: values that the operator chose stay. */
+export function limitsOnPlan(stored: OrganizationLimits, from: Plan, to: Plan): OrganizationLimits {
+  const [before, after] = [PLAN_LIMITS[from], PLAN_LIMITS[to]]
+  const chosen = Object.entries(stored).filter(
+    ([name, value]) => before[name as keyof OrganizationLimits] !== value,
+  )
+  return { ...after, ...Object.fromEntries(chosen) }
+}
+
+const suspended = statement<{ suspended_at: string | null }>(
+  'select suspended_at from organization where id = ?',
+)
+
+/** Throws `organization_suspended`. */
+export async function refuseSuspended(db: AnyDatabase, orgId: string): Promise<void> {
+  const [row] = await suspended(db, [orgId])
+  if (row && row.suspended_at !== null) throw fail('organization_suspended')
+}
+
+/** Limits the decisions a second of organizations, in this process. */
+export class DecisionRate {
+  /** By limit; operators change limits, so there is no natural bound. */
+  readonly #limiters = new LRUCache<number, RateLimiterMemory>({ max: 1_000 })
+
+  /** Throws `rate_limited` if the organization has used up the current second. */
+  async take(orgId: string, perSecond: number): Promise<void> {
+    try {
+      await this.#limiter(perSecond).consume(orgId)
+    } catch (state) {
+      if (!(state instanceof RateLimiterRes)) throw state
+      throw fail(
+        'rate_limited',
+        `The organization may request at most ${perSecond} decisions per second`,
+        { headers: { 'Retry-After': String(Math.max(1, Math.ceil(state.msBeforeNext / 1000))) } },
+      )
+    }
+  }
+
+  #limiter(perSecond: number): RateLimiterMemory {
+    const known = this.#limiters.get(perSecond)
+    if (known) return known
+    const limiter = new RateLimiterMemory({ points: perSecond, duration: 1 })
+    this.#limiters.set(perSecond, limiter)
+    return limiter
+  }
 }

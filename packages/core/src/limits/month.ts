@@ -6,7 +6,7 @@ import { SYSTEM } from '../caller/caller.ts'
 import { on } from '../db/portable.ts'
 import type { AnyDatabase } from '../db/portable.ts'
 import type { EntryDraft } from '@remit/contract/entries'
-import type { Allowance } from './allowances.ts'
+import type { Allowance } from './limits.ts'
 
 const DECISION = 'authorization.decided'
 /** Letters of a time that name its month. */

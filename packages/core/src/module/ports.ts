@@ -1,4 +1,3 @@
-import type { Meter } from '../computing/meter.ts'
 import type {
   LedgerVerification,
   Owner,
@@ -9,10 +8,11 @@ import type {
   Usage,
   VerifyLedgerRequest,
 } from '@remit/contract'
+import type { Meter } from '../computing/computing.ts'
 import type { Ask, Overlay } from '../authorize/stage.ts'
 import type { ToolDecisions } from '../authorize/tool-decisions.ts'
 import type { AnyDatabase } from '../db/portable.ts'
-import type { Impersonations } from '../caller/impersonations.ts'
+import type { Impersonations } from '../caller/caller.ts'
 import type { PeopleSessions } from '../sessions/people.ts'
 import type { Credentials } from '../keys/credentials.ts'
 import type { EntryDraft } from '../ledger/format/draft.ts'
@@ -239,3 +239,13 @@ export interface Compliance {
 
 /** Called repeatedly with the number of processed entries and the total. */
 export type OnProgress = (done: number, total: number) => void
+
+/**
+ * An invalid setting of a module: the server does not start. The message never contains a secret.
+ */
+export class SettingError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'SettingError'
+  }
+}

@@ -1,13 +1,10 @@
 import { lookup, Resolver } from 'node:dns/promises'
 import { connect } from 'node:tls'
 import type { TLSSocket } from 'node:tls'
-import { exchange, handOut } from './exchange.ts'
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import { exchange, handOut, OutboundDeadlines, OutboundError } from './exchange.ts'
 import type { Address, OutboundRequest, OutboundResponse, Reached } from './exchange.ts'
-import { isLoopbackAddress, isPrivateAddress, isPublicAddress } from './address.ts'
-import { askNameServers } from './name-servers.ts'
-import { OutboundDeadlines, OutboundError } from './outbound-deadlines.ts'
-import { checkTarget, hostOf, isLoopbackHost } from './target.ts'
-import type { TargetCheck } from './target.ts'
 
 /** All addresses of a name. */
 export type Resolve = (host: string) => Promise<readonly Address[]>
@@ -168,4 +165,137 @@ function secured(socket: TLSSocket, addresses: Reached['addresses']): Promise<vo
 const SENTENCES = {
   connection_failed: 'the connection to the host failed',
   tls_failed: 'the TLS certificate of the host is not trusted or TLS failed',
+}
+
+interface TargetRules {
+  /** Also plain http, any port, and 127.0.0.1, ::1 and localhost: development and tests only. */
+  readonly allowLoopback: boolean
+  /** Also names of a private network, and any port; still https only. Default: false. */
+  readonly allowPrivate?: boolean
+  /** Also ports other than 443. Default: false. */
+  readonly anyPort?: boolean
+  /** True if the URL may have a query. */
+  readonly allowQuery: boolean
+}
+
+/** The URL as it will be fetched, or why it never will be: a clause that follows the field's name. */
+type TargetCheck = { readonly url: URL } | { readonly refused: string }
+
+/** Endings of names that mean something only inside some network (RFC 6761, 6762, 7686, 8375, 9476). */
+const INSIDE = /\.(localhost|local|internal|lan|home|corp|arpa|onion|test)$/
+
+/**
+ * Checks a URL of a client, before any name is looked up. It is judged as
+ * WHATWG parses it, so that `https://0x7f.1` is the address that it means.
+ */
+export function checkTarget(text: string, rules: TargetRules): TargetCheck {
+  const url = URL.parse(text)
+  if (!url) return { refused: 'must be an absolute https URL' }
+  const reason = complaint(url, text, rules)
+  return reason === null ? { url } : { refused: reason }
+}
+
+/** Host of a URL as sockets want it: IPv6 without brackets. */
+export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1')
+
+export const isLoopbackHost = (host: string): boolean =>
+  host === 'localhost' || isLoopbackAddress(host)
+
+function complaint(url: URL, text: string, rules: TargetRules): string | null {
+  const host = hostOf(url)
+  const isLoopback = rules.allowLoopback && isLoopbackHost(host)
+  if (url.protocol !== 'https:' && !(isLoopback && url.protocol === 'http:'))
+    return 'must be an https URL'
+  if (url.username !== '' || url.password !== '') return 'must not contain a user name or password'
+  if (text.includes('#')) return 'must not have a fragment'
+  if (!rules.allowQuery && text.includes('?')) return 'must not have a query'
+  if (isLoopback) return null
+  if (isIP(host) !== 0) return 'must have a host name, not an IP address'
+  if (host.endsWith('.')) return 'must have a host name without a trailing dot'
+  if (rules.allowPrivate) return null
+  if (!host.includes('.') || INSIDE.test(host)) return 'must have a host of the public internet'
+  if (url.port !== '' && !rules.allowLoopback && !rules.anyPort) return 'must use port 443'
+  return null
+}
+
+/** All allocated IPv6 addresses; the library treats every range without a name as public. */
+const GLOBAL_IPV6 = ipaddr.IPv6.parse('2000::')
+/** Where clouds give secrets to their machines, besides link-local addresses: Azure, Alibaba, AWS, Google. */
+const CLOUD_HOSTS: ReadonlySet<string> = new Set([
+  '168.63.129.16',
+  '100.100.100.200',
+  'fd00:ec2::254',
+  'fd20:ce::254',
+])
+
+/** Returns true if an address is public and not an internal one of a cloud. */
+export function isPublicAddress(text: string): boolean {
+  if (isIP(text) === 0) return false
+  const address = ipaddr.parse(text)
+  if (address.range() !== 'unicast') return false
+  if (address instanceof ipaddr.IPv6) return address.match(GLOBAL_IPV6, 3)
+  return !CLOUD_HOSTS.has(address.toString())
+}
+
+/** Ranges of addresses inside an organization (RFC 1918, RFC 4193, RFC 6598). */
+const PRIVATE: ReadonlySet<string> = new Set(['private', 'uniqueLocal', 'carrierGradeNat'])
+
+/** Returns true if an address is of a private network and not one where clouds have secrets. */
+function isPrivateAddress(text: string): boolean {
+  if (isIP(text) === 0) return false
+  const address = ipaddr.parse(text)
+  return PRIVATE.has(address.range()) && !CLOUD_HOSTS.has(address.toString())
+}
+
+/** The two loopback addresses for development; not the rest of 127.0.0.0/8. */
+const isLoopbackAddress = (text: string): boolean => text === '127.0.0.1' || text === '::1'
+
+const TRY_MS = 900
+const TRIES = 2
+
+/**
+ * Returns the addresses of a name from the system's name servers, or `servers`; throws if they have none.
+ *
+ * The system's own look-up occupies one of few threads until it gives up. The slow names of one
+ * organization would delay the look-ups of all others for minutes.
+ */
+export async function askNameServers(
+  name: string,
+  servers?: readonly string[],
+): Promise<readonly Address[]> {
+  const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES })
+  if (servers) resolver.setServers(servers)
+  const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
+  const addresses = answers.flatMap((answer, i) =>
+    answer.status === 'fulfilled'
+      ? answer.value.map((address) => ({ address, family: i === 0 ? 4 : 6 }))
+      : [],
+  )
+  if (addresses.length === 0) throw new Error('the name has no address')
+  return addresses
+}
+
+/** A response with more bytes than the limit. */
+export class AnswerTooLarge extends Error {
+  constructor(maxBytes: number) {
+    super(`the response exceeds ${maxBytes} bytes`)
+    this.name = 'AnswerTooLarge'
+  }
+}
+
+/**
+ * Returns the text of a response of at most `maxBytes`, counted after decompression. Throws
+ * `AnswerTooLarge` at the first excess byte and closes the connection: `Response.text()` would
+ * buffer all of it.
+ */
+export async function boundedText(response: Response, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    size += chunk.length
+    // Leaving the loop cancels the rest.
+    if (size > maxBytes) throw new AnswerTooLarge(maxBytes)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
 }

@@ -30,7 +30,7 @@ import {
   findDeleted,
   scheduleDeletion,
 } from '../orgs/leave/index.ts'
-import { organizationRecord } from '../orgs/record.ts'
+import { organizationRecord } from '../orgs/organizations.ts'
 import type { UsageCounts } from '../module/ports.ts'
 
 export interface OperatorRouteDeps {

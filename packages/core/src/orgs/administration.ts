@@ -8,13 +8,10 @@ import { firstOf } from '../ledger/write/work.ts'
 import type { Requester } from '../ledger/write/work.ts'
 import type { Writer } from '../ledger/write/writer.ts'
 import { actorOf, personOf } from '../caller/caller.ts'
-import { organizationRecord } from './record.ts'
-import type { OrganizationRecord } from './record.ts'
-import { changeLimits, limitsOf } from '../limits/limits.ts'
-import { limitsOnPlan } from '../limits/plan-limits.ts'
+import { organizationRecord, checkRetention, changeSettings } from './organizations.ts'
+import type { OrganizationRecord } from './organizations.ts'
+import { changeLimits, limitsOf, limitsOnPlan } from '../limits/limits.ts'
 import { quotaEntries } from '../limits/month.ts'
-import { checkRetention } from './retention.ts'
-import { changeSettings } from './settings.ts'
 
 /** The requester of work for the operator of the server, without an API caller. */
 export const OPERATOR: Requester = { caller: null, claim: null, wantsNote: false }

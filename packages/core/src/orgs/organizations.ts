@@ -1,14 +1,14 @@
-import type { Plan, Role } from '@remit/contract'
+import { LEAST_RETENTION_DAYS, OrganizationSettings, SETTINGS } from '@remit/contract'
+import type { Plan, Role, OrganizationLimits } from '@remit/contract'
 import type { Logger } from 'pino'
 import { isoTime } from '../base/clock.ts'
 import type { Clock } from '../base/clock.ts'
 import { namedOrganization, recordOrganization } from '../db/directory.ts'
 import { isDistributed } from '../db/distributed.ts'
-import { isConflict, isDatabaseError, unavailable } from '../db/failure.ts'
+import { isConflict, isDatabaseError, unavailable, makeDurable } from '../db/portable.ts'
 import type { Database } from '../db/open.ts'
 import { writeRows } from '../db/write-rows.ts'
 import type { CoreTables, OrganizationRow } from '../db/schema.ts'
-import { makeDurable } from '../db/transaction-settings.ts'
 import { fail, invalid } from '../base/errors.ts'
 import type { Ids } from '../base/ids.ts'
 import { SYSTEM } from '../caller/caller.ts'
@@ -16,14 +16,16 @@ import type { EntryDraft } from '../ledger/format/draft.ts'
 import { GENESIS_KIND, newSalt, ZERO_HASH } from '../ledger/format/entry.ts'
 import { signCheckpoint } from '../ledger/format/checkpoint.ts'
 import { linkEntries } from '../ledger/format/link.ts'
-import type { LedgerSigner } from '../ledger/format/signing-key.ts'
+import type { LedgerSigner } from '../ledger/format/note.ts'
 import { linkedRows } from '../ledger/store/store.ts'
 import { generateKey } from '../keys/key-text.ts'
 import type { NewKey } from '../keys/key-text.ts'
 import { createdEntry } from '../keys/changes.ts'
 import { insertKey } from '../keys/store.ts'
-import { changeLimits } from '../limits/limits.ts'
-import { organizationRecord } from './record.ts'
+import { changeLimits, limitsOf } from '../limits/limits.ts'
+import { fieldErrors, FOR_FIELD_ERRORS } from '../base/fields.ts'
+import { eachPart, inPart } from '../db/parts.ts'
+import { reaches } from '../keys/authenticator.ts'
 
 type Db = Database<CoreTables>
 
@@ -208,3 +210,132 @@ export const organizationExists = async (db: Db, idOrName: string): Promise<bool
 
 const findById = (db: Db, id: string): Promise<OrganizationRow | undefined> =>
   db.selectFrom('organization').selectAll().where('id', '=', id).executeTakeFirst()
+
+/** An organization as in the API and in entries. */
+export interface OrganizationRecord {
+  readonly id: string
+  readonly name: string
+  readonly plan: Plan
+  readonly settings: OrganizationSettings
+  /** Absent without any. */
+  readonly limits?: OrganizationLimits
+  readonly suspended_at?: string
+  /** When the operator may remove all rows; absent unless a deletion is scheduled. */
+  readonly delete_after?: string
+  readonly created_at: string
+}
+
+export const organizationRecord = (row: OrganizationRow): OrganizationRecord => ({
+  id: row.id,
+  name: row.name,
+  plan: row.plan as Plan,
+  settings: settingsOf(row),
+  ...(row.limits !== '{}' && { limits: limitsOf(row) }),
+  ...(row.suspended_at !== null && { suspended_at: row.suspended_at }),
+  ...(row.delete_after !== null && { delete_after: row.delete_after }),
+  created_at: row.created_at,
+})
+
+const LAW =
+  'Articles 19(1) and 26(6) of the EU AI Act require providers and deployers of high-risk AI systems to keep logs for at least six months'
+
+/** Returns the warning about a retention below the legal minimum. */
+export const shortRetentionWarning = (days: number): string =>
+  `Entries may be removed after ${days} days. ${LAW} (${LEAST_RETENTION_DAYS} days).`
+
+/** Returns the warnings about the settings of an organization. */
+export const settingsWarnings = ({
+  retention_days: days,
+}: Pick<OrganizationSettings, 'retention_days'>): { warnings?: string[] } =>
+  days < LEAST_RETENTION_DAYS ? { warnings: [shortRetentionWarning(days)] } : {}
+
+/** Throws `invalid_request` for an unconfirmed retention below the legal minimum. */
+export function checkRetention(days: unknown, isAcknowledged: boolean): void {
+  if (typeof days !== 'number' || days >= LEAST_RETENTION_DAYS || isAcknowledged) return
+  throw invalid(
+    'settings.retention_days',
+    `must be at least ${LEAST_RETENTION_DAYS} unless acknowledge_short_retention is set. ${LAW}`,
+  )
+}
+
+type SettingName = keyof OrganizationSettings
+
+/** Names of all settings, for messages and documents. */
+export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[]
+
+const DEFAULTS = OrganizationSettings.parse({})
+
+/** Returns the settings of an organization, including defaults. */
+export const settingsOf = ({ settings }: Pick<OrganizationRow, 'settings'>): OrganizationSettings =>
+  OrganizationSettings.parse(JSON.parse(settings))
+
+/**
+ * Returns the stored text after a change; `null` restores a default, and `undefined` changes
+ * nothing. Unknown stored settings are kept. Throws `invalid_request` for an unknown name or an
+ * invalid value.
+ */
+export function changeSettings(stored: string, change: Readonly<Record<string, unknown>>): string {
+  const settings = JSON.parse(stored) as Record<string, unknown>
+  for (const [name, value] of Object.entries(change)) {
+    if (!Object.hasOwn(SETTINGS, name)) {
+      throw invalid(name, `is not a setting; the settings are ${SETTING_NAMES.join(', ')}`)
+    }
+    if (value === undefined) continue
+    if (value === null) {
+      delete settings[name]
+      continue
+    }
+    const { error, data } = SETTINGS[name as SettingName].safeParse(value, FOR_FIELD_ERRORS)
+    if (error) throw invalid(name, fieldErrors(error.issues)[0]?.message ?? 'is not valid')
+    settings[name] = data
+  }
+  return JSON.stringify(settings)
+}
+
+/**
+ * Parses a setting from the command line: JSON, else a comma-separated list for list settings, else
+ * text; null for an empty text.
+ */
+export function settingFromText(name: string, text: string): unknown {
+  if (text === '') return null
+  const value = jsonOrText(text)
+  const isList = Object.hasOwn(DEFAULTS, name) && Array.isArray(DEFAULTS[name as SettingName])
+  return isList && !Array.isArray(value) ? text.split(',').map((part) => part.trim()) : value
+}
+
+function jsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/**
+ * Returns true if an organization exchanges tokens without an ingest key (`keyless_exchange`). No plan
+ * is higher than `ceiling`.
+ */
+export async function allowsKeylessExchange(
+  db: Database<CoreTables>,
+  ceiling: Plan,
+): Promise<boolean> {
+  if (!reaches(ceiling, 'enterprise')) return false
+  const found = await eachPart(
+    db,
+    (part) =>
+      db
+        .selectFrom('organization')
+        .select('id')
+        .where(inPart(part, 'id'))
+        .where('plan', '=', 'enterprise')
+        // Settings are compact JSON, in which no string can contain an unescaped quote.
+        .where('settings', 'like', '%"keyless_exchange":true%')
+        .limit(1)
+        .executeTakeFirst(),
+    ignore,
+  )
+  return found.some((row) => row !== undefined)
+}
+
+/** An organization that cannot be read exchanges nothing now. */
+const ignore = (): void => undefined

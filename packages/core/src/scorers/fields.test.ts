@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { bestOf } from './fields.ts'
+import { bestOf } from './params.ts'
 
 const scored = (alternatives: readonly number[]) =>
   bestOf(alternatives, (score) => ({ score, reason: `${score}`, metadata: { score } }))

@@ -6,13 +6,11 @@ import { fail } from '../base/errors.ts'
 import { pageOf } from '../base/page.ts'
 import { implement } from '../http/endpoint.ts'
 import type { Route } from '../http/endpoint.ts'
-import { describeScorer } from './catalogue.ts'
-import { finishedRun } from './finished.ts'
-import type { ScorerRuns } from './finished.ts'
-import { namedScorer } from './named.ts'
-import { runScorer } from './run.ts'
+import { describeScorer, namedScorer } from './catalogue.ts'
+import { finishedRun, runScorer } from './run.ts'
+import type { ScorerRuns } from './run.ts'
 import type { Scorer } from './scorer.ts'
-import { sliced } from '../computing/slices.ts'
+import { sliced } from '../computing/computing.ts'
 
 const { runScorer: run, listScorers: list } = scorers
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type {
   FieldError,
   ResultToScore,
@@ -5,19 +6,20 @@ import type {
   ScorersAnswer,
   ScorersRequest,
 } from '@remit/contract'
+import { canonicalJson } from '@remit/contract/json'
 import type { Computer } from '../threads/pool.ts'
 import { fail, invalid } from '../base/errors.ts'
 import { aggregate } from './aggregates.ts'
-import { checkFields } from './fields.ts'
-import { parseParams } from './params.ts'
+import { checkFields, parseParams } from './params.ts'
 import type { RunParams } from './params.ts'
 import { Unscorable, UnusableParam } from './scorer.ts'
 import type { BatchOutcome, Scorer, ScoringContext, PureScorer, ScoreOutcome } from './scorer.ts'
-import { sliced } from '../computing/slices.ts'
-import type { Pacing } from '../computing/slices.ts'
-import { computedMs } from '../base/cpu-time.ts'
+import { sliced } from '../computing/computing.ts'
+import type { Pacing } from '../computing/computing.ts'
+import { computedMs } from '../base/clock.ts'
 import { Refusal } from '../threads/job.ts'
 import { prepare, received, scoreJob, scoreOne, unusableParam } from './score-job.ts'
+import type { Caller } from '../caller/caller.ts'
 
 export interface RunContext extends Pacing, ScoringContext {
   /** Absent: everything is computed on the event loop. */
@@ -307,4 +309,73 @@ function corpusScore(
   if (!scorer.corpusScore || tally.length === 0) return null
   const score = clamp(scorer.corpusScore(tally, own), scorer.name)
   return negate ? 1 - score : score
+}
+
+/** The record of a finished run: numbers and a hash, never the scored texts. */
+export interface FinishedRun {
+  readonly scorer: string
+  readonly scorerVersion: string
+  readonly threshold: number
+  readonly count: number
+  readonly scored: number
+  /** Number of scored results below the threshold. */
+  readonly failed: number
+  /** Null without a scored result. */
+  readonly mean: number | null
+  readonly passRate: number | null
+  /** Results without a score, by code. */
+  readonly errorsByCode: Readonly<Record<string, number>>
+  /** Data of the scorer about the batch, such as tokens and cost. */
+  readonly metadata: Readonly<Record<string, unknown>>
+  /**
+   * Lower-case hex of SHA-256 over lines, each ended by U+000A, of canonical JSON (RFC 8785): first
+   * `{params, scorer, scorer_version, threshold}`, then each result of the request.
+   */
+  readonly contentHash: string
+}
+
+/**
+ * Observes every run over HTTP before its response. A `Failure` that it throws becomes the
+ * response, because an unrecorded run must not count.
+ */
+export interface ScorerRuns {
+  ran(caller: Caller, run: FinishedRun): Promise<void>
+}
+
+/**
+ * Returns the record of a run. `rest` is called between results, so that other requests can run.
+ */
+export async function finishedRun(
+  request: ScorersRequest,
+  answer: ScorersAnswer,
+  rest: () => Promise<void>,
+): Promise<FinishedRun> {
+  const { aggregate: totals, threshold, scorer, scorer_version } = answer
+  return {
+    scorer,
+    scorerVersion: scorer_version,
+    threshold,
+    count: totals.count,
+    scored: totals.scored,
+    failed: answer.scores.filter(({ passed }) => passed === false).length,
+    mean: totals.mean,
+    passRate: totals.pass_rate,
+    errorsByCode: totals.errors_by_code,
+    metadata: totals.metadata,
+    contentHash: await contentHash(request, answer, rest),
+  }
+}
+
+async function contentHash(
+  { params = {}, results }: ScorersRequest,
+  { scorer, scorer_version, threshold }: ScorersAnswer,
+  rest: () => Promise<void>,
+): Promise<string> {
+  const hash = createHash('sha256')
+  hash.update(`${canonicalJson({ params, scorer, scorer_version, threshold })}\n`)
+  for (const result of results) {
+    hash.update(`${canonicalJson(result)}\n`)
+    await rest()
+  }
+  return hash.digest('hex')
 }

@@ -2,7 +2,7 @@ import type { ResultToScore } from '@remit/contract'
 import { Refusal } from '../threads/job.ts'
 import type { Job } from '../threads/job.ts'
 import { builtInScorers } from './built-in/index.ts'
-import { checkFields } from './fields.ts'
+import { checkFields } from './params.ts'
 import { Unscorable, UnusableParam } from './scorer.ts'
 import type { FieldName, PureScorer, ScoreOutcome } from './scorer.ts'
 

@@ -8,7 +8,7 @@ import { createTestRemit } from '@remit/testing'
 import type { TestRemit } from '@remit/testing'
 import type { Caller } from '../caller/caller.ts'
 import { defineModule } from '../module/module.ts'
-import type { FinishedRun, ScorerRuns } from './finished.ts'
+import type { FinishedRun, ScorerRuns } from './run.ts'
 import { Unscorable, defineWaitingScorer } from './scorer.ts'
 import type { ScoringContext } from './scorer.ts'
 

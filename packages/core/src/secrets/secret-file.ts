@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { linkSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { makeFolder } from '../base/make-folder.ts'
+import { makeFolder } from '../base/files.ts'
 
 /**
  * Writes a file that only its owner can read (mode 0600), unless it exists. Linked to its name when

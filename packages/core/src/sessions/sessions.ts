@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
 import type { Plan, Role } from '@remit/contract'
+import { parse, serialize } from 'hono/utils/cookie'
 import { isoTime } from '../base/clock.ts'
 import type { Clock } from '../base/clock.ts'
 import { fail } from '../base/errors.ts'
@@ -9,7 +10,6 @@ import type { Database } from '../db/open.ts'
 import type { CoreTables, SessionRow } from '../db/schema.ts'
 import { lowerPlan } from '../keys/authenticator.ts'
 import type { Authenticator } from '../keys/authenticator.ts'
-import type { ConsolePlace } from './place.ts'
 import { findSessions, insertSession, touchSession } from './store.ts'
 import type { SessionHolder } from './store.ts'
 
@@ -145,3 +145,76 @@ function principalOf({ hash: session, ...row }: SessionHolder): Principal {
   if (id === null || person === null) throw new Error('the session has no holder')
   return { type: 'person', id, role: role as PersonPrincipal['role'], person, name, session }
 }
+
+/** The address of the console as browsers know it. */
+export interface ConsolePlace {
+  /** Origins whose pages may send requests with the cookie. The first one is the console's own. */
+  readonly origins: readonly string[]
+  readonly cookie: string
+  /** False only on plain HTTP. */
+  readonly isSecure: boolean
+}
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '::1'])
+
+/** Returns true for a name or address of this machine alone. */
+export const isLoopback = (host: string): boolean => LOOPBACK.has(host)
+
+/**
+ * Returns the place of the console. The base URL decides, never a socket or `Host`, which a proxy or
+ * a client chooses. Null without a base URL on an address that other machines reach: a cookie would
+ * cross the network in plain text.
+ */
+export function consolePlace(
+  baseUrl: string | undefined,
+  host: string,
+  port: number,
+): ConsolePlace | null {
+  if (baseUrl === undefined) {
+    if (!isLoopback(host)) return null
+    const origins = ['localhost', '127.0.0.1', '[::1]'].map((name) => `http://${name}:${port}`)
+    return { origins, cookie: cookieAt(port), isSecure: false }
+  }
+  const { origin, protocol, port: own } = new URL(baseUrl)
+  return protocol === 'https:'
+    ? { origins: [origin], cookie: '__Host-remit_session', isSecure: true }
+    : { origins: [origin], cookie: cookieAt(Number(own || 80)), isSecure: false }
+}
+
+/** Cookies do not distinguish ports, so that two servers on one machine need two names. */
+const cookieAt = (port: number): string => `remit_session_${port}`
+
+/** The headers of a request by their lower-case names. */
+export type ReadHeader = (name: string) => string | undefined
+
+/**
+ * Refuses a request that a page of another origin may have sent (cross-site request forgery).
+ * Browsers set `Sec-Fetch-Site`, and pages cannot; where it is absent, as on plain HTTP, `Origin`
+ * decides. Throws `csrf_refused`.
+ */
+export function requireSameOrigin(header: ReadHeader, { origins }: ConsolePlace): void {
+  const site = header('sec-fetch-site')
+  const isOwn =
+    site === undefined ? origins.includes(header('origin') ?? '') : site === 'same-origin'
+  if (!isOwn)
+    throw fail(
+      'csrf_refused',
+      'Send Sec-Fetch-Site: same-origin, or, where a client cannot send that header, Origin with the address of this server',
+    )
+}
+
+type CookiePlace = Pick<ConsolePlace, 'cookie' | 'isSecure'>
+
+/** Returns a cookie of a `Cookie` header; undefined without one. */
+export const readCookie = (header: string, { cookie }: CookiePlace): string | undefined =>
+  parse(header, cookie)[cookie]
+
+/** Returns the `Set-Cookie` header of a cookie; without a value, of its removal. */
+export const writeCookie = ({ cookie, isSecure }: CookiePlace, value: string | null): string =>
+  serialize(cookie, value ?? '', {
+    httpOnly: true,
+    secure: isSecure,
+    sameSite: 'Lax',
+    path: '/',
+    ...(value === null && { maxAge: 0 }),
+  })

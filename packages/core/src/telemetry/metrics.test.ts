@@ -1,8 +1,7 @@
 import { PerformanceObserver } from 'node:perf_hooks'
 import { describe, expect, it, vi } from 'vitest'
 import { requestMetrics } from './request-metrics.ts'
-import { cached } from './cached.ts'
-import { createMetrics } from './metrics.ts'
+import { cached, createMetrics } from './metrics.ts'
 
 describe('metrics', () => {
   it('say how many requests are under way when they are asked', async () => {

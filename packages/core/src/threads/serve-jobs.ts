@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { parentPort } from 'node:worker_threads'
-import { computedMs } from '../base/cpu-time.ts'
+import { computedMs } from '../base/clock.ts'
 import { Refusal } from './job.ts'
 import type { Job, JobRequest, Report, ThreadMessage } from './job.ts'
 

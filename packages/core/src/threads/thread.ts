@@ -1,7 +1,7 @@
 import { getCompileCacheDir } from 'node:module'
 import { dirname, extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { msOf } from '../base/cpu-time.ts'
+import { msOf } from '../base/clock.ts'
 
 /** The handler of a task. */
 export interface Work<Report, Result> {

@@ -1,6 +1,6 @@
 import { createPublicKey, verify } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { parseKeyReference } from '../../src/kms/reference.ts'
+import { parseKeyReference } from '../../src/kms/service.ts'
 import { openRemoteKey } from '../../src/kms/open.ts'
 import type { RemoteKey } from '../../src/kms/service.ts'
 import { createWitness } from '../../src/kms/witness.ts'

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findHead } from '../../src/ledger/store/store.ts'
-import { createLedgerSigner } from '../../src/ledger/format/signing-key.ts'
+import { createLedgerSigner } from '../../src/ledger/format/note.ts'
 import { createClock, createTestRemit, DIALECTS } from '@remit/testing'
 import type { TestRemit } from '@remit/testing'
 import { afterAttack, dropGuards } from '../support/attacker.ts'

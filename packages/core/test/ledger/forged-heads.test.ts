@@ -1,19 +1,18 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createClock, createTestRemit, DIALECTS, handMade } from '@remit/testing'
+import type { TestRemit } from '@remit/testing'
 import type { LedgerHeadRow } from '../../src/db/schema.ts'
 import { localSignals } from '../../src/db/signals.ts'
 import { signCheckpoint } from '../../src/ledger/format/checkpoint.ts'
 import { SYSTEM } from '../../src/caller/caller.ts'
-import { cosignNote, parseVerifierKey } from '../../src/ledger/format/note.ts'
-import { createLedgerSigner } from '../../src/ledger/format/signing-key.ts'
+import { cosignNote, parseVerifierKey, createLedgerSigner } from '../../src/ledger/format/note.ts'
 import { findHead } from '../../src/ledger/store/store.ts'
 import { verifyDatabase } from '../../src/ledger/verify/database.ts'
 import { Writer } from '../../src/ledger/write/writer.ts'
 import { OPERATOR } from '../../src/orgs/administration.ts'
 import { rotateLedgerKey } from '../../src/orgs/rotate-ledger-key.ts'
-import { createClock, createTestRemit, DIALECTS, handMade } from '@remit/testing'
-import type { TestRemit } from '@remit/testing'
 import {
   cutFrom,
   dropGuards,

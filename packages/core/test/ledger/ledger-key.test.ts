@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { loadLedgerKey } from '../../src/ledger/format/signing-key.ts'
+import { loadLedgerKey } from '../../src/ledger/format/note.ts'
 import type { KeyThreadData } from '../support/key-thread.ts'
 
 let folder = ''

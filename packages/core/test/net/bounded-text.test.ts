@@ -3,7 +3,7 @@ import type { Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { AnswerTooLarge, boundedText } from '../../src/net/bounded-text.ts'
+import { AnswerTooLarge, boundedText } from '../../src/net/outbound.ts'
 
 const MAX = 64 * 1024
 

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { askNameServers } from '../../src/net/name-servers.ts'
+import { askNameServers } from '../../src/net/outbound.ts'
 
 const A = 1
 const AAAA = 28

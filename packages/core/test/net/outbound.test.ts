@@ -1,10 +1,9 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { OutboundDeadlines, OutboundError } from '../../src/net/outbound-deadlines.ts'
-import { exchange } from '../../src/net/exchange.ts'
-import { createOutbound } from '../../src/net/outbound.ts'
-import { httpHost, httpsHost, tcpHost } from './hosts.ts'
 import { TLS_CERTIFICATE } from '@remit/testing/pure'
+import { createOutbound } from '../../src/net/outbound.ts'
+import { OutboundDeadlines, OutboundError, exchange } from '../../src/net/exchange.ts'
+import { httpHost, httpsHost, tcpHost } from './hosts.ts'
 
 const outbound = createOutbound({ allowLoopback: true, ca: TLS_CERTIFICATE })
 const post = { method: 'POST', body: '{"a":1}' } as const

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isPublicAddress } from '../../src/net/address.ts'
-import { checkTarget } from '../../src/net/target.ts'
+import { isPublicAddress, checkTarget } from '../../src/net/outbound.ts'
 
 const strict = { allowLoopback: false, allowQuery: true }
 const loopback = { allowLoopback: true, allowQuery: true }

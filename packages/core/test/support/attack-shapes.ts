@@ -1,7 +1,7 @@
 import type { LedgerEntryRow, LedgerHeadRow } from '../../src/db/schema.ts'
 import { signCheckpoint } from '../../src/ledger/format/checkpoint.ts'
 import { commitmentOf } from '../../src/ledger/format/entry.ts'
-import type { LedgerSigner } from '../../src/ledger/format/signing-key.ts'
+import type { LedgerSigner } from '../../src/ledger/format/note.ts'
 import { cutFrom, readEntries, relink, repairHead, replaceEntries, setEntry } from './attacker.ts'
 import type { Attacked } from './attacker.ts'
 import type { Layer } from './layers.ts'

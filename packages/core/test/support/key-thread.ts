@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
-import { loadLedgerKey } from '../../src/ledger/format/signing-key.ts'
+import { loadLedgerKey } from '../../src/ledger/format/note.ts'
 
 export interface KeyThreadData {
   readonly folder: string

@@ -1,5 +1,5 @@
 import { createPrivateKey } from 'node:crypto'
-import { createLedgerSigner } from '../../src/ledger/format/signing-key.ts'
+import { createLedgerSigner } from '../../src/ledger/format/note.ts'
 import { fileArchive, finishPruning, pruneLedger } from '../../src/orgs/prune/index.ts'
 import type { PruneStep } from '../../src/orgs/prune/index.ts'
 import { createClock, createTestRemit } from '@remit/testing'

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { createLedgerSigner } from '../../src/ledger/format/signing-key.ts'
+import { createLedgerSigner } from '../../src/ledger/format/note.ts'
 import { pruneLedger } from '../../src/orgs/prune/index.ts'
 import type { Archive, Pruned, PruneOptions } from '../../src/orgs/prune/index.ts'
 import type { TestClock, TestRemit } from '@remit/testing'

@@ -2,7 +2,7 @@ import { on } from '@remit/core/db'
 import type { Deps } from '@remit/core/module'
 import type { Tables } from '../tables/schema.ts'
 import { statusAt } from './lifecycle.ts'
-import { APPROVALS_TOPIC } from './topic.ts'
+import { APPROVALS_TOPIC } from './stage.ts'
 
 type WaitDeps = Pick<Deps, 'db' | 'clock' | 'signals' | 'log'>
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { evaluateApproval, MAX_PENDING } from './evaluate.ts'
-import type { EarlierRequest, ApprovalQuery } from './evaluate.ts'
+import { evaluateApproval, MAX_PENDING } from './rule.ts'
+import type { EarlierRequest, ApprovalQuery } from './rule.ts'
 import type { Requirement } from './requirements.ts'
 
 const NOW = Date.parse('2026-11-20T08:00:00.000Z')

@@ -1,11 +1,9 @@
 import type { Contribution, Deps } from '@remit/core/module'
 import { approvalEraser } from './erase.ts'
-import { ConnectionLimits } from '../streams/connection-limits.ts'
-import { pendingMetrics } from './pending-metrics.ts'
+import { ConnectionLimits } from '../streams/event-stream.ts'
+import { pendingMetrics, createSweeper } from './sweeper.ts'
 import { approvalRoutes } from './routes.ts'
-import { approvalStage } from './stage.ts'
-import { createSweeper } from './sweeper.ts'
-import { approvalObserver } from './topic.ts'
+import { approvalStage, approvalObserver } from './stage.ts'
 import { DecisionWaiters } from './decision-waiters.ts'
 
 /** The contribution of approvals to the module: rules, requests, the slot and waiting. */

@@ -1,11 +1,10 @@
 import type { Actor, Approval } from '@remit/contract'
 import { resourceText } from '@remit/core/decision'
 import type { EntryData, EntryDraft, EntryKind } from '@remit/core/ledger/lanes'
-import { requestersOf } from './requesters.ts'
+import { requestersOf, isReason } from './requirements.ts'
+import type { Parties, Requirement, ApprovalVote } from './requirements.ts'
 import { shownText } from './binding.ts'
 import { statusAt } from './lifecycle.ts'
-import { isReason } from './requirements.ts'
-import type { Parties, Requirement, ApprovalVote } from './requirements.ts'
 import type { ApprovalRequestRow } from '../tables/approvals.ts'
 
 export const requirementsOf = (row: ApprovalRequestRow): Requirement[] =>

@@ -13,25 +13,29 @@ import { wireEntry } from '@remit/core/ledger/records'
 import { sql } from 'kysely'
 import { settingsOf } from '@remit/core/orgs/settings'
 import type { Change, Outcome, WriteContext } from '@remit/core/ledger/lanes'
-import { eventStream, eventOf } from '../streams/event-stream.ts'
-import type { EventSource } from '../streams/event-stream.ts'
-import { lastEventId } from '../streams/last-event-id.ts'
+import { eventStream, eventOf, Bell, lastEventId } from '../streams/event-stream.ts'
+import type { EventSource, ConnectionLimits } from '../streams/event-stream.ts'
 import { statusAt, endOf } from './lifecycle.ts'
-import type { ConnectionLimits } from '../streams/connection-limits.ts'
-import { peopleOf } from './people.ts'
-import type { People } from './people.ts'
+import { peopleOf } from './requirements.ts'
+import type { People } from './requirements.ts'
 import { wireApproval, partiesOf, approvalEntry } from './request.ts'
 import type { ApprovalKind, ApprovalMore } from './request.ts'
-import { findRequest, listRequests, moveRequest } from './store.ts'
+import {
+  findRequest,
+  listRequests,
+  moveRequest,
+  deleteRule,
+  findRule,
+  listRules,
+  putRule,
+} from './store.ts'
 import type { ApprovalRequestRow } from '../tables/approvals.ts'
 import type { DecisionWaiters } from './decision-waiters.ts'
-import { Bell } from '../streams/bell.ts'
-import { APPROVALS_TOPIC } from './topic.ts'
+import { APPROVALS_TOPIC } from './stage.ts'
 import { admitKey, voterOf, whyNot, castVote } from './vote.ts'
 import type { VoteSettings } from './vote.ts'
 import { actionHints } from '../rules/seen-actions.ts'
 import { checkRule, wireRule } from './rule.ts'
-import { deleteRule, findRule, listRules, putRule } from './rules-store.ts'
 
 /** `places` limits waits and streams; `waits` signals decisions. */
 export const approvalRoutes = (

@@ -4,17 +4,18 @@ import { isoTime } from '@remit/core/base'
 import { actorOf } from '@remit/core/caller'
 import { on } from '@remit/core/db'
 import type { Ask, Settled, Stage, StageVerdict } from '@remit/core/decision'
-import type { EntryDraft } from '@remit/core/ledger/lanes'
+import type { EntryDraft, EntryObserver } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
 import { settingsOf } from '@remit/core/orgs/settings'
 import { namesOf } from '../agents/agents.ts'
 import { RuleIndex } from '../rules/rule-index.ts'
 import type { Tables } from '../tables/schema.ts'
-import { requesterOf, withRequester } from './requesters.ts'
+import { requesterOf, withRequester } from './requirements.ts'
+import type { Requirement } from './requirements.ts'
 import { bindingOf, boundMembers } from './binding.ts'
 import type { Binding } from './binding.ts'
-import { evaluateApproval } from './evaluate.ts'
-import type { EarlierRequest } from './evaluate.ts'
+import { evaluateApproval, matching, toRule } from './rule.ts'
+import type { EarlierRequest, CompiledApprovalRule } from './rule.ts'
 import { statusAt, endOf } from './lifecycle.ts'
 import {
   approvalEntry,
@@ -24,12 +25,8 @@ import {
   requirementsOf,
   votesOf,
 } from './request.ts'
-import type { Requirement } from './requirements.ts'
-import { matching, toRule } from './rule.ts'
-import type { CompiledApprovalRule } from './rule.ts'
-import { listRules } from './rules-store.ts'
-import type { ApprovalRequestRow } from '../tables/approvals.ts'
 import {
+  listRules,
   changeRequest,
   countPending,
   findEffective,
@@ -37,6 +34,7 @@ import {
   moveRequest,
   newRequests,
 } from './store.ts'
+import type { ApprovalRequestRow } from '../tables/approvals.ts'
 
 interface Snapshot {
   readonly rules: RuleIndex<CompiledApprovalRule>
@@ -347,4 +345,15 @@ function actingFor(
 ): string | null {
   const id = subject?.['id']
   return typeof id === 'string' && id !== agentId ? id : null
+}
+
+/** The signal for changes of an organization's approvals. */
+export const APPROVALS_TOPIC = 'approvals'
+
+/** Every change of an approval has an entry, so entries trigger the signal. */
+export const approvalObserver: EntryObserver = {
+  observe(entries, scope) {
+    if (entries.some(({ row }) => row.kind.startsWith('approval.'))) scope.announce(APPROVALS_TOPIC)
+    return Promise.resolve()
+  },
 }

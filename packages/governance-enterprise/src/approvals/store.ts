@@ -167,3 +167,10 @@ export async function moveRequest(
     throw new Error(`the approval ${id} is no longer ${status}`)
   return { ...row, ...change, status: to }
 }
+
+export const {
+  find: findRule,
+  list: listRules,
+  put: putRule,
+  remove: deleteRule,
+} = orgTable<Tables, 'approval_rule'>('approval_rule', 'id')

@@ -2,11 +2,17 @@ import type { ApprovalDecision, OrganizationSettings } from '@remit/contract'
 import { foldName } from '@remit/contract/values'
 import { fail, invalid } from '@remit/core/base'
 import type { Caller, KeyPrincipal, PersonPrincipal } from '@remit/core/caller'
-import { requestersOf } from './requesters.ts'
+import {
+  requestersOf,
+  isKeyOf,
+  isReason,
+  isSameVoter,
+  objection,
+  outcomeOf,
+} from './requirements.ts'
+import type { Parties, ApprovalVote, Voter } from './requirements.ts'
 import { statusAt } from './lifecycle.ts'
 import { requirementsOf, votesOf } from './request.ts'
-import { isKeyOf, isReason, isSameVoter, objection, outcomeOf } from './requirements.ts'
-import type { Parties, ApprovalVote, Voter } from './requirements.ts'
 import type { ApprovalRequestRow } from '../tables/approvals.ts'
 
 export type VoteSettings = Pick<OrganizationSettings, 'four_eyes' | 'require_separate_keys'>

@@ -1,7 +1,7 @@
 import type { AuthorizeAnswer } from '@remit/contract'
 import { describe, expect, it } from 'vitest'
 import { decisionOf, mapEvaluation } from './mapping.ts'
-import type { ApprovalReference } from './reference.ts'
+import type { ApprovalReference } from './mapping.ts'
 
 const ASK = {
   subject: { type: 'user', id: 'alice' },

@@ -8,9 +8,7 @@ import { AlreadyAnswered } from '@remit/core/ledger/lanes'
 import type { IdempotencyClaim } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
 import { evaluateAll } from './evaluations.ts'
-import { decisionOf, mapEvaluation } from './mapping.ts'
-import { metadataOf } from './metadata.ts'
-import { referenceOf } from './reference.ts'
+import { decisionOf, mapEvaluation, referenceOf } from './mapping.ts'
 
 type Requesting = Pick<RequestInfo, 'claim' | 'wantsNote' | 'trace' | 'span'>
 
@@ -95,3 +93,9 @@ export const authzenRoutes = ({ db, clock, decider, settings, offered }: Deps): 
     },
   })
 }
+
+const metadataOf = (identifier: string) => ({
+  policy_decision_point: identifier,
+  access_evaluation_endpoint: `${identifier}/access/v1/evaluation`,
+  access_evaluations_endpoint: `${identifier}/access/v1/evaluations`,
+})

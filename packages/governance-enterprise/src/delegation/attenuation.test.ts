@@ -3,11 +3,9 @@ import { runs } from '@remit/testing/pure'
 import { describe, expect, it } from 'vitest'
 import { aPermission } from '../../test/support/permissions.ts'
 import { anAsk, NOW } from '../../test/support/rules.ts'
-import { isAbout } from '../rules/rule.ts'
-import { depthLeft, widerThan } from './attenuation.ts'
-import type { RequestedPermission } from './attenuation.ts'
-import { toPermission } from './permission.ts'
-import type { CompiledPermission } from './permission.ts'
+import { isAbout } from '../rules/rule-index.ts'
+import { depthLeft, widerThan, toPermission } from './permission.ts'
+import type { RequestedPermission, CompiledPermission } from './permission.ts'
 
 const link = (given: Parameters<typeof aPermission>[0]): CompiledPermission =>
   toPermission(aPermission({ can_delegate: 1, max_depth: 2, ...given }))

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { aPermission, aRoster } from '../../test/support/permissions.ts'
 import { NOW } from '../../test/support/rules.ts'
-import { chainOf } from './chain.ts'
+import { chainOf } from './authority.ts'
 import { effectiveAt } from './effective.ts'
 import { toPermission } from './permission.ts'
 

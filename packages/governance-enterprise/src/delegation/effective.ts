@@ -2,9 +2,9 @@ import type { EffectivePermissions } from '@remit/contract'
 import { matchesPattern } from '@remit/contract/patterns'
 import { fail, isoTime } from '@remit/core/base'
 import type { Roster } from '../agents/agents.ts'
-import { chainBreakOf } from './chain.ts'
-import type { PermissionChain } from './chain.ts'
-import { listsOverlap, narrowed } from './narrow.ts'
+import { chainBreakOf } from './authority.ts'
+import type { PermissionChain } from './authority.ts'
+import { listsOverlap, narrowed } from './permission.ts'
 import type { CompiledPermission } from './permission.ts'
 
 type Grant = EffectivePermissions['grants'][number]

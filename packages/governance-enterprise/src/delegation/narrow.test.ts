@@ -2,7 +2,7 @@ import { matchesPattern } from '@remit/contract/patterns'
 import { runs } from '@remit/testing/pure'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { listsOverlap, narrowed, overlap } from './narrow.ts'
+import { listsOverlap, narrowed, overlap } from './permission.ts'
 
 const letters = (...alphabet: string[]) =>
   fc.array(fc.constantFrom(...alphabet), { maxLength: 5 }).map((parts) => parts.join(''))

@@ -22,7 +22,7 @@ import type { ReadRoster, Roster } from '../agents/agents.ts'
 import { admitCondition } from '../rules/admit-condition.ts'
 import { ruleWarnings } from '../rules/lint.ts'
 import { actionHints } from '../rules/seen-actions.ts'
-import { toPermission, listOf } from './permission.ts'
+import { toPermission, listOf, depthLeft, widerThan } from './permission.ts'
 import {
   findPermission,
   revokeTree,
@@ -32,11 +32,12 @@ import {
   agentPatterns,
   listPermissions,
   livePermissionsAbout,
+  findMode,
+  putMode,
+  listModes,
 } from './store.ts'
-import { findMode, putMode, listModes } from './modes-store.ts'
-import { depthLeft, widerThan } from './attenuation.ts'
-import { chainOf, chainBreakOf } from './chain.ts'
-import type { PermissionChain } from './chain.ts'
+import { chainOf, chainBreakOf } from './authority.ts'
+import type { PermissionChain } from './authority.ts'
 import type { PermissionRow } from '../tables/delegation.ts'
 import { listRequests } from '../approvals/store.ts'
 import { wireApproval } from '../approvals/request.ts'

@@ -7,10 +7,9 @@ import { evaluatePermissions, rulesOf } from './authority.ts'
 import type { CompiledPermissions, PermissionResult } from './authority.ts'
 import { addAgentAttributes } from '../rules/agent-attributes.ts'
 import type { AgentRules, ReadRoster } from '../agents/agents.ts'
-import { modesSince } from './modes-store.ts'
+import { modesSince, permissionsSince } from './store.ts'
 import { toPermission } from './permission.ts'
 import type { CompiledPermission } from './permission.ts'
-import { permissionsSince } from './store.ts'
 
 type Known = CompiledPermissions & AgentRules
 

@@ -3,7 +3,7 @@ import { MAX_DELEGATION_DEPTH } from '@remit/contract/values'
 import { on, orgTable } from '@remit/core/db'
 import type { AnyDatabase } from '@remit/core/db'
 import type { Tables } from '../tables/schema.ts'
-import type { PermissionRow } from '../tables/delegation.ts'
+import type { PermissionRow, AgentModeRow } from '../tables/delegation.ts'
 
 // The number of statement parameters is limited; long lists are split.
 const PART = 1_000
@@ -135,4 +135,20 @@ export async function countPatternDenies(db: AnyDatabase, orgId: string): Promis
     .where('agent_id', 'like', '%*%')
     .executeTakeFirstOrThrow()
   return Number(count)
+}
+
+export const {
+  find: findMode,
+  list: listModes,
+  put: putMode,
+} = orgTable<Tables, 'agent_mode'>('agent_mode', 'agent_id', [])
+
+/** Modes set after a revision; null for all. */
+export const modesSince = (
+  db: AnyDatabase,
+  orgId: string,
+  revision: number | null,
+): Promise<AgentModeRow[]> => {
+  const all = on<Tables>(db).selectFrom('agent_mode').selectAll().where('org_id', '=', orgId)
+  return (revision === null ? all : all.where('revision', '>', revision)).execute()
 }

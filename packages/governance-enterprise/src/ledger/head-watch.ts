@@ -1,5 +1,5 @@
 import type { Deps } from '@remit/core/module'
-import { Bell } from '../streams/bell.ts'
+import { Bell } from '../streams/event-stream.ts'
 
 /** Milliseconds between two looks at the end of a ledger. */
 const LOOK_MS = 500

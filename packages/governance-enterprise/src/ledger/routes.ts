@@ -1,5 +1,5 @@
 import { ledger as endpoints } from '@remit/contract'
-import type { Entry } from '@remit/contract'
+import type { Entry, LedgerFilters, ListedEntry } from '@remit/contract'
 import { actAs, isOwn, ownAgent } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
 import { implement, Reply, textStream } from '@remit/core/http'
@@ -8,11 +8,9 @@ import { noEntry } from '@remit/core/ledger/records'
 import type { Deps } from '@remit/core/module'
 import { Turns } from '@remit/core/threads'
 import type { Append } from './appender.ts'
-import { headerOf, ledgerEvents } from './events.ts'
 import { HeadWatch } from './head-watch.ts'
-import { ConnectionLimits } from '../streams/connection-limits.ts'
-import { eventStream } from '../streams/event-stream.ts'
-import { lastEventId } from '../streams/last-event-id.ts'
+import { ConnectionLimits, eventStream, eventOf, lastEventId } from '../streams/event-stream.ts'
+import type { EventSource } from '../streams/event-stream.ts'
 
 const wantsJson = (accept: string): boolean => /\bapplication\/json\b/i.test(accept)
 const JSON_TYPE = { headers: { 'Content-Type': 'application/json' } }
@@ -82,4 +80,37 @@ export function ledgerRoutes({ ledger, log }: Deps, append: Append): Route[] {
       return new Reply<string>(textStream(text, await exporting.begin(caller.orgId)))
     },
   })
+}
+
+const PIECE = 100
+
+type EventFilters = Pick<LedgerFilters, 'kind' | 'agent_id' | 'decision'>
+
+/** New entries of an organization's ledger that match the filters. */
+function ledgerEvents(
+  { ledger }: Pick<Deps, 'ledger'>,
+  heads: HeadWatch,
+  orgId: string,
+  filters: EventFilters,
+  show: (entry: Entry) => ListedEntry,
+): EventSource {
+  const watch = heads.watch(orgId)
+  return {
+    async read(after, over) {
+      const query = { ...filters, after_seq: after, order: 'asc', limit: PIECE } as const
+      const { data, next_cursor: next, head } = await ledger.follow(orgId, query, over)
+      const events = data.map((entry) => eventOf(entry, show(entry)))
+      return { events, last: next === null ? head.seq : Number(next), hasMore: next !== null }
+    },
+    wait: (over) => watch.wait(over),
+    close: () => watch.close(),
+  }
+}
+
+/** An entry without its payload. */
+function headerOf(entry: Entry): ListedEntry {
+  const header: ListedEntry = { ...entry }
+  delete header.data
+  delete header.salt
+  return header
 }

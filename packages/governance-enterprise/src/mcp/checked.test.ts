@@ -1,6 +1,6 @@
 import type { Deps } from '@remit/core/module'
 import { describe, expect, it } from 'vitest'
-import { checked } from './checked.ts'
+import { checked } from './report.ts'
 
 const tool = (name: string, description: string) => ({ name, description })
 const ANSWER = {

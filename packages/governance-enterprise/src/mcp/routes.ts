@@ -1,5 +1,11 @@
 import { mcpTools as endpoints } from '@remit/contract'
-import type { McpToolDefinition } from '@remit/contract'
+import type {
+  McpToolDefinition,
+  McpToolMapping,
+  McpTool,
+  McpToolStatus,
+  McpToolVerdict,
+} from '@remit/contract'
 import { fail, invalid, pageOf } from '@remit/core/base'
 import { actorOf, personOf } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
@@ -7,12 +13,13 @@ import { implement } from '@remit/core/http'
 import type { RequestInfo, Route } from '@remit/core/http'
 import type { EntryDraft } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
+import { parse } from '@bufbuild/cel'
+import { coazTexts, declaredMapping, MappingError } from '@remit/contract/coaz'
+import { orgTable } from '@remit/core/db'
 import type { McpToolRow } from '../tables/mcp-tools.ts'
-import { checked } from './checked.ts'
-import { pinnedMapping } from './pinned-mapping.ts'
-import { note } from './report.ts'
-import { countTools, findTool, listTools, putTool } from './store.ts'
-import { recordedTool, wireStatus, wireTool } from './view.ts'
+import { checked, note } from './report.ts'
+import type { Tables } from '../tables/schema.ts'
+import { changesBetween } from './definition.ts'
 
 /** Tools of an organization: a report adds rows, and must not fill a disk. */
 const MAX_TOOLS = 10_000
@@ -119,4 +126,106 @@ function refuseDuplicates(tools: readonly McpToolDefinition[]): void {
     if (names.has(name)) throw invalid(`tools.${index}.name`, 'must be unique in the report')
     names.add(name)
   }
+}
+
+/**
+ * The digest whose declared mapping an admission pins; null for the mapping by default. An administrator who has
+ * pinned a mapping before must choose again: rules for the mapped action would silently not match any more. Pure.
+ */
+function pinnedMapping(row: McpToolRow, mapping: McpToolMapping | undefined): string | null {
+  if (mapping === undefined && row.mapping_digest !== null)
+    throw invalid('mapping', 'is required: the tool was admitted with its declared mapping before')
+  if (mapping !== 'declared') return null
+  const fault = faultOf(JSON.parse(row.definition) as McpToolDefinition)
+  if (fault !== null) throw invalid('mapping', fault)
+  return row.digest
+}
+
+function faultOf(definition: McpToolDefinition): string | null {
+  const mapping = declaredMapping(definition)
+  if (mapping === undefined) return 'the definition declares no mapping'
+  try {
+    for (const text of coazTexts(mapping))
+      if (text.kind === 'expression') refuseUnreadable(text.source, text.place)
+    return null
+  } catch (error) {
+    if (error instanceof MappingError) return `the declared mapping: ${error.message}`
+    throw error
+  }
+}
+
+function refuseUnreadable(source: string, place: string): void {
+  try {
+    if (parse(source).expr) return
+  } catch (error) {
+    const why = error instanceof Error ? error.message : 'cannot be parsed'
+    throw new MappingError(`${place}: $${source} is no expression: ${why}`)
+  }
+  throw new MappingError(`${place}: $${source} is empty`)
+}
+
+/** Ids sort by the first report, and so does the list. */
+const {
+  find: findTool,
+  list: listTools,
+  count: countTools,
+  put: putTool,
+} = orgTable<Tables, 'mcp_tool'>('mcp_tool', 'id', ['first_seen_at'])
+
+const read = (text: string): McpToolDefinition => JSON.parse(text) as McpToolDefinition
+
+interface Stored extends McpToolVerdict {
+  readonly reasons: string[]
+}
+
+/** The stored verdict; rows of earlier versions have a list of reasons. */
+function verdictOf({ findings }: McpToolRow): Stored | { reasons: string[] } {
+  const stored = JSON.parse(findings) as string[] | Stored
+  return Array.isArray(stored) ? { reasons: stored } : stored
+}
+
+function shownVerdict(row: McpToolRow): McpToolVerdict | null {
+  const stored = verdictOf(row)
+  return 'score' in stored ? { score: stored.score, marked: stored.marked } : null
+}
+
+const wireStatus = (row: McpToolRow): McpToolStatus => ({
+  id: row.id,
+  upstream: row.upstream,
+  name: row.name,
+  digest: row.digest,
+  state: row.state,
+  previous_digest: row.previous_digest,
+  mapping: row.mapping_digest === row.digest ? 'declared' : 'default',
+  findings: verdictOf(row).reasons,
+  first_seen_at: row.first_seen_at,
+  changed_at: row.changed_at,
+})
+
+function wireTool(row: McpToolRow): McpTool {
+  const definition = read(row.definition)
+  return {
+    ...wireStatus(row),
+    definition,
+    declared_mapping: shownMapping(definition),
+    verdict: shownVerdict(row),
+    review:
+      row.reviewed_digest === row.digest && row.reviewed_by !== null && row.reviewed_at !== null
+        ? { by: row.reviewed_by, at: row.reviewed_at }
+        : null,
+    changes: row.previous === null ? [] : changesBetween(read(row.previous), definition),
+  }
+}
+
+/** A declared mapping need not be an object. */
+function shownMapping(definition: McpToolDefinition): McpTool['declared_mapping'] {
+  const mapping = declaredMapping(definition)
+  const isObject = typeof mapping === 'object' && mapping !== null && !Array.isArray(mapping)
+  return isObject ? (mapping as Record<string, unknown>) : null
+}
+
+/** A tool as an entry records it: the definition itself is in its digest. */
+const recordedTool = (row: McpToolRow) => {
+  const { definition: _, declared_mapping: __, verdict: ___, ...recorded } = wireTool(row)
+  return recorded
 }

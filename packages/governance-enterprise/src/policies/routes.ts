@@ -1,16 +1,29 @@
 import { policies } from '@remit/contract'
-import type { PolicyChange } from '@remit/contract'
+import type { PolicyChange, Policy, PolicyInput } from '@remit/contract'
 import { fail, invalid, pageOf } from '@remit/core/base'
+import type { Ids } from '@remit/core/base'
 import { implement, Reply } from '@remit/core/http'
 import type { RequestInfo, Route } from '@remit/core/http'
 import type { Deps } from '@remit/core/module'
+import { actorOf, personOf } from '@remit/core/caller'
+import type { Caller } from '@remit/core/caller'
+import type { AnyDatabase } from '@remit/core/db'
+import type { Change, EntryDraft, Outcome } from '@remit/core/ledger/lanes'
+import { checkCount } from '@remit/core/orgs/settings'
 import { admitCondition } from '../rules/admit-condition.ts'
 import { ruleWarnings } from '../rules/lint.ts'
 import { actionHints } from '../rules/seen-actions.ts'
-import { createPolicy, deletePolicy, putPolicy } from './changes.ts'
-import type { AdmittedPolicy, Expected } from './changes.ts'
-import { ruleOf, toPolicy } from './policy.ts'
-import { findRule, listRules } from './store.ts'
+import { ruleOf, toPolicy, MAX_BROAD_RULES, toRow } from './policy.ts'
+import {
+  findRule,
+  listRules,
+  countBroadRules,
+  countRules,
+  deleteRule,
+  insertRule,
+  updateRule,
+} from './store.ts'
+import type { PolicyRuleRow } from '../tables/policies.ts'
 
 export const policyRoutes = ({ db, clock, ids, writer }: Deps): Route[] =>
   implement(policies, {
@@ -88,3 +101,116 @@ function expectedBy(request: RequestInfo): Expected {
   if (revision === undefined) throw invalid('If-Match', 'must be the ETag of the policy, or *')
   return Number(revision)
 }
+
+/** A rule whose condition compiles. */
+interface AdmittedPolicy {
+  readonly input: PolicyInput
+  readonly reason: string | undefined
+  /** Probable mistakes, as of a time. */
+  readonly warnings: (now: number) => string[]
+}
+
+type Answer = Policy & { warnings: string[] }
+
+/** The version that a `PUT` requires: any, one revision, or no rule; null: no rule, or a refusal that names the revision. */
+type Expected = '*' | number | 'nothing' | null
+
+/** Creates a rule, with the id of the caller if there is one. */
+const createPolicy =
+  (ids: Ids, admitted: AdmittedPolicy, chosen?: string): Change<Reply<Answer>> =>
+  async ({ tx, orgId, now, recordedAt }, caller) => {
+    const id = chosen ?? ids.next('pol_', now)
+    const made = { org_id: orgId, id, created_at: recordedAt, created_by: actorOf(caller).id }
+    const row = toRow(admitted.input, { ...made, updated_at: null, revision: 1 })
+    await checkCount(tx, orgId, 'policies', () => countRules(tx, orgId))
+    await admitBroad(tx, row, false)
+    await insertRule(tx, row)
+    const headers = { Location: `/v1/policies/${id}`, ETag: '"1"' }
+    const more = { warnings: admitted.warnings(now), status: 201, headers }
+    return changed('created', row, admitted.reason, caller, more)
+  }
+
+/** Creates a rule, or replaces the version that the caller has read, in one change. */
+const putPolicy =
+  (ids: Ids, id: string, expected: Expected, admitted: AdmittedPolicy): Change<Reply<Answer>> =>
+  async (scope, caller) => {
+    const { tx, orgId, now, recordedAt } = scope
+    const before = await findRule(tx, orgId, id)
+    if (!before) {
+      if (expected === '*' || typeof expected === 'number') throw fail('policy_not_found')
+      return createPolicy(ids, admitted, id)(scope, caller)
+    }
+    const { revision } = before
+    if (expected === null)
+      throw fail(
+        'precondition_required',
+        `The policy exists. To replace it, send If-Match: "${revision}", the ETag of GET /v1/policies/${id}; to replace any version, send If-Match: *`,
+      )
+    if (expected === 'nothing')
+      throw fail('version_mismatch', `The policy exists, with the revision ${revision}`)
+    if (expected !== '*' && expected !== revision)
+      throw fail(
+        'version_mismatch',
+        `The policy has the revision ${revision}; read it again before changing it`,
+      )
+    const next = { ...before, updated_at: recordedAt, revision: revision + 1 }
+    const row = toRow(admitted.input, next)
+    await admitBroad(tx, row, before.broad === 1)
+    await updateRule(tx, row)
+    const headers = { ETag: `"${row.revision}"` }
+    const more = { warnings: admitted.warnings(now), status: 200, headers }
+    return changed('updated', row, admitted.reason, caller, more)
+  }
+
+/** Deletes a rule. */
+const deletePolicy =
+  (id: string, reason: string | undefined): Change<undefined> =>
+  async ({ tx, orgId }, caller) => {
+    const row = await deleteRule(tx, orgId, id)
+    if (!row) throw fail('policy_not_found')
+    return { entries: [entryOf('deleted', row, reason, caller)], reply: () => undefined }
+  }
+
+/** Broad rules are evaluated for every request. */
+async function admitBroad(db: AnyDatabase, row: PolicyRuleRow, wasBroad: boolean): Promise<void> {
+  if (row.broad === 0 || wasBroad) return
+  if ((await countBroadRules(db, row.org_id)) >= MAX_BROAD_RULES) throw fail('too_many_broad_rules')
+}
+
+function changed(
+  kind: 'created' | 'updated',
+  row: PolicyRuleRow,
+  reason: string | undefined,
+  caller: Caller | null,
+  { warnings, status, headers }: ChangedOptions,
+): Outcome<Reply<Answer>> {
+  return {
+    entries: [entryOf(kind, row, reason, caller)],
+    reply: ([recorded]) =>
+      new Reply(
+        { ...toPolicy(row), warnings, ...(recorded && { ledger: recorded.receipt }) },
+        { status, headers },
+      ),
+  }
+}
+
+interface ChangedOptions {
+  readonly warnings: string[]
+  readonly status: number
+  readonly headers: Record<string, string>
+}
+
+const entryOf = (
+  kind: 'created' | 'updated' | 'deleted',
+  row: PolicyRuleRow,
+  reason: string | undefined,
+  caller: Caller | null,
+): EntryDraft => ({
+  kind: `policy.${kind}`,
+  actor: actorOf(caller),
+  data: {
+    policy: toPolicy(row),
+    ...(reason !== undefined && { change_reason: reason }),
+    ...personOf(caller),
+  },
+})

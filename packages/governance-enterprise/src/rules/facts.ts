@@ -7,7 +7,7 @@ import { fromMicroUsd } from '@remit/contract/values'
 import { FAILED, seenContext } from '../base/seen-context.ts'
 import { amountOf } from '../spend/amount.ts'
 import { attributesOf } from './agent-attributes.ts'
-import { isRecord } from './evaluation-nodes.ts'
+import { isRecord } from './direct.ts'
 import { AMOUNT, AMOUNT_RECORD, AUTHORIZE_VARIABLES } from './types.ts'
 
 /** The values that conditions read, by variable. */

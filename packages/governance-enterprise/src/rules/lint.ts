@@ -1,6 +1,6 @@
 import { AddressError, normalAddress } from '@remit/contract/address'
 import type { ConditionWarnings } from './condition-warnings.ts'
-import type { Rule } from './rule.ts'
+import type { Rule } from './rule-index.ts'
 
 /** Warnings about probable mistakes in a rule; the rule is accepted. */
 export function ruleWarnings(

@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { cpuMsOf, runs } from '@remit/testing/pure'
 import { describe, expect, it } from 'vitest'
-import { isAbout } from './rule.ts'
-import type { Rule } from './rule.ts'
-import { isBroad, RuleIndex } from './rule-index.ts'
+import { isAbout, isBroad, RuleIndex } from './rule-index.ts'
+import type { Rule } from './rule-index.ts'
 import { anAsk, aRule } from '../../test/support/rules.ts'
 
 const agents = ['a', 'b', 'planner-1', 'planner-2']

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { SharedValues, sharedList, sharedSet } from './shared-values.ts'
+import { SharedValues, sharedList, sharedSet } from './direct.ts'
 
 it('shares one copy of equal values', () => {
   expect(sharedList(['a', 'b'])).toBe(sharedList(['a', 'b']))

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Contribution, Deps } from '@remit/core/module'
-import { judgeCleanup } from './judge/cache.ts'
-import { NO_JUDGES, readJudges } from './judge/judges.ts'
+import { judgeCleanup, NO_JUDGES, readJudges } from './judge/judges.ts'
 import { llmAsJudge } from './judge/scorer.ts'
 import { scorerRuns } from './runs.ts'
 

@@ -3,8 +3,8 @@ import { matchesPattern } from '@remit/contract/patterns'
 import type { Ledger } from '@remit/core/ledger/records'
 import type { SinkRow } from '../tables/sinks.ts'
 import { FORMATS } from './formats/formats.ts'
-import { SinkFailure } from './targets/target.ts'
-import type { Batch } from './targets/target.ts'
+import { SinkFailure } from './targets/send.ts'
+import type { Batch } from './targets/send.ts'
 
 /** Entries per batch; pages of the ledger end at about a million bytes too. */
 export const MOST = 500

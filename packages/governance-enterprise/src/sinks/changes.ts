@@ -10,10 +10,18 @@ import type { Outbound } from '@remit/core/net'
 import type { SecretBox } from '@remit/core/secrets'
 import { z } from 'zod'
 import type { SinkRow } from '../tables/sinks.ts'
-import { sealedTarget, urlOfTarget } from './secrets.ts'
-import type { WholeTarget } from './secrets.ts'
-import { changeSink, countSinks, deleteSink, findSink, insertSink } from './store.ts'
-import { recordedSink, wireSink } from './view.ts'
+import {
+  sealedTarget,
+  urlOfTarget,
+  changeSink,
+  countSinks,
+  deleteSink,
+  findSink,
+  insertSink,
+  recordedSink,
+  wireSink,
+} from './store.ts'
+import type { WholeTarget } from './store.ts'
 
 /** The maximum number of sinks of an organization. */
 const MAX_SINKS = 10

@@ -1,7 +1,6 @@
 import type { Contribution, Deps } from '@remit/core/module'
-import { lagMetric } from './lag-metric.ts'
+import { lagMetric, SinkStreams } from './streams.ts'
 import { sinkRoutes } from './routes.ts'
-import { SinkStreams } from './streams.ts'
 
 /** Large batches take longer than webhooks. */
 const TOTAL_MS = 15_000

@@ -1,4 +1,5 @@
 import { sinks as endpoints } from '@remit/contract'
+import type { Entry } from '@remit/contract'
 import { fail, isoTime, pageOf } from '@remit/core/base'
 import { implement } from '@remit/core/http'
 import type { Route } from '@remit/core/http'
@@ -8,12 +9,8 @@ import type { Outbound } from '@remit/core/net'
 import { OUTBOUND_CALLS, Turns } from '@remit/core/threads'
 import { batchOf } from './batch.ts'
 import { sinkChange, sinkCreation, sinkDeletion } from './changes.ts'
-import { openTarget } from './secrets.ts'
-import { findSink, listSinks } from './store.ts'
-import { sendBatch } from './targets/send.ts'
-import { SinkFailure } from './targets/target.ts'
-import { testRecord } from './test-record.ts'
-import { wireSink } from './view.ts'
+import { openTarget, findSink, listSinks, wireSink } from './store.ts'
+import { sendBatch, SinkFailure } from './targets/send.ts'
 
 export function sinkRoutes(deps: Deps, outbound: Outbound): Route[] {
   const { db, clock, ids, ledger, writer, secrets } = deps
@@ -63,3 +60,23 @@ export function sinkRoutes(deps: Deps, outbound: Outbound): Route[] {
     },
   })
 }
+
+const NO_HASH = '0'.repeat(64)
+
+/** A record that shows that a receiver works; not an entry of the ledger. */
+const testRecord = (sinkId: string, at: string): Entry => ({
+  seq: 0,
+  kind: 'test',
+  recorded_at: at,
+  actor: { type: 'system', id: 'remit' },
+  agent_id: null,
+  action: null,
+  resource: null,
+  decision: null,
+  reason: null,
+  data: { sink_id: sinkId },
+  commitment: NO_HASH,
+  salt: null,
+  prev_hash: NO_HASH,
+  hash: NO_HASH,
+})

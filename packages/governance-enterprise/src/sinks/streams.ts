@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { Periodic, Failure, isoTime } from '@remit/core/base'
-import { eachPart, inPart } from '@remit/core/db'
+import { eachPart, inPart, on } from '@remit/core/db'
 import type { Deps } from '@remit/core/module'
 import { OutboundError } from '@remit/core/net'
 import type { Outbound } from '@remit/core/net'
+import { cached } from '@remit/core/telemetry'
+import { sql } from 'kysely'
 import { SINKS } from './changes.ts'
-import { listSinks, claimSink, settleSink } from './store.ts'
+import { listSinks, claimSink, settleSink, openTarget } from './store.ts'
 import type { SinkRow } from '../tables/sinks.ts'
 import { MOST, readBatch } from './batch.ts'
-import { openTarget } from './secrets.ts'
-import { sendBatch } from './targets/send.ts'
-import { SinkFailure } from './targets/target.ts'
+import { sendBatch, SinkFailure } from './targets/send.ts'
+import type { Tables } from '../tables/schema.ts'
 
 /** Milliseconds between two looks at the ledgers with sinks. */
 const LOOK_MS = 1_000
@@ -208,4 +209,28 @@ async function isWorthAnObject(
   const first = { order: 'asc', limit: 1, ...(from > 0 && { after_seq: from - 1 }) } as const
   const [oldest] = (await ledger.list(orgId, first)).data
   return oldest !== undefined && clock.now() - Date.parse(oldest.recorded_at) >= FLUSH_MS
+}
+
+/** The metric of entries that sinks have yet to send, the same from every server. */
+export function lagMetric({ db, metrics }: Pick<Deps, 'db' | 'metrics'>): void {
+  metrics.gauge(
+    'remit_sink_lag_entries',
+    'Entries that the sink of all organizations that is furthest behind has yet to examine',
+    cached(async () => {
+      const lags = await eachPart(
+        db,
+        (part) =>
+          on<Tables>(db)
+            .selectFrom('sink')
+            .innerJoin('ledger_head', 'ledger_head.org_id', 'sink.org_id')
+            .select(sql<number | string | null>`max(ledger_head.size - sink.next_seq)`.as('lag'))
+            .where(inPart(part, 'sink.org_id'))
+            .where('sink.enabled', '=', 1)
+            .executeTakeFirstOrThrow(),
+        // Without the organizations that are unavailable.
+        () => undefined,
+      )
+      return Math.max(0, ...lags.map(({ lag }) => Number(lag ?? 0)))
+    }),
+  )
 }

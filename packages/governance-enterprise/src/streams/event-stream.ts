@@ -1,5 +1,8 @@
 import type { LedgerEntryRow } from '@remit/core/db'
 import type { Deps } from '@remit/core/module'
+import { invalid, fail } from '@remit/core/base'
+import type { RequestInfo } from '@remit/core/http'
+import type { Caller } from '@remit/core/caller'
 
 /** Milliseconds until a heartbeat on a quiet stream. */
 const QUIET_MS = 15_000
@@ -103,3 +106,77 @@ export const eventOf = (
   { seq, kind }: Pick<LedgerEntryRow, 'seq' | 'kind'>,
   data: object,
 ): string => `id: ${seq}\nevent: ${kind}\ndata: ${JSON.stringify(data)}\n\n`
+
+/** A wake-up signal; it stays set until the next wait. */
+export class Bell {
+  #isRung = false
+  #wake: (() => void) | null = null
+
+  ring(): void {
+    this.#isRung = true
+    this.#wake?.()
+  }
+
+  wait(ms: number, over: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer)
+        over.removeEventListener('abort', done)
+        this.#wake = null
+        this.#isRung = false
+        resolve()
+      }
+      const timer = setTimeout(done, ms).unref()
+      over.addEventListener('abort', done)
+      this.#wake = done
+      if (this.#isRung || over.aborted) done()
+    })
+  }
+}
+
+/** Returns the last event that a reconnecting client has; undefined for a first connection. */
+export function lastEventId(request: RequestInfo): number | undefined {
+  const text = request.header('last-event-id')
+  if (text === undefined || text === '') return undefined
+  if (!/^\d{1,15}$/.test(text)) throw invalid('Last-Event-ID', 'must be the id of an event')
+  return Number(text)
+}
+
+const MAX = { key: 100, organization: 500, total: 2_000 }
+
+/**
+ * Limits waiting requests and open streams: per key, per organization, so that one organization
+ * cannot take the places of the others, and in total.
+ */
+export class ConnectionLimits {
+  readonly #max: typeof MAX
+  readonly #taken = new Map<string, number>()
+
+  constructor(max: Partial<typeof MAX> = {}) {
+    this.#max = { ...MAX, ...max }
+  }
+
+  /** Takes a place for the caller and returns a function that releases it. Throws 429 or 503. */
+  take({ orgId, principal }: Pick<Caller, 'orgId' | 'principal'>): () => void {
+    const headers = { 'Retry-After': '1' }
+    const refuse = (who: string, most: number) =>
+      fail('rate_limited', `${who} can have at most ${most} waiting requests`, { headers })
+    const { key, organization, total } = this.#max
+    if (this.#count(principal.id) >= key) throw refuse('A key', key)
+    if (this.#count(orgId) >= organization) throw refuse('An organization', organization)
+    if (this.#count('') >= total) throw fail('overloaded', undefined, { headers })
+    const places = [principal.id, orgId, '']
+    for (const place of places) this.#taken.set(place, this.#count(place) + 1)
+    return () => {
+      for (const place of places.splice(0)) {
+        const left = this.#count(place) - 1
+        if (left === 0) this.#taken.delete(place)
+        else this.#taken.set(place, left)
+      }
+    }
+  }
+
+  #count(place: string): number {
+    return this.#taken.get(place) ?? 0
+  }
+}

@@ -7,11 +7,11 @@ import type { OpenTrial, RuleTrial, TrialVerdict } from '@remit/core/module'
 import { setAgentAttributes } from '../rules/agent-attributes.ts'
 import { matching, toRule } from '../approvals/rule.ts'
 import type { CompiledApprovalRule } from '../approvals/rule.ts'
-import { listRules } from '../approvals/rules-store.ts'
-import type { PolicySnapshot } from '../policies/snapshot.ts'
+import { listRules } from '../approvals/store.ts'
+import type { PolicySnapshot } from '../policies/stage.ts'
 import { policyStage } from '../policies/stage.ts'
 import { RuleIndex } from '../rules/rule-index.ts'
-import type { Rule } from '../rules/rule.ts'
+import type { Rule } from '../rules/rule-index.ts'
 
 /** The stage of live decisions, and the approval rules that follow it. */
 export const openTrial: OpenTrial = async (db, orgId, overlay) => {

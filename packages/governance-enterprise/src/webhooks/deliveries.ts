@@ -1,9 +1,10 @@
 import { isoTime, fail, Failure } from '@remit/core/base'
-import { Cleanup, eachPart } from '@remit/core/db'
+import { Cleanup, eachPart, inPart, on } from '@remit/core/db'
 import type { Part } from '@remit/core/db'
 import type { Deps } from '@remit/core/module'
 import { actorOf } from '@remit/core/caller'
 import { OPERATOR } from '@remit/core/orgs'
+import { cached } from '@remit/core/telemetry'
 import { claimDue, forgetFinished, finishAttempt, giveUpAll } from './deliveries-store.ts'
 import { WEBHOOKS_TOPIC } from './outbox.ts'
 import type { DeliveryRow, WebhookRow } from '../tables/webhooks.ts'
@@ -11,8 +12,8 @@ import { AttemptLimits } from './attempt-limits.ts'
 import { attempt } from './attempt.ts'
 import type { Attempted } from './attempt.ts'
 import { attemptsOf, recordedWebhook } from './view.ts'
-import { fullUrl, openSecrets } from './secrets.ts'
-import { disableWebhook, findWebhook } from './webhooks-store.ts'
+import { fullUrl, openSecrets, disableWebhook, findWebhook } from './webhooks-store.ts'
+import type { Tables } from '../tables/schema.ts'
 
 const POLL_MS = 2_000
 /** Longer than any attempt: afterwards the claiming process is considered dead. */
@@ -209,4 +210,27 @@ function withAttempt(row: DeliveryRow, { status, error }: Attempted, ms: number)
     duration_ms: Math.round(ms),
   }
   return JSON.stringify([...attemptsOf(row), latest].slice(-KEPT))
+}
+
+/** The metric of messages that wait for delivery, the same from every server. */
+export function backlogMetric({ db, metrics }: Pick<Deps, 'db' | 'metrics'>): void {
+  metrics.gauge(
+    'remit_webhook_backlog',
+    'Webhook messages of all organizations that are not delivered yet',
+    cached(async () => {
+      const counts = await eachPart(
+        db,
+        (part) =>
+          on<Tables>(db)
+            .selectFrom('webhook_delivery')
+            .select((of) => of.fn.countAll().as('count'))
+            .where(inPart(part))
+            .where('state', '=', 'waiting')
+            .executeTakeFirstOrThrow(),
+        // Without the organizations that are unavailable.
+        () => undefined,
+      )
+      return counts.reduce((sum, { count }) => sum + Number(count), 0)
+    }),
+  )
 }

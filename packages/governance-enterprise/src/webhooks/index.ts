@@ -1,6 +1,5 @@
 import type { Contribution, Deps } from '@remit/core/module'
-import { backlogMetric } from './backlog-metric.ts'
-import { Deliveries } from './deliveries.ts'
+import { backlogMetric, Deliveries } from './deliveries.ts'
 import { Outbox } from './outbox.ts'
 import { webhookRoutes } from './routes.ts'
 

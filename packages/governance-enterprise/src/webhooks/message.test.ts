@@ -1,6 +1,6 @@
 import type { Entry } from '@remit/contract'
 import { expect, it } from 'vitest'
-import { bodyOf, eventOf } from './message.ts'
+import { bodyOf, eventOf } from './outbox.ts'
 
 it('an enforcement gap is an event that names what ran, without free data', () => {
   const entry = {

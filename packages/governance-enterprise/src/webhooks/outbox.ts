@@ -1,10 +1,10 @@
-import type { WebhookEvent } from '@remit/contract'
+import type { WebhookEvent, Entry } from '@remit/contract'
 import type { EntryObserver, LinkedEntry, WriteContext } from '@remit/core/ledger/lanes'
+import { rowOf } from '@remit/contract/entries'
+import type { EntryKind } from '@remit/contract/entries'
 import { ByVersion } from '../base/by-version.ts'
 import { deliveryRows } from './deliveries-store.ts'
 import type { DeliveryRow } from '../tables/webhooks.ts'
-import { eventOf, TEST, TESTED } from './message.ts'
-import type { DeliveredEvent } from './message.ts'
 import { listWebhooks } from './webhooks-store.ts'
 
 /** The topic of the signal for new messages. */
@@ -65,3 +65,47 @@ const newDelivery = (
   created_at: recordedAt,
   due_at: recordedAt,
 })
+
+/** The event of a test, which goes to one webhook whatever its events, and the kind of its entry. */
+export const TEST = 'webhook.test'
+export const TESTED = 'webhook.tested' satisfies EntryKind
+
+export type DeliveredEvent = WebhookEvent | typeof TEST
+
+/** The event of an entry; null if webhooks do not receive it. */
+export function eventOf(kind: string, decision: string | null): WebhookEvent | null {
+  const event = rowOf(kind)?.event
+  return event && (event.on === undefined || event.on === decision) ? event.is : null
+}
+
+/** Equal for all attempts and webhooks, so that a receiver can recognize a repeat. */
+export const messageIdOf = (orgId: string, seq: number): string =>
+  `msg_${orgId.replace(/^org_/, '')}_${seq}`
+
+/**
+ * The body of a message in the shape of Standard Webhooks: type, time and facts. The context of a
+ * request is omitted, since it may be confidential.
+ */
+export const bodyOf = (event: DeliveredEvent, entry: Entry): string =>
+  JSON.stringify({ type: event, timestamp: entry.recorded_at, data: dataOf(entry) })
+
+function dataOf(entry: Entry): Record<string, unknown> {
+  const { kind, agent_id, action, resource, decision, reason, seq, hash } = entry
+  const data = entry.data ?? {}
+  const ledger = { seq, hash }
+  if (kind === TESTED) return { webhook_id: data['webhook_id'], ledger }
+  const sends = rowOf(kind)?.event?.sends ?? []
+  if (sends === 'data') return { ...data, ledger }
+  const { context: _, ...approval } = (data['approval'] ?? {}) as Record<string, unknown>
+  const all = { ...data, approval, agent_id, action, resource, decision, reason }
+  return { ...Object.fromEntries(sends.map((name) => [name, own(all, name)])), ledger }
+}
+
+const own = (members: Record<string, unknown>, name: string): unknown =>
+  Object.hasOwn(members, name) ? members[name] : undefined
+
+/** Returns the sequence number of a message; null for any other text. */
+export function seqOfMessage(orgId: string, id: string): number | null {
+  const [, seq] = /_(\d{1,15})$/.exec(id) ?? []
+  return seq !== undefined && messageIdOf(orgId, Number(seq)) === id ? Number(seq) : null
+}

@@ -1,9 +1,9 @@
 import type { Delivery, Webhook, WebhookDelivery, WebhookEvent } from '@remit/contract'
-import { messageIdOf } from './message.ts'
-import type { DeliveredEvent } from './message.ts'
+import { messageIdOf } from './outbox.ts'
+import type { DeliveredEvent } from './outbox.ts'
 import type { DeliveryRow, WebhookRow } from '../tables/webhooks.ts'
-import { fullUrl } from './secrets.ts'
-import type { WebhookSecrets } from './secrets.ts'
+import { fullUrl } from './webhooks-store.ts'
+import type { WebhookSecrets } from './webhooks-store.ts'
 
 type Attempts = Delivery['attempts']
 

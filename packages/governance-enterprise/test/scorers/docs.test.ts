@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { describe, expect, it } from 'vitest'
-import { JUDGE_FAILURES } from '../../src/scorers/judge/failure.ts'
+import { JUDGE_FAILURES } from '../../src/scorers/judge/post.ts'
 import { DailySettings, JudgeSettings, NO_JUDGES } from '../../src/scorers/judge/judges.ts'
 import { judgeParams } from '../../src/scorers/judge/params.ts'
 

@@ -2,7 +2,7 @@ import type { AuthorizeRequest } from '@remit/contract'
 import { DecisionMeter, resourceText } from '@remit/core/decision'
 import type { Ask } from '@remit/core/decision'
 import { compileCondition } from '../../src/rules/condition.ts'
-import type { Rule } from '../../src/rules/rule.ts'
+import type { Rule } from '../../src/rules/rule-index.ts'
 
 export const NOW = Date.parse('2026-11-20T08:00:00.000Z')
 

@@ -130,14 +130,14 @@ class EndedUse {
 const MINUTE_MS = 60_000
 const FLUSH_MS = 10_000
 /** The maximum number of cached credentials; beyond it some are written more often. */
-const LAST_USE_MAX_KNOWN = 20_000
+const MAX_LAST_USES = 20_000
 const ROWS_A_STATEMENT = 1_000
 
 /** Collects the times of credential uses and writes them periodically, to the minute. */
 class LastUse {
   readonly #deps: Pick<Deps, 'db' | 'clock' | 'log'>
   /** The minute (milliseconds) of each recorded use. */
-  readonly #known = new LRUCache<string, number>(upTo(LAST_USE_MAX_KNOWN))
+  readonly #known = new LRUCache<string, number>(upTo(MAX_LAST_USES))
   #waiting = new Map<string, CredentialUseRow>()
   #timer: NodeJS.Timeout | undefined
   #flushing: Promise<void> = Promise.resolve()
@@ -180,7 +180,7 @@ class LastUse {
       } catch (error) {
         this.#deps.log.warn({ err: error }, 'recording the last use of credentials failed')
         for (const use of part)
-          if (!this.#waiting.has(use.id) && this.#waiting.size < LAST_USE_MAX_KNOWN)
+          if (!this.#waiting.has(use.id) && this.#waiting.size < MAX_LAST_USES)
             this.#waiting.set(use.id, use)
       }
     }

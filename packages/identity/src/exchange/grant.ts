@@ -1,19 +1,23 @@
-import { ACCESS_TOKEN_TYPE } from '@remit/contract'
+import { ACCESS_TOKEN_TYPE, SCOPES, SUBJECT_TOKEN_TYPES } from '@remit/contract'
 import type { Actor, TokenAnswer, TokenRequest, Scope } from '@remit/contract'
 import type { EntryDraft, WriteContext } from '@remit/core/ledger/lanes'
+import { eachPart } from '@remit/core/db'
 import type { AnyDatabase } from '@remit/core/db'
+import { fail, invalid } from '@remit/core/base'
+import type { Deps } from '@remit/core/module'
+import { settingsOf } from '@remit/core/orgs/settings'
 import type { Hasher } from '../credentials/hasher.ts'
 import { mint } from '../credentials/mint.ts'
-import { wireCredential } from '../credentials/view.ts'
+import { wireCredential } from '../credentials/store.ts'
 import { TOKEN_PATH } from '../issuers/routes.ts'
-import { findIssuer } from '../issuers/store.ts'
+import { findIssuer, findOrganizations } from '../issuers/store.ts'
 import { isAtLimit } from '../credentials/limits.ts'
-import { TokenRefusal } from './refusal.ts'
-import { scopesFor } from './request.ts'
+import { TokenRefusal } from './refusals.ts'
 import { digest, takeOnce, useOf } from './token-uses.ts'
 import type { Verified } from './verify.ts'
 import { findAgent, findAgentOfSubject } from '../agents/store.ts'
 import { allowedScopes } from '../agents/view.ts'
+import { audiencesOf, issuerOf, readSubjectToken } from './subject-token.ts'
 
 /** The result of an exchange: the response and its entries. */
 export interface ExchangeResult {
@@ -164,5 +168,84 @@ async function findFederated(
     agentId: row.agent_id,
     allowedScopes: allowedScopes(row),
     maxTtlSeconds: row.max_credential_ttl_seconds,
+  }
+}
+
+/** The grammar of RFC 6749 §3.3: printable ASCII without `"` and `\`, separated by single spaces. */
+const SCOPE = /^[!#-[\]-~]+( [!#-[\]-~]+)*$/
+const SCOPE_FORM =
+  'must be scopes of printable ASCII without quotation marks and backslashes, separated by single spaces'
+
+const SUBJECT_TYPES: ReadonlySet<string> = new Set(SUBJECT_TOKEN_TYPES)
+
+/** Refuses requests other than the supported token exchange (RFC 8693 §2.1, §2.2.2). */
+export function checkRequest(request: TokenRequest): void {
+  if (!SUBJECT_TYPES.has(request.subject_token_type))
+    throw invalid('subject_token_type', `must be one of ${SUBJECT_TOKEN_TYPES.join(', ')}`)
+  const { requested_token_type: type = ACCESS_TOKEN_TYPE } = request
+  if (type !== ACCESS_TOKEN_TYPE)
+    throw invalid('requested_token_type', `must be ${ACCESS_TOKEN_TYPE}`)
+  if (request.scope !== undefined && !SCOPE.test(request.scope))
+    throw fail('invalid_scope', `scope: ${SCOPE_FORM}`, {
+      errors: [{ path: 'scope', message: SCOPE_FORM }],
+    })
+  // Ignoring it would create a credential with less information than requested.
+  if (request.actor_token !== undefined) throw invalid('actor_token', 'is not supported')
+}
+
+/**
+ * The scopes of a credential: the requested ones, or all available ones. Null if a requested one is
+ * not available; none is dropped silently.
+ */
+function scopesFor(
+  asked: string | undefined,
+  byIssuer: readonly Scope[],
+  byAgent: readonly Scope[],
+): Scope[] | null {
+  const available = SCOPES.filter((scope) => byIssuer.includes(scope) && byAgent.includes(scope))
+  if (asked === undefined) return available.length > 0 ? available : null
+  const names = new Set(asked.split(' '))
+  const granted = available.filter((scope) => names.has(scope))
+  return granted.length === names.size ? granted : null
+}
+
+const MAX_AUDIENCES = 10
+
+/** A client that names its organization, which is a public client of it (RFC 6749 §2.1). */
+const isOrganization = (clientId: string | undefined): clientId is string =>
+  clientId?.startsWith('org_') === true
+
+/**
+ * The organization of a token without an ingest key: the only one that trusts the issuer for one of
+ * its audiences and allows keyless exchange, or the one of those that `client_id` names. Null if there
+ * is none or several.
+ */
+export async function organizationOf(
+  { db, log }: Pick<Deps, 'db' | 'log'>,
+  { subject_token: subjectToken, client_id: clientId }: TokenRequest,
+): Promise<string | null> {
+  try {
+    const { claims } = readSubjectToken(subjectToken)
+    const issuer = issuerOf(claims)
+    const audiences = audiencesOf(claims)
+    if (!audiences || audiences.length > MAX_AUDIENCES) throw new TokenRefusal('aud')
+    const parts = await eachPart(
+      db,
+      (part) => findOrganizations(db, part, issuer, audiences),
+      (error, organizations) =>
+        log.warn({ err: error, organizations }, 'reading trusted issuers failed'),
+    )
+    const [found, ...others] = parts
+      .flat()
+      .filter((row) => row.plan === 'enterprise' && settingsOf(row).keyless_exchange)
+      // Any organization can trust the issuer of another one for the same audience.
+      .filter((row) => !isOrganization(clientId) || row.id === clientId)
+    if (!found || others.length > 0) throw new TokenRefusal('iss')
+    return found.id
+  } catch (error) {
+    if (!(error instanceof TokenRefusal)) throw error
+    // No organization, so no ledger to write to.
+    log.info({ reason: error.reason }, 'a token exchange without a key was refused')
+    return null
   }
 }

@@ -3,8 +3,6 @@ import { toClientError } from '@remit/core/ledger/lanes'
 import type { EntryDraft, Requester } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
 import { OPERATOR } from '@remit/core/orgs'
-import { RefusalLog } from './refusal-log.ts'
-import type { TokenRefusal } from './refusal.ts'
 import { digest } from './token-uses.ts'
 import type { CheckedFacts } from './verify.ts'
 
@@ -81,4 +79,128 @@ export class Refusals {
       }
     }
   }
+}
+
+/** Recorded refusals per issuer and minute; further ones are only counted. */
+const PER_MINUTE = 60
+const MINUTE_MS = 60_000
+const MAX_NAMES = 10_000
+
+interface Minute {
+  readonly orgId: string
+  readonly idpId: string | null
+  since: number
+  seen: number
+}
+
+/** Refusals without their own entry. */
+interface Unrecorded {
+  readonly orgId: string
+  readonly idpId: string | null
+  readonly count: number
+}
+
+/** Limits the entries of refusals: the holder of a key can cause any number of them. */
+export class RefusalLog {
+  readonly #minutes = new Map<string, Minute>()
+
+  /** Returns whether a refusal gets its own entry. */
+  admit(orgId: string, idpId: string | null, now: number): boolean {
+    const name = `${orgId} ${idpId}`
+    let minute = this.#minutes.get(name)
+    if (!minute) {
+      if (this.#minutes.size >= MAX_NAMES) return false
+      this.#minutes.set(name, (minute = { orgId, idpId, since: now, seen: 0 }))
+    }
+    return ++minute.seen <= PER_MINUTE
+  }
+
+  /** Returns and resets the counts of past minutes. */
+  settle(now: number): Unrecorded[] {
+    const unrecorded: Unrecorded[] = []
+    for (const [name, { orgId, idpId, since, seen }] of this.#minutes) {
+      if (now - since < MINUTE_MS) continue
+      this.#minutes.delete(name)
+      if (seen > PER_MINUTE) unrecorded.push({ orgId, idpId, count: seen - PER_MINUTE })
+    }
+    return unrecorded
+  }
+}
+
+/** The reason of a refused token; visible to administrators in the ledger, never to the sender. */
+type RefusalReason =
+  | 'malformed'
+  | 'header'
+  | 'alg'
+  | 'typ'
+  | 'iss'
+  | 'aud'
+  | 'exp'
+  | 'iat'
+  | 'nbf'
+  | 'life'
+  | 'sub'
+  | 'jti'
+  | 'events'
+  | 'cnf'
+  | 'rate'
+  | 'subject_rate'
+  | 'kid_unknown'
+  | 'fetch_failed'
+  | 'signature'
+  | 'condition'
+  | 'mapping'
+  | 'ambiguous'
+  | 'agent_inactive'
+  | 'consent'
+  | 'agent_mismatch'
+  | 'target'
+  | 'scope'
+  | 'limit'
+  | 'jti_reused'
+
+/** Values by the claim, header or setting that has them; null: absent. */
+type Named = Readonly<Record<string, unknown>>
+
+/** The members of a refused token and the accepted values, for the entry of the refusal. */
+interface Difference {
+  readonly found?: Named
+  readonly allowed?: Named
+}
+
+/** A refused token. */
+export class TokenRefusal extends Error {
+  readonly reason: RefusalReason
+  readonly difference: Difference
+  constructor(reason: RefusalReason, found?: Named, allowed?: Named) {
+    super(reason)
+    this.name = 'Refusal'
+    this.reason = reason
+    this.difference = {
+      ...(found && { found: shownAll(found) }),
+      ...(allowed && { allowed: shownAll(allowed) }),
+    }
+  }
+}
+
+const MAX_SHOWN = 256
+const MAX_VALUES = 10
+
+const shownAll = (named: Named): Named => shown(named, 2) as Named
+
+/** A value in a size that an entry has room for: nobody may have vouched for the token yet. */
+function shown(value: unknown, levels: number): unknown {
+  if (typeof value === 'string') return shownText(value)
+  if (typeof value !== 'object' || value === null) return value ?? null
+  if (levels === 0) return shownText(JSON.stringify(value))
+  if (Array.isArray(value)) return value.slice(0, MAX_VALUES).map((one) => shown(one, levels - 1))
+  const members = Object.entries(value).slice(0, MAX_VALUES)
+  return Object.fromEntries(
+    members.map(([name, member]) => [shownText(name), shown(member, levels - 1)]),
+  )
+}
+
+function shownText(text: string): string {
+  const whole = text.toWellFormed()
+  return whole.length <= MAX_SHOWN ? whole : `${whole.slice(0, MAX_SHOWN).toWellFormed()}…`
 }

@@ -1,5 +1,5 @@
-import { token as contract } from '@remit/contract'
-import type { TokenAnswer, TokenRequest } from '@remit/contract'
+import { token as contract, EXCHANGEABLE, TOKEN_EXCHANGE } from '@remit/contract'
+import type { TokenAnswer, TokenRequest, AuthorizationServer } from '@remit/contract'
 import { fail } from '@remit/core/base'
 import { actorOf } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
@@ -14,17 +14,14 @@ import { toTrustedIssuer } from '../issuers/issuer.ts'
 import type { IssuerKeys } from '../issuers/keys.ts'
 import { listIssuers } from '../issuers/store.ts'
 import { Buckets } from './bucket.ts'
-import { issuerOf } from './claims.ts'
-import { grant } from './grant.ts'
+import { issuerOf, readSubjectToken } from './subject-token.ts'
+import { grant, checkRequest, organizationOf } from './grant.ts'
 import type { ExchangeResult } from './grant.ts'
-import { organizationOf } from './keyless.ts'
-import { metadataOf } from './metadata.ts'
-import { TokenRefusal } from './refusal.ts'
+import { TokenRefusal } from './refusals.ts'
 import type { Refusals } from './refusals.ts'
-import { checkRequest } from './request.ts'
-import { readSubjectToken } from './subject-token.ts'
 import { verify } from './verify.ts'
 import type { CheckedFacts } from './verify.ts'
+import { TOKEN_PATH } from '../issuers/routes.ts'
 
 /** Exchanges per issuer and second. */
 const PER_SECOND = 50
@@ -113,3 +110,19 @@ function answerTo({ reason }: TokenRefusal): Error {
 
 const tooMany = (seconds: number) =>
   fail('rate_limited', 'Too many exchanges', { headers: { 'Retry-After': String(seconds) } })
+
+const WITH_SECRET = ['client_secret_basic', 'client_secret_post'] as const
+
+/** `keyless`: some organization accepts tokens without an ingest key. */
+const metadataOf = (issuer: string, keyless: boolean): AuthorizationServer => ({
+  issuer,
+  token_endpoint: `${issuer}${TOKEN_PATH}`,
+  token_endpoint_auth_methods_supported: [...WITH_SECRET, ...(keyless ? (['none'] as const) : [])],
+  grant_types_supported: [TOKEN_EXCHANGE],
+  response_types_supported: [],
+  scopes_supported: [...EXCHANGEABLE],
+  introspection_endpoint: `${issuer}/v1/identity/introspect`,
+  introspection_endpoint_auth_methods_supported: [...WITH_SECRET],
+  revocation_endpoint: `${issuer}/v1/identity/revoke`,
+  revocation_endpoint_auth_methods_supported: [...WITH_SECRET],
+})

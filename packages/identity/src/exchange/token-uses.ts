@@ -4,7 +4,7 @@ import { isoTime } from '@remit/core/base'
 import { on } from '@remit/core/db'
 import type { WriteContext } from '@remit/core/ledger/lanes'
 import type { Tables } from '../tables/schema.ts'
-import type { TokenFacts } from './claims.ts'
+import type { TokenFacts } from './subject-token.ts'
 
 const SUBJECT_REST_MS = 60_000
 

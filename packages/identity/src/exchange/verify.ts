@@ -1,16 +1,13 @@
 import { compactVerify } from 'jose'
 import type { Deps } from '@remit/core/module'
 import type { AgentMapping } from '@remit/contract'
-import { failing, passesAll } from '../issuers/claim-conditions.ts'
-import { isLive } from '../issuers/issuer.ts'
+import { failing, passesAll, isLive } from '../issuers/issuer.ts'
 import type { TrustedIssuer } from '../issuers/issuer.ts'
 import type { IssuerKeys } from '../issuers/keys.ts'
 import type { Buckets } from './bucket.ts'
-import { audiencesOf, checkClaims, isFor, issuerOf } from './claims.ts'
-import type { TokenFacts } from './claims.ts'
-import { TokenRefusal } from './refusal.ts'
-import { own } from './subject-token.ts'
-import type { SubjectToken, JsonMembers } from './subject-token.ts'
+import { audiencesOf, checkClaims, isFor, issuerOf, own } from './subject-token.ts'
+import type { TokenFacts, SubjectToken, JsonMembers } from './subject-token.ts'
+import { TokenRefusal } from './refusals.ts'
 
 /** The verified facts of a token so far, for the entry of a refusal. */
 export interface CheckedFacts {

@@ -1,6 +1,6 @@
 import type { ClaimCondition } from '@remit/contract'
 import { expect, it } from 'vitest'
-import { passesAll } from './claim-conditions.ts'
+import { passesAll } from './issuer.ts'
 
 const claims = { text: 'repo:acme/x', number: 65, flag: true, list: ['a'], none: null }
 const TABLE: readonly (readonly [ClaimCondition, boolean])[] = [

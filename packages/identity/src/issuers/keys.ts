@@ -1,5 +1,5 @@
 import type { SignatureAlg, KeySource } from '@remit/contract'
-import { upTo } from '@remit/core/base'
+import { upTo, isoTime } from '@remit/core/base'
 import type { Clock } from '@remit/core/base'
 import { OutboundError } from '@remit/core/net'
 import type { Outbound } from '@remit/core/net'
@@ -7,9 +7,13 @@ import { importJWK } from 'jose'
 import type { CryptoKey, KeyObject } from 'jose'
 import { LRUCache } from 'lru-cache'
 import { parseStrictJson } from '@remit/contract/json'
+import { actorOf } from '@remit/core/caller'
+import type { Deps } from '@remit/core/module'
+import { OPERATOR } from '@remit/core/orgs'
 import type { TrustedIssuer } from './issuer.ts'
 import { fits, KeySetError, keySetOf } from './jwks.ts'
 import type { KeySet } from './jwks.ts'
+import { changeIssuer, findIssuer } from './store.ts'
 
 const FRESH_MS = 10 * 60 * 1000
 /** Milliseconds for which old keys remain valid while the issuer is unreachable. */
@@ -191,3 +195,24 @@ function parseJson(body: Uint8Array): unknown {
     throw new KeySetError('not_json')
   }
 }
+
+/** Stores the result of a key fetch; a new failure is also recorded in the ledger. */
+export const recordKeyFetch =
+  ({ db, writer }: Pick<Deps, 'db' | 'writer'>): OnKeyFetch =>
+  async ({ orgId, id, issuer }, { keys, fetchedAt, error }, isNews) => {
+    await changeIssuer(db, orgId, id, {
+      key_count: keys.size,
+      fetched_at: fetchedAt === null ? null : isoTime(fetchedAt),
+      fetch_error: error,
+    })
+    if (error === null || !isNews) return
+    await writer.work(orgId, OPERATOR, async ({ tx }) => {
+      // A record under creation has no entry yet.
+      const row = await findIssuer(tx, orgId, id)
+      const data = { idp_id: id, issuer, error }
+      return {
+        entries: row ? [{ kind: 'issuer.fetch_failed', actor: actorOf(null), data }] : [],
+        reply: () => undefined,
+      }
+    })
+  }

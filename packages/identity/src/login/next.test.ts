@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { nextOf } from './next.ts'
+import { nextOf } from './sign-in.ts'
 
 it.each([
   '/console',

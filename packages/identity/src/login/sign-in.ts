@@ -3,6 +3,8 @@ import { endSessionsOf } from '@remit/core/keys'
 import type { Sessions } from '@remit/core/keys'
 import type { Change, EntryDraft, WriteContext } from '@remit/core/ledger/lanes'
 import type { PersonRole } from '@remit/contract'
+import { SecretUnreadable } from '@remit/core/secrets'
+import type { SecretBox } from '@remit/core/secrets'
 import { toPerson } from '../people/changes.ts'
 import {
   addressesOf,
@@ -13,10 +15,9 @@ import {
   updatePerson,
 } from '../people/store.ts'
 import type { PersonRow } from '../tables/people.ts'
-import type { RefusalLog } from '../exchange/refusal-log.ts'
-import type { Identity } from './provider.ts'
-import { domainOf } from './own/domains.ts'
-import { findOwnProvider } from './own/store.ts'
+import type { RefusalLog } from '../exchange/refusals.ts'
+import type { Identity, Challenge } from './provider.ts'
+import { domainOf, findOwnProvider } from './own/store.ts'
 import type { LoginWay } from './ways.ts'
 
 /** The cookie of a session, or the reason why there is none. */
@@ -164,4 +165,54 @@ function roleOf(
 ): PersonRole | null {
   const roles = new Set(groups.map((group) => map.get(group)))
   return HIGHEST_FIRST.find((role) => roles.has(role)) ?? null
+}
+
+const ATTEMPT_MS = 10 * 60 * 1000
+const PLACE = 'login attempt'
+
+/** A sign-in on its way through the identity provider. */
+interface Attempt extends Challenge {
+  /** The organization that the person chose. */
+  readonly orgId: string | null
+  /** Id of the organization's own provider that signs in; null for that of the server. */
+  readonly providerId: string | null
+  /** The person asked for a new organization, if none knows the account. */
+  readonly signsUp: boolean
+  /** The page of the console to open afterwards. */
+  readonly next: string
+}
+
+/**
+ * Returns the cookie that binds an attempt to a browser: the attempt itself, encrypted. Nothing is
+ * stored, because anybody can begin attempts. The provider accepts a code once (RFC 6749 §4.1.2), so
+ * an attempt cannot finish twice.
+ */
+export const sealAttempt = (secrets: SecretBox, attempt: Attempt, now: number): string =>
+  secrets.seal(JSON.stringify({ ...attempt, end: now + ATTEMPT_MS }), PLACE)
+
+/** Returns the attempt of a cookie; null if it is too old or was not sealed here. */
+export function openAttempt(secrets: SecretBox, cookie: string, now: number): Attempt | null {
+  try {
+    const attempt = JSON.parse(secrets.open(cookie, PLACE)) as Attempt & { readonly end: number }
+    return now < attempt.end ? attempt : null
+  } catch (error) {
+    if (error instanceof SecretUnreadable) return null
+    throw error
+  }
+}
+
+const START = '/console'
+/** The address is in a cookie. */
+const MAX_LENGTH = 1_000
+const HERE = 'http://here.invalid'
+
+/**
+ * Returns the page of the console to open after a sign-in: the path and query of `asked`, or the
+ * start page. Addresses of other origins, and pages that sign in themselves, are no such page.
+ */
+export function nextOf(asked: string | null): string {
+  if (asked === null || asked.length > MAX_LENGTH || !URL.canParse(asked, HERE)) return START
+  const { origin, pathname, search } = new URL(asked, HERE)
+  const isPage = /^\/console(?:\/(?!login$|callback$|start$)|$)/.test(pathname)
+  return origin === HERE && isPage ? pathname + search : START
 }

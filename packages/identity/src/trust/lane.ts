@@ -9,9 +9,8 @@ import type { Item, Lane, LaneResult, Outcome, WriteContext } from '@remit/core/
 import type { Deps, ConditionFacts, RegisteredAgent } from '@remit/core/module'
 import { LRUCache } from 'lru-cache'
 import { matchesPattern } from '@remit/contract/patterns'
-import { toRule } from './policy.ts'
+import { toRule, listTrust } from './policy.ts'
 import type { TrustRule } from './policy.ts'
-import { listTrust } from './store.ts'
 
 /** Decides and records trust evaluations; all that wait for a transaction share it. */
 export class TrustLane implements Lane<TrustQuestion, TrustAnswer> {

@@ -1,7 +1,9 @@
 import type { AgentSelector, TrustPolicy, TrustPolicyInput } from '@remit/contract'
 import { isoTime } from '@remit/core/base'
 import type { CompiledCondition, Conditions, ConditionVariables } from '@remit/core/module'
+import { orgTable } from '@remit/core/db'
 import type { TrustPolicyRow } from '../tables/trust.ts'
+import type { Tables } from '../tables/schema.ts'
 
 /** A compiled policy. */
 export interface TrustRule {
@@ -70,3 +72,10 @@ export function toRule(row: TrustPolicyRow, conditions: Conditions | undefined):
     expiresAt: expires_at === null ? null : Date.parse(expires_at),
   }
 }
+
+export const {
+  list: listTrust,
+  count: countTrust,
+  insert: insertTrust,
+  remove: deleteTrust,
+} = orgTable<Tables, 'trust_policy'>('trust_policy', 'id')

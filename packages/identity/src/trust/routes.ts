@@ -6,8 +6,15 @@ import type { Route } from '@remit/core/http'
 import { firstOf, toClientError } from '@remit/core/ledger/lanes'
 import type { CompiledCondition, Deps } from '@remit/core/module'
 import { TrustLane } from './lane.ts'
-import { toPolicy, toRow, TRUST_VARIABLES } from './policy.ts'
-import { countTrust, deleteTrust, insertTrust, listTrust } from './store.ts'
+import {
+  toPolicy,
+  toRow,
+  TRUST_VARIABLES,
+  countTrust,
+  deleteTrust,
+  insertTrust,
+  listTrust,
+} from './policy.ts'
 
 // Each of them is evaluated for every request.
 const MAX_POLICIES = 1_000

@@ -1,6 +1,5 @@
 /** Claude Agent SDK: hooks that block, and `canUseTool`. */
-import type { ToolCall } from '../gate-options.ts'
-import type { Gate } from '../gate.ts'
+import type { ToolCall, Gate } from '../gate.ts'
 import type { SelfTestReport } from '../self-test.ts'
 import { toolMessage } from '../verdict.ts'
 import type { Allow, Verdict } from '../verdict.ts'

@@ -1,5 +1,4 @@
-import type { ToolCall } from '../gate-options.ts'
-import type { Gate } from '../gate.ts'
+import type { ToolCall, Gate } from '../gate.ts'
 import { toolMessage } from '../verdict.ts'
 
 /** A `signal` of a host, where it has one. */

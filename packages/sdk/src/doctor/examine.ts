@@ -1,7 +1,6 @@
 import { withTimeLimit } from '@remit/contract/client'
 import type { Gate } from '../gate.ts'
-import type { SelfTestReport } from '../self-test.ts'
-import type { Finding } from './finding.ts'
+import type { SelfTestReport, SelfTestResult } from '../self-test.ts'
 import { FRAMEWORKS, isAtLeast } from './frameworks.ts'
 import type { Framework } from './frameworks.ts'
 import type { Project } from './project.ts'
@@ -10,6 +9,28 @@ const SDK = '@remit/sdk'
 /** The modules that have `createGate`. */
 const GATES = [SDK, `${SDK}/node`]
 const MAX_MS = 120_000
+
+export type Enforcement =
+  | 'enforced'
+  /** The host asks a hook of this process; without the process it does not ask. */
+  | 'enforced_while_the_hook_runs'
+  | 'not_enforced'
+  | 'not_tested'
+
+/** The result for one framework of a project. */
+export interface Finding {
+  readonly framework: string
+  readonly language: 'javascript' | 'python'
+  readonly package: string
+  /** Null where it is not installed. */
+  readonly version: string | null
+  readonly adapter: string
+  readonly enforcement: Enforcement
+  /** The reason, where it is not enforced or not tested. */
+  readonly detail: string
+  /** The cases of the self-test; empty where it did not run. */
+  readonly cases: readonly SelfTestResult[]
+}
 
 /** The examined project, and the packages as this program loads them. */
 export interface Subject {

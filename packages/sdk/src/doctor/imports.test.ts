@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { importsOf } from './imports.ts'
+import { importsOf } from './project.ts'
 
 describe('the imports of a source', () => {
   it('are those of values, in every form', () => {

@@ -7,10 +7,9 @@ import { spellOut } from '@remit/contract/fit'
 import { createClient, RemitError } from '@remit/contract/client'
 import type { Client } from '@remit/contract/client'
 import { createGate } from '../gate.ts'
-import { CannotRun } from './cannot-run.ts'
 import { examine } from './examine.ts'
-import type { Examination, Enforcement, Finding } from './finding.ts'
-import { installedVersion, readProject } from './project.ts'
+import type { Enforcement, Finding } from './examine.ts'
+import { CannotRun, installedVersion, readProject } from './project.ts'
 import { SELF_TEST_ACTIONS } from '../mapping.ts'
 
 const USAGE = `usage: remit-sdk doctor [FOLDER] [options]
@@ -271,3 +270,11 @@ const output = (program: string, args: readonly string[], cwd: string, env: Env)
       settle({ stdout, stderr: stderr || (error?.message ?? '') }),
     )
   })
+
+interface Examination {
+  readonly server: string
+  readonly folder: string
+  readonly findings: readonly Finding[]
+  /** Frameworks that are declared, but that no source imports. */
+  readonly unused: readonly string[]
+}

@@ -1,5 +1,5 @@
 import type { ApprovalRule, ApprovalRuleInput } from '@remit/contract'
-import { keptOf, linesOf, numberOf, textOrNull } from '../rules/lines.ts'
+import { keptOf, linesOf, numberOf, textOrNull } from '../rules/validation.ts'
 
 /** An approval rule as it is typed: lists as lines, numbers as text. */
 export interface Draft {

@@ -12,18 +12,21 @@ import { announce } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
 import { requestQuery } from '../approvals/queries.ts'
 import { exceptLike } from '../policies/like-request.ts'
-import { Conflict, isOutdated } from '../rules/conflict.tsx'
-import { DraftForm } from '../rules/draft-form.tsx'
-import { useValidation, fieldsOf } from '../rules/use-validation.ts'
-import type { DraftFieldsProps } from '../rules/use-validation.ts'
+import {
+  Conflict,
+  isOutdated,
+  DraftForm,
+  ConditionField,
+  PatternFields,
+  ValidationNote,
+} from '../rules/form.tsx'
+import { useValidation, fieldsOf } from '../rules/validation.ts'
+import type { DraftFieldsProps } from '../rules/validation.ts'
 import { draftOf, EMPTY, inputOf } from './draft.ts'
 import type { Draft } from './draft.ts'
 import { pathOf, readRule, ruleQuery, validateRule } from './queries.ts'
 import type { Stored } from './queries.ts'
-import { RULE_VARIABLES } from '../../editor/variables.ts'
-import { ConditionField } from '../rules/condition-field.tsx'
-import { PatternFields } from '../rules/pattern-fields.tsx'
-import { ValidationNote } from '../rules/validation-note.tsx'
+import { RULE_VARIABLES } from '../../editor/condition-editor.tsx'
 
 /** One approval rule. The id `new` makes one; with `except`, the draft no longer asks for such requests. */
 export function ApprovalRuleEditor() {

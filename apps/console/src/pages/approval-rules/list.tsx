@@ -6,7 +6,7 @@ import { Table } from '../../ui/layout.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
 import { Badge, Id, Literal } from '../../ui/values.tsx'
-import { RuleName } from '../rules/rule-name.tsx'
+import { RuleName } from '../rules/form.tsx'
 import { rulesQuery } from './queries.ts'
 
 const RULE = {

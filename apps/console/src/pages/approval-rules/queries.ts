@@ -1,7 +1,7 @@
 import type { ApprovalRule, ApprovalRuleInput, Validation } from '@remit/contract'
 import { queryOptions } from '@tanstack/react-query'
 import { remit } from '../../api/client.ts'
-import { withCondition } from '../rules/with-condition.ts'
+import { withCondition } from '../rules/validation.ts'
 
 export const rulesQuery = queryOptions({
   queryKey: ['approval-rules'],

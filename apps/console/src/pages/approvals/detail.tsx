@@ -19,11 +19,11 @@ import {
   LastDecisions,
   RequestFields,
   SpendOfAgent,
+  useCanVote,
 } from './facts.tsx'
 import { fieldsOf, valueText } from './difference.ts'
 import { requestQuery } from './queries.ts'
 import type { Request } from './queries.ts'
-import { useCanVote } from './votes.ts'
 
 const TONES: Readonly<Record<Request['status'], Tone | undefined>> = {
   pending: 'wait',

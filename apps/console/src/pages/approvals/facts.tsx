@@ -294,3 +294,10 @@ export function SpendOfAgent({ request }: { request: Request }) {
     </div>
   )
 }
+
+/** Returns a test for the right to vote on a request: as the server states it, else by role. */
+export function useCanVote(): (request: Request) => boolean {
+  const can = useCan()
+  return ({ can_vote, status }) =>
+    status === 'pending' && (can_vote ?? can('POST /v1/approvals/{requestID}/decide'))
+}

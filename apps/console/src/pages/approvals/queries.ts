@@ -1,6 +1,7 @@
 import type { Approval, ApprovalStatus } from '@remit/contract'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { remit } from '../../api/client.ts'
+import { t } from '../../texts.ts'
 
 export type Request = Approval
 
@@ -85,3 +86,19 @@ export const spendQuery = (agentId: string) =>
     select: ({ data }) => data.find(({ agent_id }) => agent_id === agentId) ?? null,
     staleTime: 10_000,
   })
+
+/** Closed statuses with their texts, for a filter. */
+export const CLOSED_STATUSES = Object.entries(t.approvals.statuses).filter(
+  ([status]) => status !== 'pending',
+)
+
+/** The search parameters of the page; anything else is left out. */
+export function readSearch(search: Record<string, unknown>) {
+  const { tab, id, status, agent_id: agentId } = search
+  return {
+    ...(tab === 'history' && { tab: 'history' as const }),
+    ...(typeof id === 'string' && { id }),
+    ...(CLOSED_STATUSES.some(([one]) => one === status) && { status: status as ApprovalStatus }),
+    ...(typeof agentId === 'string' && agentId !== '' && { agent_id: agentId }),
+  }
+}

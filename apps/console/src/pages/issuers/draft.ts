@@ -1,5 +1,5 @@
 import type { AgentMapping, Issuer, IssuerInput, KeySource } from '@remit/contract'
-import { keptOf, linesOf, numberOf } from '../rules/lines.ts'
+import { keptOf, linesOf, numberOf } from '../rules/validation.ts'
 import { conditionDraftOf, conditionOf, jsonOr } from './conditions.ts'
 import type { ConditionDraft } from './conditions.ts'
 

@@ -18,7 +18,7 @@ import { CurlButton, Failure, Note } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import { Decision, Literal } from '../../ui/values.tsx'
 import { agentsQuery } from '../agents/queries.ts'
-import { faultAt } from '../rules/use-validation.ts'
+import { faultAt } from '../rules/validation.ts'
 
 const ONE = { limit: 1 } as const
 

@@ -1,4 +1,4 @@
-import type { Stats } from '@remit/contract'
+import type { Stats, Entry } from '@remit/contract'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
@@ -69,3 +69,29 @@ export const hasRecordBefore = (start: string | null | undefined, { from }: Peri
 /** The change against the period before in percent; null without a base. Pure. */
 export const changeOf = ({ count, before }: Omit<Sum, 'key'>): number | null =>
   before === 0 ? null : Math.round(((count - before) / before) * 100)
+
+const NAMES = ['decision', 'agent', 'action', 'reason'] as const
+export type LiveFilter = { readonly [N in (typeof NAMES)[number]]?: string }
+
+/** The search of the page: its filters, and the length of time that it counts. */
+export const readLive = (search: Record<string, unknown>): LiveFilter & { span?: Span } => ({
+  ...readLiveFilter(search),
+  ...(isSpan(search['span']) && { span: search['span'] }),
+})
+
+const readLiveFilter = (search: Record<string, unknown>): LiveFilter =>
+  Object.fromEntries(
+    NAMES.flatMap((name) => {
+      const value = search[name]
+      return typeof value === 'string' && value !== '' ? [[name, value]] : []
+    }),
+  )
+
+const has = (text: string | null, part: string | undefined): boolean =>
+  part === undefined || (text ?? '').toLowerCase().includes(part.toLowerCase())
+
+export const isMatch = (filter: LiveFilter, entry: Entry): boolean =>
+  (filter.decision === undefined || entry.decision === filter.decision) &&
+  has(entry.agent_id, filter.agent) &&
+  has(entry.action, filter.action) &&
+  has(entry.reason, filter.reason)

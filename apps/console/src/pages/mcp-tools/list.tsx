@@ -1,4 +1,4 @@
-import type { McpTool } from '@remit/contract'
+import type { McpTool, McpToolState } from '@remit/contract'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { everyPage } from '../../format/csv.ts'
@@ -7,9 +7,8 @@ import { Button } from '../../ui/button.tsx'
 import { Page, Stack, Table, TabLinks } from '../../ui/layout.tsx'
 import { Code, CurlButton, Empty, Loaded } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
-import { Id } from '../../ui/values.tsx'
+import { Id, Badge } from '../../ui/values.tsx'
 import { allQuery, readTools, waitingQuery } from './queries.ts'
-import { ToolState } from './state.tsx'
 
 const TABS = [
   { label: t.mcpTools.tabs.waiting, value: 'waiting' },
@@ -112,4 +111,10 @@ const ToolTable = ({ tools, all }: ToolTableProps) => (
       { name: t.mcpTools.changed, value: ({ changed_at }) => changed_at, as: 'time' },
     ]}
   />
+)
+
+const TONES = { seen: 'wait', admitted: 'allow', changed: 'deny', withdrawn: undefined } as const
+
+export const ToolState = ({ state }: { state: McpToolState }) => (
+  <Badge tone={TONES[state]}>{t.mcpTools.states[state]}</Badge>
 )

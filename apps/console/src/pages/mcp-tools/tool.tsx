@@ -9,7 +9,7 @@ import { Code, CurlButton, Loaded, Missing, Note, Skeleton, Failure } from '../.
 import ui from '../../ui/ui.module.css'
 import { Id, Literal, Time } from '../../ui/values.tsx'
 import { toolQuery } from './queries.ts'
-import { ToolState } from './state.tsx'
+import { ToolState } from './list.tsx'
 import { remit } from '../../api/client.ts'
 import { useCan } from '../../api/session.ts'
 import { Button } from '../../ui/button.tsx'

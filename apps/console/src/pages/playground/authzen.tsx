@@ -9,7 +9,7 @@ import { Input, TextArea } from '../../ui/field.tsx'
 import { Card, Facts, Grid, Row, Stack } from '../../ui/layout.tsx'
 import { CurlButton, Failure, Note } from '../../ui/states.tsx'
 import { Badge, Literal } from '../../ui/values.tsx'
-import { faultAt } from '../rules/use-validation.ts'
+import { faultAt } from '../rules/validation.ts'
 import { readObject } from './json.ts'
 import styles from './playground.module.css'
 

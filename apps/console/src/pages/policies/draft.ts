@@ -1,5 +1,5 @@
 import type { Policy, PolicyInput } from '@remit/contract'
-import { keptOf, linesOf, textOrNull } from '../rules/lines.ts'
+import { keptOf, linesOf, textOrNull } from '../rules/validation.ts'
 
 /** A rule as it is typed: patterns as lines. */
 export interface Draft {

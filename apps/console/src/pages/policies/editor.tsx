@@ -11,10 +11,16 @@ import { Loaded, Note, Skeleton } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import { Id, Literal, Time } from '../../ui/values.tsx'
 import { requestQuery } from '../approvals/queries.ts'
-import { Conflict, isOutdated } from '../rules/conflict.tsx'
-import { DraftForm } from '../rules/draft-form.tsx'
-import { useValidation, fieldsOf } from '../rules/use-validation.ts'
-import type { DraftFieldsProps } from '../rules/use-validation.ts'
+import {
+  Conflict,
+  isOutdated,
+  DraftForm,
+  ConditionField,
+  PatternFields,
+  ValidationNote,
+} from '../rules/form.tsx'
+import { useValidation, fieldsOf } from '../rules/validation.ts'
+import type { DraftFieldsProps } from '../rules/validation.ts'
 import { draftOf, EMPTY, inputOf } from './draft.ts'
 import type { Draft } from './draft.ts'
 import { allowLike } from './like-request.ts'
@@ -32,10 +38,7 @@ import { ReplayPanel } from './replay-panel.tsx'
 import { buttonClass, Button } from '../../ui/button.tsx'
 import { ConfirmDelete } from '../../ui/confirm-delete.tsx'
 import ui from '../../ui/ui.module.css'
-import { RULE_VARIABLES } from '../../editor/variables.ts'
-import { ConditionField } from '../rules/condition-field.tsx'
-import { PatternFields } from '../rules/pattern-fields.tsx'
-import { ValidationNote } from '../rules/validation-note.tsx'
+import { RULE_VARIABLES } from '../../editor/condition-editor.tsx'
 
 /** One policy: form, condition, replay, history. The id `new` makes one. */
 export function PolicyEditor() {

@@ -1,7 +1,7 @@
 import type { Entry, Policy, PolicyInput, Replay, Validation } from '@remit/contract'
 import { queryOptions } from '@tanstack/react-query'
 import { remit } from '../../api/client.ts'
-import { withCondition } from '../rules/with-condition.ts'
+import { withCondition } from '../rules/validation.ts'
 
 const MOST = 1_000
 const DAY_MS = 86_400_000

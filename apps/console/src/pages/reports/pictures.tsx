@@ -1,16 +1,20 @@
 import type { ReadyReport, Approval, SpendLimit, Stats } from '@remit/contract'
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { ReactNode } from 'react'
 import { remit } from '../../api/client.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Pair } from '../../ui/tile.tsx'
 import { Loaded } from '../../ui/states.tsx'
-import { Bars } from './bars.tsx'
-import type { BarRow } from './bars.tsx'
 import { usd, count } from '../../format/money.ts'
 import figure from '../../ui/figure.module.css'
-import { Picture } from './picture.tsx'
 import styles from './reports.module.css'
+import { Literal } from '../../ui/values.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Card, Table } from '../../ui/layout.tsx'
+import type { Column } from '../../ui/layout.tsx'
+import ui from '../../ui/ui.module.css'
 
 /** Pictures of the period, from the server's statistics: they are no part of the hashed report. */
 export function Pictures({ period }: Pick<ReadyReport, 'period'>) {
@@ -244,5 +248,99 @@ function Stacked({ day, x, most }: { day: Day; x: number; most: number }) {
         )
       })}
     </g>
+  )
+}
+
+interface BarRow {
+  readonly name: string
+  readonly value: number
+  /** The end of the scale of this row, such as a cap; the greatest value unless given. */
+  readonly limit?: number
+  /** The value in words; the number unless given. */
+  readonly text?: string
+}
+
+interface BarsProps {
+  readonly title: string
+  readonly nameTitle: string
+  readonly valueTitle?: string
+  readonly rows: readonly BarRow[]
+  readonly note?: string
+}
+
+/** Horizontal bars as inline SVG, which prints; the table has the same numbers. */
+export function Bars({ title, nameTitle, valueTitle = t.reports.entries, rows, note }: BarsProps) {
+  const most = Math.max(1, ...rows.map(({ value }) => value))
+  return (
+    <Picture
+      title={title}
+      note={note}
+      rows={rows}
+      rowKey={({ name }) => name}
+      columns={[
+        { name: nameTitle, cell: ({ name }) => <Literal>{name}</Literal> },
+        { name: valueTitle, end: true, cell: textOf },
+      ]}
+    >
+      <div className={styles['bars']}>
+        {rows.map((row) => (
+          <Bar key={row.name} row={row} share={row.value / (row.limit ?? most)} />
+        ))}
+      </div>
+    </Picture>
+  )
+}
+
+const textOf = ({ value, text }: BarRow): string => text ?? count(value)
+
+const Bar = ({ row, share }: { row: BarRow; share: number }) => (
+  <>
+    <span>
+      <Literal>{row.name}</Literal>
+    </span>
+    <svg viewBox="0 0 100 12" preserveAspectRatio="none" aria-hidden>
+      {row.limit !== undefined && <rect data-track="" width="100" height="12" rx="1" />}
+      <rect
+        data-over={share > 1 ? '' : undefined}
+        width={share > 0 ? Math.min(100, Math.max(0.5, share * 100)) : 0}
+        height="12"
+        rx="1"
+      />
+    </svg>
+    <span>{textOf(row)}</span>
+  </>
+)
+
+interface PictureProps<T> {
+  readonly title: string
+  readonly note?: string | undefined
+  readonly rows: readonly T[]
+  readonly rowKey: (row: T) => string
+  readonly columns: readonly Column<T>[]
+  /** The picture of the rows. */
+  readonly children: ReactNode
+}
+
+/** A picture and the table with its numbers. */
+function Picture<T>({ title, note, rows, rowKey, columns, children }: PictureProps<T>) {
+  const [isTable, setTable] = useState(false)
+  return (
+    <Card
+      title={title}
+      actions={
+        <Button tone="quiet" aria-pressed={isTable} onClick={() => setTable(!isTable)}>
+          {isTable ? t.common.showAsChart : t.common.showAsTable}
+        </Button>
+      }
+    >
+      {rows.length === 0 && <p className={ui['muted']}>{t.reports.noData}</p>}
+      {rows.length > 0 &&
+        (isTable ? (
+          <Table label={title} rows={rows} rowKey={rowKey} columns={columns} />
+        ) : (
+          children
+        ))}
+      {note !== undefined && <p className={ui['hint']}>{note}</p>}
+    </Card>
   )
 }

@@ -13,7 +13,7 @@ import { CurlButton, Failure, Loaded } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
 import { Badge, Id } from '../../ui/values.tsx'
-import { faultAt } from '../rules/use-validation.ts'
+import { faultAt } from '../rules/validation.ts'
 import { bodyOf, draftOf } from './login-draft.ts'
 import type { LoginDraft } from './login-draft.ts'
 

@@ -11,7 +11,7 @@ import { Card, Row, Stack, Table } from '../../ui/layout.tsx'
 import { CurlButton, Empty, Failure, Loaded } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
 import { Badge, Literal, Time } from '../../ui/values.tsx'
-import { faultAt } from '../rules/use-validation.ts'
+import { faultAt } from '../rules/validation.ts'
 
 const ROLES = [
   ['read', 'read'],

@@ -13,7 +13,7 @@ import { CurlButton, Empty, Failure, Loaded } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import { Badge, Described, Id, Literal } from '../../ui/values.tsx'
 import ui from '../../ui/ui.module.css'
-import { faultAt } from '../rules/use-validation.ts'
+import { faultAt } from '../rules/validation.ts'
 import { shortUtc } from '../../format/time.ts'
 
 const HOOK = {

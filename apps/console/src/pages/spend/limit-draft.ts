@@ -1,5 +1,5 @@
 import type { SpendLimit, SpendLimitInput } from '@remit/contract'
-import { keptOf } from '../rules/lines.ts'
+import { keptOf } from '../rules/validation.ts'
 
 /** The form of a spend limit: amounts as texts; an empty one is no cap. */
 export interface Draft {

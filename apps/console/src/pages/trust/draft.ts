@@ -1,5 +1,5 @@
 import type { AgentSelector, TrustPolicy, TrustPolicyInput } from '@remit/contract'
-import { keptOf, linesOf, textOrNull } from '../rules/lines.ts'
+import { keptOf, linesOf, textOrNull } from '../rules/validation.ts'
 
 /** A trust policy as it is typed. */
 export interface Draft {

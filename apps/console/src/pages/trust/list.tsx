@@ -5,7 +5,7 @@ import { t } from '../../texts.ts'
 import { Table } from '../../ui/layout.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { Badge } from '../../ui/values.tsx'
-import { RuleName } from '../rules/rule-name.tsx'
+import { RuleName } from '../rules/form.tsx'
 import { selectorText } from './draft.ts'
 import { trustQuery } from './queries.ts'
 

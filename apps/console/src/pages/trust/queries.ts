@@ -1,7 +1,7 @@
 import type { TrustPolicyInput, Validation } from '@remit/contract'
 import { queryOptions } from '@tanstack/react-query'
 import { remit } from '../../api/client.ts'
-import { withCondition } from '../rules/with-condition.ts'
+import { withCondition } from '../rules/validation.ts'
 
 /** At most 1,000 exist. */
 export const trustQuery = queryOptions({

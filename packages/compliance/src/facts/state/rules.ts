@@ -63,7 +63,7 @@ export const ruleReducers: Reducers = {
   'trust_policy.deleted': drop((state) => state.trustPolicies, 'policy'),
 }
 
-interface RulesInForceRules {
+interface RuleRecords {
   readonly policies: ReadonlyMap<string, RuleState>
   readonly approvalRules: ReadonlyMap<string, RuleState>
   readonly rulesVersion: number
@@ -79,13 +79,13 @@ export interface InForce {
 
 /** Counts the rules in force, cached until a rule changes or a window opens or closes. */
 export class RulesInForce {
-  readonly #rules: RulesInForceRules
+  readonly #rules: RuleRecords
   #version = -1
   #from = 0
   #until = 0
   #counts: InForce = { policies: 0, denies: 0, approvalRules: 0 }
 
-  constructor(rules: RulesInForceRules) {
+  constructor(rules: RuleRecords) {
     this.#rules = rules
   }
 
@@ -210,7 +210,7 @@ export function approvalOf(entry: FactEntry): ApprovalState | null {
   }
 }
 
-const approvalsKeep: Reducer = (state, entry) => {
+const keepApproval: Reducer = (state, entry) => {
   const approval = approvalOf(entry)
   if (!approval) return
   const before = state.approvals.get(approval.id)
@@ -219,19 +219,19 @@ const approvalsKeep: Reducer = (state, entry) => {
 
 /** Requests closed before the period are irrelevant: no allow can rely on them. */
 const close: Reducer = (state: FactState, entry) => {
-  if (entry.time >= state.keepClosedSince) return approvalsKeep(state, entry)
+  if (entry.time >= state.keepClosedSince) return keepApproval(state, entry)
   const approval = approvalOf(entry)
   if (approval) state.approvals.delete(approval.id)
 }
 
 const decide: Reducer = (state, entry) => {
   const isRejected = approvalOf(entry)?.status === 'rejected'
-  return isRejected ? close(state, entry) : approvalsKeep(state, entry)
+  return isRejected ? close(state, entry) : keepApproval(state, entry)
 }
 
 export const approvalReducers: Reducers = {
-  'approval.requested': approvalsKeep,
-  'approval.voted': approvalsKeep,
+  'approval.requested': keepApproval,
+  'approval.voted': keepApproval,
   'approval.decided': decide,
   'approval.consumed': close,
   'approval.expired': close,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type {
   ReadyReport,
   ReportControl,
@@ -18,9 +19,7 @@ import {
   resultText,
   seqText,
 } from '@remit/contract/report-texts'
-import { uuidOf } from './uuid.ts'
-import { listed, oneLine, plain, prop, tokenOf } from './values.ts'
-import type { Prop } from './values.ts'
+import { spellOut } from '@remit/contract/fit'
 
 const OSCAL_VERSION = '1.2.1'
 
@@ -258,3 +257,51 @@ const ofFinding = (report: ReadyReport, finding: ReportFinding): object => ({
   types: ['finding'],
   collected: report.generated_at,
 })
+
+/** The namespace of the identifiers in our OSCAL documents, generated once at random. */
+const NAMESPACE = Buffer.from('6f0c8bb2a1e94d7c9d35f1c2a4be7e10', 'hex')
+
+/** A UUID of version 5 (RFC 9562 section 5.5): equal names give equal UUIDs. */
+export function uuidOf(...name: readonly string[]): string {
+  const bytes = createHash('sha1').update(NAMESPACE).update(name.join('/')).digest().subarray(0, 16)
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6)
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
+
+/** The namespace of our own properties; nothing is fetched from it. */
+const NS = 'urn:remit:ns:report'
+
+interface Prop {
+  readonly name: string
+  readonly ns: string
+  readonly value: string
+  readonly class?: string
+  readonly remarks?: string
+}
+
+type More = Pick<Prop, 'class' | 'remarks'>
+
+const prop = (name: string, value: string | number | boolean, more: More = {}): Prop => ({
+  name,
+  ns: NS,
+  value: oneLine(String(value)),
+  ...more,
+})
+
+/** An OSCAL string: one line, not empty, trimmed. */
+const oneLine = (text: string): string => spellOut(text).trim() || '-'
+
+/** Escapes external text where OSCAL reads Markdown (CommonMark, backslash escapes). */
+const plain = (text: string): string => oneLine(text).replaceAll(/[\\`*_[\]<>&#!|~]/g, '\\$&')
+
+/** A control id as an OSCAL token: `CC6.2` is `cc6.2`, `Art. 14(4)(a)` is `art-14.4.a`. */
+export const tokenOf = (controlId: string): string =>
+  controlId.toLowerCase().replaceAll(/\.? /g, '-').replaceAll('(', '.').replaceAll(')', '')
+
+/** A list as a member, or no member: OSCAL has no empty lists. */
+const listed = <Name extends string, T>(
+  name: Name,
+  list: readonly T[],
+): { readonly [name in Name]?: readonly T[] } =>
+  (list.length === 0 ? {} : { [name]: list }) as { readonly [name in Name]?: readonly T[] }

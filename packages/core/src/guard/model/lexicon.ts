@@ -1,6 +1,5 @@
 import { foldCharacter } from '../fold.ts'
-import { BASIS, step } from './hashing.ts'
-import { isUnspaced } from './tokens.ts'
+import { BASIS, step, isUnspaced } from './tokens.ts'
 
 /** The concepts of a word, by number; the list is shared and must not be changed. */
 export type Concepts = readonly number[]

@@ -7,10 +7,9 @@ import { describe, expect, it } from 'vitest'
 import { normalize } from '../normalize.ts'
 import { shippedModel, WEIGHTS } from '../shipped-model.ts'
 import { Lexicon, foldLexicon } from './lexicon.ts'
-import { shareOf } from './model.ts'
+import { shareOf, bestStretch } from './model.ts'
 import { Tokens } from './tokens.ts'
 import { readWeights } from './weights.ts'
-import { bestStretch } from './windows.ts'
 
 describe('the stretch that is judged', () => {
   it('is the best of all of 12, 24, 48 and 96 tokens, or a short text as a whole', () => {

@@ -3,17 +3,87 @@ import { partsOf } from '../parts.ts'
 import type { Hit } from '../signature.ts'
 import { roundShare } from '../share.ts'
 import type { View, ViewName } from '../view.ts'
-import { Typos } from '../views/typos.ts'
-import { Vocabulary } from '../views/vocabulary.ts'
-import { Features } from './features.ts'
+import { Typos } from '../views/disguises.ts'
+import { Vocabulary } from '../views/word-scan.ts'
+import { Features, WordClasses } from './features.ts'
 import { Lexicon } from './lexicon.ts'
-import { costOf, MOST_GIVEN } from './standing-out.ts'
-import type { Standing } from './standing-out.ts'
 import { Tokens } from './tokens.ts'
 import type { Cuts, Head, Weights } from './weights.ts'
-import { bestStretch, REACH, share } from './windows.ts'
-import type { Stretch } from './windows.ts'
-import { WordClasses } from './word-classes.ts'
+import type { CategoryId } from '../categories.ts'
+
+/** Lengths of the judged stretches in tokens; each advances by half its length. */
+const LENGTHS = [12, 24, 48, 96]
+/** Texts up to this number of tokens are also judged as a whole. */
+const MAX_WHOLE = 256
+const MIN_PARTED = 14
+/** Sentences of a document, and two in a row, are judged between these lengths. */
+const SENTENCES = 2
+const MIN_SENTENCE = 3
+const MAX_SENTENCE = 96
+/** Reserve for short stretches: a few strong words alone are not enough. */
+const RESERVE = 100
+
+/** Tokens beyond the end of a part that its stretches may reach into. */
+const REACH = 48
+
+const NO_SENTENCES = new Int32Array()
+
+/** A stretch of tokens [start, end) and what a head makes of it. */
+interface Stretch {
+  readonly score: number
+  readonly start: number
+  readonly end: number
+}
+
+/**
+ * Returns the most suspicious stretch: the sum of its weights over the root of its number of
+ * features. `sums[i]` is the sum of the weights of the first `i` tokens, `ends[i]` their features.
+ * A stretch has its middle among the first `own` of the `count` tokens: what follows is another part.
+ * `sentences` are the tokens at which lines and sentences begin, of a document: an instruction in it is
+ * one of them as a rule, and a stretch that begins elsewhere has words of its surroundings in it.
+ */
+export function bestStretch(
+  sums: Float64Array,
+  ends: Uint32Array,
+  count: number,
+  own = count,
+  sentences: Int32Array = NO_SENTENCES,
+): Stretch {
+  let best = -Infinity
+  let from = 0
+  let to = own
+  const judge = (start: number, end: number) => {
+    const features = (ends[end] ?? 0) - (ends[start] ?? 0)
+    const score = ((sums[end] ?? 0) - (sums[start] ?? 0)) / Math.sqrt(features + RESERVE)
+    if (score <= best) return
+    best = score
+    from = start
+    to = end
+  }
+  if (own > MIN_PARTED) {
+    for (const length of LENGTHS) {
+      if (length >= own) break
+      for (let start = 0; start + (length >> 1) <= own || start === 0; start += length >> 1) {
+        const end = Math.min(count, start + length)
+        judge(start, end)
+        if (end === count) break
+      }
+    }
+  }
+  for (let i = 0; i < sentences.length && (sentences[i] ?? 0) < own; i++) {
+    const start = sentences[i] ?? 0
+    for (let next = i + 1; next <= i + SENTENCES && next <= sentences.length; next++) {
+      const end = sentences[next] ?? count
+      if (end - start > MAX_SENTENCE) break
+      if (end - start >= MIN_SENTENCE) judge(start, end)
+    }
+  }
+  if (own <= MAX_WHOLE) judge(0, own)
+  return { score: best, start: from, end: to }
+}
+
+/** Returns the factor of a weight in a stretch with this number of features. */
+export const share = (features: number): number => 1 / Math.sqrt(features + RESERVE)
 
 /** The result of a head for one part of a text: its most suspicious stretch and its score. */
 export interface Judgement {
@@ -207,4 +277,75 @@ const costIn = (
 export function shareOf(raw: number, { flag, block }: Cuts): number {
   const slope = Math.log(4) / (block - flag)
   return roundShare(1 / (1 + Math.exp(-slope * (raw - flag))))
+}
+
+const INSTRUCTED = ['instruction', 'prior', 'restraint']
+
+/**
+ * Returns the category of a stretch: that of its heaviest signature, or else by its concepts. The
+ * model itself only distinguishes attack and harmless.
+ */
+export function categoryOfJudgement(
+  { head, start, end, concepts }: Judgement,
+  view: View,
+  hits: readonly Hit[],
+  source: GuardSource,
+): CategoryId {
+  const inside = hits.filter((hit) => hit.start < end && hit.end > start)
+  const [heaviest] = inside.toSorted((a, b) => b.signature.weight - a.signature.weight)
+  if (heaviest) return heaviest.signature.category
+  if (view.name === 'hidden') return 'hidden_text'
+  if (head === 'embedded') return 'embedded_instruction'
+  const has = (...names: string[]) => names.some((name) => concepts.has(name))
+  if (has('cast-aside', 'undo') && has(...INSTRUCTED)) return 'instruction_override'
+  if (has('reveal') && has('secret', 'system', 'instruction')) return 'prompt_leak'
+  if (has('unbound', 'role', 'mode') && has('model', 'you')) return 'jailbreak'
+  if (source === 'document' || source === 'tool') return 'indirect_injection'
+  if (has('send') && has('data', 'secret', 'file', 'money')) return 'data_exfiltration'
+  return has('story', 'harm', 'refusal') ? 'jailbreak' : 'instruction_override'
+}
+
+/** Raw scores of the parts of a document by one head, in ascending order. */
+type Level = readonly number[]
+
+/** Length and levels that the parts of a document are measured against. */
+export interface Standing {
+  /** UTF-16 units. */
+  readonly length: number
+  readonly levels: Readonly<Record<Head, Level>>
+}
+
+/** Between these lengths, in UTF-16 units, length costs; an attack in a book must not be free. */
+const FREE_LENGTH = 2_000
+const COSTLIEST_LENGTH = 5_000
+const COST_OF_LENGTH = 0.35
+/** The median of ordinary documents: the amount by which that of the other parts exceeds it costs. */
+const ORDINARY: Readonly<Record<Head, number>> = { direct: -4.3, embedded: -0.4 }
+/** Limits of the contrast: an attacker chooses the padding. */
+const MOST = 1.2
+const MIN_STANDING_OUT = -1
+
+/** Largest amount that a document can add to a score. */
+const MOST_GIVEN = -MIN_STANDING_OUT
+
+/**
+ * Returns the amount to subtract from the score of a part. The highest of many scores is high by chance,
+ * so length costs. A text about prompts is raised throughout; an injection stands out from the text
+ * that it was put into, so the median of the other parts counts, too. `raw` is the part's own score,
+ * absent for what is decoded from somewhere in the document.
+ */
+export function costOf({ length, levels }: Standing, head: Head, raw?: number): number {
+  const costly = Math.max(FREE_LENGTH, Math.min(length, COSTLIEST_LENGTH))
+  const ofLength = COST_OF_LENGTH * Math.log(costly / FREE_LENGTH)
+  const others = medianWithout(levels[head], raw)
+  if (others === null) return ofLength
+  return ofLength + Math.max(MIN_STANDING_OUT, Math.min(MOST, others - ORDINARY[head]))
+}
+
+/** The lower median of all but one of them; null if there are no others. */
+function medianWithout(sorted: Level, left?: number): number | null {
+  const count = left === undefined ? sorted.length : sorted.length - 1
+  const middle = (count - 1) >> 1
+  const at = left !== undefined && left <= (sorted[middle] ?? 0) ? middle + 1 : middle
+  return count > 0 ? (sorted[at] ?? null) : null
 }

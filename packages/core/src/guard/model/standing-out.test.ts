@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { costOf } from './standing-out.ts'
+import { costOf } from './model.ts'
 
 const PAGE = 2_500
 const document = (...direct: number[]) => ({

@@ -5,7 +5,7 @@ import { normalize } from '../normalize.ts'
 import { shippedModel } from '../shipped-model.ts'
 import { originalSpan } from '../view.ts'
 import type { View } from '../view.ts'
-import { readLeet } from './leet.ts'
+import { readLeet } from './disguises.ts'
 import { viewsOf } from './views.ts'
 
 const { vocabulary } = shippedModel().model

@@ -1,13 +1,11 @@
 import { normalize } from '../normalize.ts'
 import { onTop } from '../view.ts'
 import type { View, ViewName } from '../view.ts'
-import { findPayloads } from './encoded.ts'
-import { readLeet, readLetters } from './leet.ts'
+import { findPayloads, readLeet, readLetters } from './disguises.ts'
 import { survey } from './survey.ts'
 import type { Survey } from './survey.ts'
-import type { Vocabulary } from './vocabulary.ts'
 import { wordsOf } from './word-scan.ts'
-import type { Word, Words } from './word-scan.ts'
+import type { Vocabulary, Word, Words } from './word-scan.ts'
 import { ViewWriters, replaced, ViewWriter } from './writer.ts'
 
 /** The number of kinds, so that one layer is always read completely. */

@@ -1,7 +1,13 @@
-import { hashFromBase64, hexToBase64, parseDecimal } from './base64.ts'
-import { isHash } from './entry.ts'
-import { NoteError, splitNote, verifyNote } from './note.ts'
+import {
+  hashFromBase64,
+  hexToBase64,
+  parseDecimal,
+  NoteError,
+  splitNote,
+  verifyNote,
+} from './note.ts'
 import type { NoteSigner, NoteVerifier } from './note.ts'
+import { isHash } from './entry.ts'
 
 /** A statement of a log: its first `size` entries have this Merkle root. */
 export interface Checkpoint {

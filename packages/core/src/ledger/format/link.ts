@@ -3,8 +3,7 @@ import { CARRIED_KIND } from './carried.ts'
 import type { Draft } from './draft.ts'
 import { commitmentOf, entryHash, headerOf, payloadText } from './entry.ts'
 import type { EntryPayload } from './entry.ts'
-import { MerkleTree, decodeFrontier, encodeFrontier, rootOf } from './merkle.ts'
-import { TILE_WIDTH } from './tiles.ts'
+import { MerkleTree, decodeFrontier, encodeFrontier, rootOf, TILE_WIDTH } from './merkle.ts'
 
 /**
  * Maximum bytes of a payload text: two free-form objects of 64 KiB and the additions of the server.

@@ -1,6 +1,16 @@
-import { createPublicKey, hash, sign, verify } from 'node:crypto'
+import {
+  createPublicKey,
+  hash,
+  sign,
+  verify,
+  createPrivateKey,
+  generateKeyPairSync,
+} from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { decodeBase64 } from './base64.ts'
+import { existsSync } from 'node:fs'
+import { LRUCache } from 'lru-cache'
+import { readWholeFile } from '../../base/files.ts'
+import { createSecretFile } from '../../secrets/secret-file.ts'
 
 /** The reason why a note or a key was rejected. The content of a rejected note must not be used. */
 export class NoteError extends Error {
@@ -191,4 +201,71 @@ export function isKeyName(name: string): boolean {
 
 function isNoteText(text: string): boolean {
   return text.isWellFormed() && !/[\u0000-\u0009\u000b-\u001f]/.test(text)
+}
+
+/**
+ * Decodes standard base64 with padding (RFC 4648 section 4), or returns null. Node skips unknown
+ * characters; signed text must have exactly one encoding.
+ */
+export function decodeBase64(text: string): Buffer | null {
+  const bytes = Buffer.from(text, 'base64')
+  return bytes.toString('base64') === text ? bytes : null
+}
+
+/** Converts a hash from hex (as in the ledger) to base64 (as in C2SP formats). */
+export function hexToBase64(hex: string): string {
+  return Buffer.from(hex, 'hex').toString('base64')
+}
+
+/**
+ * Converts a SHA-256 hash from base64 to hex; null unless it is exactly 32 bytes in strict base64.
+ */
+export function hashFromBase64(text: string): string | null {
+  const bytes = decodeBase64(text)
+  return bytes?.length === 32 ? bytes.toString('hex') : null
+}
+
+/** Parses an ASCII decimal integer without leading zeros, up to 2^53 - 1; null otherwise. */
+export function parseDecimal(text: string): number | null {
+  if (!/^(?:0|[1-9]\d{0,15})$/.test(text)) return null
+  const value = Number(text)
+  return Number.isSafeInteger(value) ? value : null
+}
+
+/** Signs checkpoints: one private key, and one key name (the log's origin) per organization. */
+export interface LedgerSigner {
+  forOrigin(origin: string): NoteSigner
+}
+
+const MAX_SIGNERS = 1_000
+
+/** Creates a signer with an Ed25519 private key. */
+export function createLedgerSigner(privateKey: KeyObject): LedgerSigner {
+  const signers = new LRUCache<string, NoteSigner>({ max: MAX_SIGNERS })
+  return {
+    forOrigin(origin) {
+      let signer = signers.get(origin)
+      if (!signer) {
+        signer = createNoteSigner({ name: origin, privateKey })
+        signers.set(origin, signer)
+      }
+      return signer
+    },
+  }
+}
+
+/** Generates an Ed25519 key as PKCS #8 PEM. */
+export const generateLedgerKey = (): string =>
+  generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+
+/**
+ * Reads the PEM key of a file. With `create`, creates a missing one (mode 0600), the same for all
+ * processes that start concurrently. The key belongs outside the database, so that access to the
+ * database is not enough to sign.
+ */
+export function loadLedgerKey(path: string, create: boolean): KeyObject {
+  if (create && !existsSync(path)) createSecretFile(path, generateLedgerKey())
+  const key = createPrivateKey(readWholeFile(path))
+  if (key.asymmetricKeyType !== 'ed25519') throw new Error(`${path} is not an Ed25519 private key`)
+  return key
 }

@@ -1,11 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { memoryLog } from '../../../test/ledger/memory-tiles.ts'
-import { MerkleTree, leafHash } from './merkle.ts'
+import { MerkleTree, leafHash, TILE_WIDTH } from './merkle.ts'
 import type { Frontier } from './merkle.ts'
 import { consistencyProof, frontierAt, inclusionProof, treeRoot } from './proof.ts'
 import type { ReadTile } from './proof.ts'
-import { TILE_WIDTH } from './tiles.ts'
 
 const LEAVES = Array.from({ length: 70_000 }, (_, at) => leafHash(Buffer.from(String(at))))
 const log = memoryLog(LEAVES)

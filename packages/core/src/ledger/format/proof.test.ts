@@ -4,9 +4,15 @@ import { memoryLog } from '../../../test/ledger/memory-tiles.ts'
 import type { MemoryLog } from '../../../test/ledger/memory-tiles.ts'
 import { describeWithData, readDataJson } from '../../../test/shared-data.ts'
 import { MerkleTree, emptyRoot, leafHash, nodeHash } from './merkle.ts'
-import { verifyConsistency, verifyInclusion } from './proof-check.ts'
-import type { ConsistencyClaim, InclusionClaim } from './proof-check.ts'
-import { consistencyProof, frontierAt, inclusionProof, treeRoot } from './proof.ts'
+import {
+  verifyConsistency,
+  verifyInclusion,
+  consistencyProof,
+  frontierAt,
+  inclusionProof,
+  treeRoot,
+} from './proof.ts'
+import type { ConsistencyClaim, InclusionClaim } from './proof.ts'
 
 type Vector = Record<string, string> & { proof: string[] | null }
 

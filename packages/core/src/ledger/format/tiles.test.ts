@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { describeWithData, readDataJson } from '../../../test/shared-data.ts'
-import { tileCounts, tilePath } from './tiles.ts'
+import { tileCounts, tilePath } from './merkle.ts'
 
 describeWithData('tlog')('the published tile names', () => {
   test('every path is written as published', () => {

@@ -1,8 +1,7 @@
-import { decodeBase64, hashFromBase64, hexToBase64, parseDecimal } from './base64.ts'
-import { CheckpointError, openCheckpoint } from './checkpoint.ts'
-import { NoteError } from './note.ts'
+import { decodeBase64, hashFromBase64, hexToBase64, parseDecimal, NoteError } from './note.ts'
 import type { NoteVerifier } from './note.ts'
-import { verifyInclusion } from './proof-check.ts'
+import { CheckpointError, openCheckpoint } from './checkpoint.ts'
+import { verifyInclusion } from './proof.ts'
 
 const FIRST_LINE = 'c2sp.org/tlog-proof@v1'
 

@@ -2,10 +2,11 @@ import type { Entry, LedgerFilters, LedgerKey } from '@remit/contract'
 import type { Database } from '../../db/open.ts'
 import type { CoreTables, LedgerHeadRow } from '../../db/schema.ts'
 import { fail, invalid } from '../../base/errors.ts'
+import type { Failure } from '../../base/errors.ts'
 import { timeOfId } from '../../base/ids.ts'
 import { sizeOfNote } from '../format/checkpoint.ts'
 import { cutFrontier, findCut, namedKeys, recordedOrigin } from '../store/cut.ts'
-import type { StoredEntry } from '../format/entry.ts'
+import type { StoredEntry, EntryPayload } from '../format/entry.ts'
 import { openExport } from './export-entries.ts'
 import type { ExportPart } from './export-entries.ts'
 import { forgedHead, missingHead } from '../write/head-guard.ts'
@@ -14,13 +15,11 @@ import type { Pace, PagePlan } from '../store/list.ts'
 import { consistencyProof, inclusionProof, treeRoot } from '../format/proof.ts'
 import { findCheckpoint, findHead, readEntries, tilesOf, findLastEntry } from '../store/store.ts'
 import { formatTlogProof } from '../format/tlog-proof.ts'
-import { noEntry, pruned } from './refusals.ts'
 import { signingKeys } from './signing-keys.ts'
-import { wireEntry } from './wire.ts'
 import { Share } from '../../threads/share.ts'
 import { Turns } from '../../threads/turns.ts'
 import { invalidCursor } from '../../base/page.ts'
-import type { SeqRange } from '../store/read-slices.ts'
+import type { SeqRange } from '../store/store.ts'
 
 /** A recorded decision, by its id. */
 export interface FoundDecision {
@@ -393,3 +392,38 @@ const PLANS = { size: Infinity, each: 2, waiting: { each: 64, total: 512 } }
 const LINKS = { size: 4, each: 2, waiting: { each: 64, total: 512 } }
 /** Concurrent reads of the event streams of an organization, which wait as long as it takes. */
 const STREAMS = { size: Infinity, each: 1 }
+
+/** The error for a part of a ledger that begins at `cut`. */
+const pruned = (cut: number, what: string): Failure =>
+  fail('ledger_pruned', `${what} was pruned; the ledger starts at ${cut}`)
+
+/** The error for an entry that does not exist or is not visible to the caller. */
+export const noEntry = (seq: number): Failure =>
+  fail('ledger_entry_not_found', `The ledger has no entry ${seq}`)
+
+/** Converts an entry to its API form: the hashed header and the committed payload. */
+export function wireEntry(stored: StoredEntry): Entry {
+  const { payload } = stored
+  return withContent(stored, payload === null ? null : (JSON.parse(payload) as EntryPayload))
+}
+
+/** The same for an entry that was just written: `content` is its payload. */
+export function withContent(stored: StoredEntry, content: EntryPayload | null): Entry {
+  const { seq, kind, recorded_at, commitment, salt, prev_hash, hash } = stored
+  return {
+    seq,
+    kind,
+    recorded_at,
+    actor: content?.actor ?? null,
+    agent_id: content?.agent_id ?? null,
+    action: content?.action ?? null,
+    resource: content?.resource ?? null,
+    decision: content?.decision ?? null,
+    reason: content?.reason ?? null,
+    data: content ? { ...content.data } : null,
+    commitment,
+    salt,
+    prev_hash,
+    hash,
+  }
+}

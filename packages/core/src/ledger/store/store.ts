@@ -1,16 +1,13 @@
 import { sql } from 'kysely'
 import type { AliasedExpression } from 'kysely'
 import type { Database } from '../../db/open.ts'
-import { dialectOf, statement } from '../../db/portable.ts'
+import { dialectOf, statement, transactionSettings } from '../../db/portable.ts'
 import type { BulkInsert } from '../../db/write-rows.ts'
 import type { CoreTables, LedgerHeadRow } from '../../db/schema.ts'
-import { transactionSettings } from '../../db/transaction-settings.ts'
 import type { StoredEntry } from '../format/entry.ts'
 import type { Linked } from '../format/link.ts'
-import { BYTES } from './read-slices.ts'
-import type { SeqRange, Sized } from './read-slices.ts'
 import type { ReadTile } from '../format/proof.ts'
-import { TILE_WIDTH } from '../format/tiles.ts'
+import { TILE_WIDTH } from '../format/merkle.ts'
 
 type Db = Database<CoreTables>
 
@@ -250,4 +247,45 @@ export function findCheckpoint(
     .where('org_id', '=', orgId)
   const wanted = size === undefined ? all.orderBy('size', 'desc') : all.where('size', '=', size)
   return wanted.limit(1).executeTakeFirst()
+}
+
+/** Bytes of payloads per read: a millisecond or two. */
+const PIECE_BYTES = 128 * 1024
+const PIECE_ENTRIES = 250
+
+/** The size of a payload as a column. Neither database reads the payload for it. */
+export const BYTES = sql<number | null>`octet_length(payload)`.as('bytes')
+
+/** Half-open range of sequence numbers. */
+export interface SeqRange {
+  readonly from: number
+  readonly to: number
+}
+
+/** An entry and the bytes of its payload; null if erased. */
+export interface Sized {
+  readonly seq: number
+  readonly bytes: number | null
+}
+
+/** Splits entries, in order of their numbers, into ranges that can be read at once. */
+export function slicesOf(sized: readonly Sized[]): SeqRange[] {
+  const pieces: SeqRange[] = []
+  let piece: Sized[] = []
+  let bytes = 0
+  const close = () => {
+    const seqs = piece.map(({ seq }) => seq)
+    if (seqs.length > 0) pieces.push({ from: Math.min(...seqs), to: Math.max(...seqs) + 1 })
+  }
+  for (const one of sized) {
+    bytes += one.bytes ?? 0
+    if (piece.length > 0 && (bytes > PIECE_BYTES || piece.length >= PIECE_ENTRIES)) {
+      close()
+      piece = []
+      bytes = one.bytes ?? 0
+    }
+    piece.push(one)
+  }
+  close()
+  return pieces
 }

@@ -14,10 +14,15 @@ import type { RootNow } from './checkpoints.ts'
 import { ChainHistory } from './history.ts'
 import { ChainKeys } from './keys.ts'
 import { Findings } from './report.ts'
-import type { ChainReport, Recovery } from './report.ts'
-import type { ChainEnd, ChainVerifier, ChainVerifierOptions } from './types.ts'
+import type {
+  ChainReport,
+  Recovery,
+  ChainEnd,
+  ChainVerifier,
+  ChainVerifierOptions,
+} from './report.ts'
 
-export type { ChainEnd, ChainVerifier, ChainVerifierOptions } from './types.ts'
+export type { ChainEnd, ChainVerifier, ChainVerifierOptions } from './report.ts'
 
 /**
  * Verifies one chain as its entries stream by, from a database or an export: no I/O, no waiting,

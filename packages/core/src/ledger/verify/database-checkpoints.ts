@@ -4,8 +4,8 @@ import { sizeOfNote } from '../format/checkpoint.ts'
 import { entryHash, headerOf } from '../format/entry.ts'
 import { CHECKPOINT_EVERY, minuteOf } from '../store/store.ts'
 import type { DatabaseFindings } from './database-report.ts'
-import { readCheckpoints } from '../store/pages.ts'
-import type { Keys } from '../store/pages.ts'
+import { readCheckpoints } from '../store/list.ts'
+import type { Keys } from '../store/list.ts'
 
 /** Number of entries for which checkpoints are read ahead: a page has few or none. */
 const AHEAD = 16_384

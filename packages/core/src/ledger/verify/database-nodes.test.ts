@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
 import { createTestRemit } from '@remit/testing'
-import { NodeCheck } from './database-nodes.ts'
+import { NodeCheck } from './database-rows.ts'
 import { DatabaseFindings } from './database-report.ts'
 import { createChainVerifier } from './chain.ts'
 

@@ -1,4 +1,4 @@
-import { FirstErrors } from './first-errors.ts'
+import { FirstErrors } from './report.ts'
 import type { ChainErrorCode, ChainReport } from './report.ts'
 
 /**

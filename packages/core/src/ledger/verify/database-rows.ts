@@ -1,4 +1,13 @@
-import type { LedgerEntryRow } from '../../db/schema.ts'
+import type { LedgerEntryRow, CoreTables, LedgerCutRow } from '../../db/schema.ts'
+import type { Database } from '../../db/open.ts'
+import { invalid } from '../../base/errors.ts'
+import { cutFrontier, pointAt } from '../store/cut.ts'
+import { isSize, TILE_WIDTH } from '../format/merkle.ts'
+import type { DatabaseFindings } from './database-report.ts'
+import { readNodes } from '../store/list.ts'
+import type { LedgerState } from '../store/list.ts'
+import type { ChainStart } from './report.ts'
+import type { TreeNode } from '../format/link.ts'
 
 const TEXTS = ['org_id', 'prev_hash', 'hash', 'recorded_at', 'kind', 'commitment'] as const
 /** Copies of payload fields that filters use. */
@@ -127,5 +136,157 @@ function copiesIn(payload: string): Copies {
   } catch {
     // A payload that is not JSON has no fields to compare with.
     return { agent_id: undefined, actor_id: undefined, action: undefined, decision: undefined }
+  }
+}
+
+/** The entries of a verification, and the state before them. */
+export interface LedgerPart {
+  /** The start of the ledger: 0, or the size of its cut. */
+  readonly begin: number
+  /** The first sequence number to read, and the one after the last. */
+  readonly from: number
+  readonly to: number
+  /** The size of the head, or else of the entries themselves. */
+  readonly size: number
+  readonly start: ChainStart | undefined
+}
+
+/** Sequence numbers of a request, both inclusive. */
+export interface SeqBounds {
+  readonly from_seq?: number
+  readonly to_seq?: number
+}
+
+/**
+ * Returns the part of a ledger to verify. Throws `invalid_request` for a start beyond the end; an
+ * end beyond the end is the end, and a start below the cut is the cut.
+ */
+export async function partOf(
+  db: Database<CoreTables>,
+  orgId: string,
+  state: LedgerState,
+  { from_seq = 0, to_seq = Infinity }: SeqBounds,
+  findings: DatabaseFindings,
+): Promise<LedgerPart> {
+  const { head, last_seq: lastSeq } = state
+  const size = isSize(head?.size) ? (head?.size ?? 0) : (lastSeq ?? -1) + 1
+  if (from_seq > to_seq) throw invalid('from_seq', 'must not be greater than to_seq')
+  if (from_seq > 0 && from_seq >= size) throw invalid('from_seq', `must be below ${size}`)
+  const cut = state.cut === null ? undefined : startOf(state.cut, findings)
+  const begin = cut?.size ?? 0
+  const from = Math.max(begin, from_seq)
+  if (state.first_seq !== null && state.first_seq < begin) findings.notChecked.push(LEFT_OVER)
+  const start = from === begin ? cut : await pointOf(db, orgId, from, state.cut ?? undefined)
+  return { begin, from, to: Math.max(from, Math.min(size, to_seq + 1)), size, start }
+}
+
+const LEFT_OVER =
+  'Entries below the cut that are still stored after an interrupted pruning: no query reads them, and `remit ledger prune` removes them.'
+
+/** Returns the state at the cut; undefined for an invalid row. */
+function startOf(cut: LedgerCutRow, findings: DatabaseFindings): ChainStart | undefined {
+  const { size } = cut
+  const wrong = (column: keyof LedgerCutRow) => findings.add(0, 'bad_cut', `the row: ${column}`)
+  if (!isSize(size) || size === 0) {
+    wrong('size')
+    return undefined
+  }
+  const text = (column: keyof LedgerCutRow): string => {
+    const value: unknown = cut[column]
+    if (typeof value === 'string') return value
+    wrong(column)
+    return ''
+  }
+  const known = {
+    size,
+    hash: text('hash'),
+    recorded_at: text('recorded_at'),
+    vkey: text('vkey'),
+  }
+  try {
+    cutFrontier(cut)
+    return { ...known, frontier: cut.frontier, pruned: true }
+  } catch {
+    wrong('frontier')
+    return { ...known, pruned: true }
+  }
+}
+
+/** Returns the state in the middle from the stored rows; a root further on confirms it. */
+async function pointOf(
+  db: Database<CoreTables>,
+  orgId: string,
+  size: number,
+  cut: LedgerCutRow | undefined,
+): Promise<ChainStart> {
+  try {
+    const { vkey, ...point } = await pointAt(db, orgId, size, cut)
+    return { size, ...point, ...(vkey !== null && { vkey }) }
+  } catch (error) {
+    // Rows are missing or have a type that the server never writes.
+    if (error instanceof RangeError || error instanceof TypeError) return { size }
+    throw error
+  }
+}
+
+const LOT = 256
+
+/** Compares the inner nodes of the entries with the stored ones. */
+export class NodeCheck {
+  /** Number of completed nodes per level. */
+  readonly #closed: number[] = []
+  readonly #from: number
+  #waiting: TreeNode[] = []
+  readonly #db: Database<CoreTables>
+  readonly #orgId: string
+  readonly #findings: DatabaseFindings
+
+  /** `from` is the number of leaves that are assumed to be correct. */
+  constructor(db: Database<CoreTables>, orgId: string, from: number, findings: DatabaseFindings) {
+    this.#db = db
+    this.#orgId = orgId
+    this.#from = from
+    this.#findings = findings
+  }
+
+  /** Adds the next root of 256^level leaves. */
+  add(level: number, hash: string): void {
+    const idx = this.#closed[level] ?? Math.floor(this.#from / TILE_WIDTH ** level)
+    this.#closed[level] = idx + 1
+    this.#waiting.push({ level, idx, hash })
+  }
+
+  /** Compares completed nodes: in batches, since a page of entries has few; `all` at the end. */
+  async compare({ all }: { readonly all: boolean }): Promise<void> {
+    if (!all && this.#waiting.length < LOT) return
+    const nodes = this.#waiting
+    this.#waiting = []
+    for (const [level, computed] of Map.groupBy(nodes, (node) => node.level)) {
+      const from = computed[0]?.idx ?? 0
+      const stored = await readNodes(this.#db, this.#orgId, level, from, computed.length)
+      for (const node of computed) this.#compareOne(node, stored.get(node.idx))
+    }
+  }
+
+  /**
+   * Reports nodes beyond those of a tree of `size` leaves; `stored` is their number from the cut
+   * on.
+   */
+  compareCount(size: number, stored: number): void {
+    let expected = 0
+    for (let span = TILE_WIDTH; span <= size; span *= TILE_WIDTH) {
+      expected += Math.floor(size / span) - Math.floor(this.#from / span)
+    }
+    if (stored > expected) {
+      this.#findings.add(size - 1, 'node_unexpected', `${stored} nodes instead of ${expected}`)
+    }
+  }
+
+  #compareOne({ level, idx, hash }: TreeNode, stored: string | undefined): void {
+    this.#findings.nodesChecked++
+    if (stored === hash) return
+    this.#findings.nodesMismatched++
+    const code = stored === undefined ? 'node_missing' : 'node_mismatch'
+    this.#findings.add((idx + 1) * TILE_WIDTH ** level - 1, code, `level ${level}, index ${idx}`)
   }
 }

@@ -5,16 +5,14 @@ import { CheckpointError, sizeOfNote } from '../format/checkpoint.ts'
 import { isIntact, parsePayload } from '../format/entry.ts'
 import { parseVerifierKey } from '../format/note.ts'
 import { findCut, textIn } from '../store/cut.ts'
-import { isSize } from '../format/tiles.ts'
+import { isSize } from '../format/merkle.ts'
 import { DueCheckpoints, StoredCheckpoints } from './database-checkpoints.ts'
-import { partOf } from './database-part.ts'
-import type { LedgerPart, SeqBounds } from './database-part.ts'
+import { partOf, asText, oddColumn, wrongCopy, COPIES, NodeCheck } from './database-rows.ts'
+import type { LedgerPart, SeqBounds } from './database-rows.ts'
 import { DatabaseFindings } from './database-report.ts'
 import type { VerifyReport } from './database-report.ts'
-import { asText, oddColumn, wrongCopy, COPIES } from './database-rows.ts'
-import { hasErasureSince, readState } from '../store/pages.ts'
-import type { LedgerState, Keys } from '../store/pages.ts'
-import { NodeCheck } from './database-nodes.ts'
+import { hasErasureSince, readState } from '../store/list.ts'
+import type { LedgerState, Keys } from '../store/list.ts'
 import { createChainVerifier } from './chain.ts'
 import type { ChainVerifier } from './chain.ts'
 import { BESIDE_PAYLOAD, bounded, MAX_READ_BYTES } from '../store/store.ts'
@@ -42,7 +40,7 @@ export interface VerifyDatabaseOptions extends SeqBounds {
 const PAGE = 1_000
 const MAX_RUNS = 3
 
-type Db = Database<CoreTables>
+type PagesDb = Database<CoreTables>
 
 /**
  * Verifies the ledger of an organization up to the current size of its head: every entry, index
@@ -53,7 +51,7 @@ type Db = Database<CoreTables>
  * beyond the end, and errors of the database.
  */
 export async function verifyDatabase(
-  db: Db,
+  db: PagesDb,
   orgId: string,
   options: VerifyDatabaseOptions = {},
 ): Promise<VerifyReport> {
@@ -71,7 +69,7 @@ export async function verifyDatabase(
 }
 
 class DatabaseWalk {
-  readonly #db: Db
+  readonly #db: PagesDb
   readonly #orgId: string
   readonly #options: VerifyDatabaseOptions
   readonly #state: LedgerState
@@ -88,7 +86,7 @@ class DatabaseWalk {
   #origin: string | null = null
 
   constructor(
-    db: Db,
+    db: PagesDb,
     orgId: string,
     options: VerifyDatabaseOptions,
     state: LedgerState,
@@ -267,7 +265,7 @@ interface Place extends Keys {
   readonly again: boolean
 }
 
-type DatabasePagesDb = Database<CoreTables>
+type EntryPagesDb = Database<CoreTables>
 
 /** Maximum bytes of a payload that is read with its page; larger ones are read individually. */
 const PAGED_BYTES = 16 * 1024
@@ -288,7 +286,7 @@ const APART = ''
  * payloads are omitted (`lotsOf` reads them): a page of them would exceed the memory of a thread.
  */
 async function readRows(
-  db: DatabasePagesDb,
+  db: EntryPagesDb,
   orgId: string,
   { after, again, below }: Place,
   limit: number,
@@ -307,7 +305,7 @@ async function readRows(
 
 /** Splits a page into batches that fit into memory: those with large payloads individually. */
 async function* lotsOf(
-  db: DatabasePagesDb,
+  db: EntryPagesDb,
   rows: readonly LedgerEntryRow[],
 ): AsyncGenerator<LedgerEntryRow[]> {
   let from = 0
@@ -321,7 +319,7 @@ async function* lotsOf(
 }
 
 /** Returns the row with its payload, unless that is larger than any valid one. */
-async function withPayload(db: DatabasePagesDb, row: LedgerEntryRow): Promise<LedgerEntryRow> {
+async function withPayload(db: EntryPagesDb, row: LedgerEntryRow): Promise<LedgerEntryRow> {
   const found = await db
     .selectFrom('ledger_entry')
     .select(bounded('payload', MAX_READ_BYTES))

@@ -9,7 +9,7 @@ import {
   formatEntryLine,
   formatHeaderLine,
   parseExportLine,
-} from '../read/export-lines.ts'
+} from '../read/export-entries.ts'
 import { formatCheckpointLine, verifyExport } from './export.ts'
 import type { VerifyExportOptions } from './export.ts'
 import { NoteError } from '../format/note.ts'

@@ -1,12 +1,12 @@
 import type { StoredEntry } from '../format/entry.ts'
 import { parseVerifierKey } from '../format/note.ts'
-import { parseExportLine } from '../read/export-lines.ts'
-import type { ExportHeader } from '../read/export-lines.ts'
+import { parseExportLine } from '../read/export-entries.ts'
+import type { ExportHeader } from '../read/export-entries.ts'
 import { createChainVerifier } from './chain.ts'
 import type { ChainVerifier } from './chain.ts'
 import type { ChainReport } from './report.ts'
 
-export { formatCheckpointLine, formatEntryLine, formatHeaderLine } from '../read/export-lines.ts'
+export { formatCheckpointLine, formatEntryLine, formatHeaderLine } from '../read/export-entries.ts'
 
 export interface VerifyExportOptions {
   /** The trusted key, from outside the ledger. Without it, the result has no trust anchor. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { buildChain, decisions } from '../../../test/ledger/chain.ts'
 import { readCheckpoint } from '../format/checkpoint.ts'
-import { parseExternalCheckpoint } from './external-checkpoint.ts'
+import { parseExternalCheckpoint } from './checkpoints.ts'
 
 const chain = buildChain(decisions(3))
 const note = chain.head.checkpoint

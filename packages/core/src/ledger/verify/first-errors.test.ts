@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { FirstErrors } from './first-errors.ts'
+import { FirstErrors } from './report.ts'
 
 const collected = (errors: readonly { seq: number; code: string }[]) => {
   const found = new FirstErrors<{ seq: number; code: string }>()

@@ -1,9 +1,9 @@
 import type { EntryPayload } from '../format/entry.ts'
-import { decodeFrontier, rootOf } from '../format/merkle.ts'
-import { isSize } from '../format/tiles.ts'
+import { decodeFrontier, rootOf, isSize } from '../format/merkle.ts'
+import { isSignedByAny } from './checkpoints.ts'
 import type { ChainCheckpoints } from './checkpoints.ts'
-import type { Findings, Recovery } from './report.ts'
-import type { ChainVerifierOptions } from './types.ts'
+import type { Findings, Recovery, ChainVerifierOptions } from './report.ts'
+import { sizeOfNote } from '../format/checkpoint.ts'
 
 type Data = EntryPayload['data']
 
@@ -102,4 +102,15 @@ export class ChainHistory {
 function keep<T>(list: T[], item: T): void {
   list.push(item)
   if (list.length > KEPT) list.shift()
+}
+
+/**
+ * Returns those of some external checkpoints of one ledger that the witness must have signed, but did
+ * not: all from the first one on that it signed. Null if it signed none of them.
+ */
+export function unwitnessed(notes: readonly string[], witness: string): ReadonlySet<string> | null {
+  const signed = new Set(notes.filter((note) => isSignedByAny(note, [witness])))
+  if (signed.size === 0) return null
+  const since = Math.min(...Array.from(signed, (note) => sizeOfNote(note) ?? Infinity))
+  return new Set(notes.filter((note) => !signed.has(note) && (sizeOfNote(note) ?? since) >= since))
 }

@@ -1,4 +1,6 @@
-import { FirstErrors } from './first-errors.ts'
+import type { StoredEntry } from '../format/entry.ts'
+import type { OnTileNode } from '../format/merkle.ts'
+import type { NoteVerifier } from '../format/note.ts'
 
 /** Error codes of a chain. The table in docs/ledger-format.md explains each. */
 export type ChainErrorCode =
@@ -131,5 +133,131 @@ export class Findings {
       first_errors: ofEachCode,
       error_count: count,
     }
+  }
+}
+
+export interface ChainVerifierOptions {
+  readonly org_id: string
+  /** Trusted keys, from outside the ledger. Without them, the result has no trust anchor. */
+  readonly verifiers?: readonly NoteVerifier[]
+  readonly start?: ChainStart
+  /** The origin that genesis and checkpoints must name. Default: that of genesis. */
+  readonly origin?: string
+  /** The ledger id that genesis must name. */
+  readonly ledger_id?: string
+  /**
+   * Also parse every payload and compare it with its canonical form: takes about three times as
+   * long.
+   */
+  readonly deep?: boolean
+  /** Receives the tile nodes of the entries, for comparison with stored tiles. */
+  readonly onTileNode?: OnTileNode
+}
+
+/**
+ * The start of a verification instead of genesis: a state that was verified before, or one that a
+ * signed checkpoint will confirm. Without `frontier`, roots cannot be compared.
+ */
+export interface ChainStart {
+  /** Number of entries before the first given one. */
+  readonly size: number
+  /** Hash of the previous entry; by default, that of the first entry is assumed to be correct. */
+  readonly hash?: string
+  readonly recorded_at?: string
+  /** In the format of `encodeFrontier`. */
+  readonly frontier?: string
+  /** The key that signs this size and larger ones. */
+  readonly vkey?: string
+  /** Earlier entries were pruned: an entry `ledger.pruned` must name exactly this state. */
+  readonly pruned?: boolean
+}
+
+/** Facts about the end of the chain, after all entries. */
+export interface ChainEnd {
+  /** The stored head, with the newest signed checkpoint. */
+  readonly head?: {
+    readonly size: number
+    readonly hash: string
+    readonly frontier: string
+    readonly checkpoint: string | null
+  }
+  /** The key that is claimed to be in force at the end. */
+  readonly vkey?: string
+  /** The verification ended early on purpose: nothing is reported about later entries. */
+  readonly stopped?: boolean
+  /** A `partial` export: later entries may explain missing payloads. */
+  readonly continues?: boolean
+  /** The source stopped before its end. */
+  readonly incomplete?: boolean
+}
+
+export interface ChainVerifier {
+  /** Checks the next entry, in the order of `seq`. Never throws for an invalid one. */
+  entry(row: StoredEntry): void
+  /**
+   * Adds a checkpoint to compare, before the chain outgrows its size. `external`: it was stored
+   * outside of the ledger's database; `unwitnessed`: the witness did not sign it, but must have.
+   */
+  checkpoint(
+    note: string,
+    options?: { readonly external?: boolean; readonly unwitnessed?: boolean },
+  ): void
+  /** Reports that the next entry cannot be parsed. */
+  malformed(detail: string): void
+  /** Returns the result over all given entries. Call once. */
+  finish(end?: ChainEnd): ChainReport
+}
+
+const KEPT_ERRORS = 100
+
+interface Placed {
+  readonly seq: number
+  readonly code: string
+}
+
+/**
+ * Collects errors by sequence number in any order: the first hundred and the first of each code, so
+ * that many errors cannot hide one of another kind. Counts them all.
+ */
+export class FirstErrors<E extends Placed> {
+  /** In order. */
+  readonly #kept: E[] = []
+  readonly #ofCode = new Map<E['code'], E>()
+  #count = 0
+
+  add(error: E): void {
+    this.#count++
+    const known = this.#ofCode.get(error.code)
+    if (!known || error.seq < known.seq) this.#ofCode.set(error.code, error)
+    this.#keep(error)
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** The first hundred. */
+  get list(): readonly E[] {
+    return this.#kept
+  }
+
+  /** The first of each code. */
+  get ofEachCode(): readonly E[] {
+    return [...this.#ofCode.values()]
+  }
+
+  /** The first error; of several at one entry, the one that was found first. */
+  get first(): E | null {
+    return this.#kept[0] ?? null
+  }
+
+  #keep(error: E): void {
+    const kept = this.#kept
+    const last = kept.at(-1)
+    if (kept.length === KEPT_ERRORS && last && error.seq >= last.seq) return
+    // Nearly all errors arrive in order.
+    const at = kept.findLastIndex(({ seq }) => seq <= error.seq) + 1
+    kept.splice(at, 0, error)
+    if (kept.length > KEPT_ERRORS) kept.pop()
   }
 }

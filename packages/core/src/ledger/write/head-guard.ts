@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Database } from '../../db/open.ts'
 import type { CoreTables, LedgerHeadRow } from '../../db/schema.ts'
-import { isDeleted, organizationDeleted } from '../../limits/deleted.ts'
+import { isDeleted, organizationDeleted } from '../../limits/limits.ts'
 import type { AnyDatabase } from '../../db/portable.ts'
 import { fail } from '../../base/errors.ts'
 import type { Failure } from '../../base/errors.ts'
@@ -9,8 +9,7 @@ import { CheckpointError, openCheckpoint } from '../format/checkpoint.ts'
 import { entryHash, headerOf, isHash, isTime } from '../format/entry.ts'
 import { decodeFrontier, rootOf } from '../format/merkle.ts'
 import { isKeyName, NoteError } from '../format/note.ts'
-import type { NoteSigner, NoteVerifier } from '../format/note.ts'
-import type { LedgerSigner } from '../format/signing-key.ts'
+import type { NoteSigner, NoteVerifier, LedgerSigner } from '../format/note.ts'
 
 type Db = Database<CoreTables>
 

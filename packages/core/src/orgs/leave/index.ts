@@ -1,4 +1,4 @@
-export { exportConfiguration } from './archive.ts'
+export { exportConfiguration } from './deletion.ts'
 export {
   deleteOrganization,
   DELETION_DAYS,

@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
 import type { Database } from '../../db/open.ts'
 import type { CoreTables } from '../../db/schema.ts'
 import { SYSTEM } from '../../caller/caller.ts'
@@ -5,11 +8,12 @@ import { CARRIED_KIND, carriedDraft, parseCarried } from '../../ledger/format/ca
 import type { CarriedEntry, CarriedHeader } from '../../ledger/format/carried.ts'
 import { CarrySelection } from '../../ledger/write/carry-selection.ts'
 import type { EntryDraft } from '../../ledger/format/draft.ts'
-import { carriedEntries } from '../../ledger/store/erasure-store.ts'
+import { carriedEntries } from '../../ledger/store/cut.ts'
 import { readEntries } from '../../ledger/store/store.ts'
 import type { Writer } from '../../ledger/write/writer.ts'
 import { OPERATOR } from '../administration.ts'
 import type { PrunePlan } from './plan.ts'
+import { writeNewFile } from '../../base/files.ts'
 
 /** Of up to 256 KiB each. */
 const PAGE = 250
@@ -91,4 +95,34 @@ class Carrier {
       Promise.resolve({ entries, reply: () => undefined }),
     )
   }
+}
+
+/** The destination of pruned entries. */
+export interface Archive {
+  /** Writes durably and returns the SHA-256 of the bytes, in hex. Never replaces a file. */
+  write(text: AsyncIterable<string>): Promise<string>
+  /** Reads the written bytes back. */
+  read(): AsyncIterable<Uint8Array>
+}
+
+/** A file that only its owner can read. It gets its name when it is complete. */
+export function fileArchive(path: string): Archive {
+  return {
+    write: (text) => writeNewFile(path, (partial) => writeText(partial, text)),
+    read: () => createReadStream(path),
+  }
+}
+
+async function writeText(path: string, text: AsyncIterable<string>): Promise<string> {
+  const sha256 = createHash('sha256')
+  const file = await open(path, 'r+')
+  try {
+    for await (const part of text) {
+      sha256.update(part)
+      await file.write(part)
+    }
+  } finally {
+    await file.close()
+  }
+  return sha256.digest('hex')
 }

@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises'
+import { sql } from 'kysely'
 import type { CoreTables } from '../../db/schema.ts'
 import type { Database } from '../../db/open.ts'
 import { fail } from '../../base/errors.ts'
@@ -7,13 +9,14 @@ import type { EntryData } from '../../ledger/format/draft.ts'
 import { parsePayload } from '../../ledger/format/entry.ts'
 import { ledgerIdOf } from '../../ledger/read/export-entries.ts'
 import { findHead } from '../../ledger/store/store.ts'
-import { hasErasureSince } from '../../ledger/store/pages.ts'
+import { hasErasureSince } from '../../ledger/store/list.ts'
 import { firstOf } from '../../ledger/write/work.ts'
 import type { WriteContext } from '../../ledger/write/work.ts'
 import type { Writer } from '../../ledger/write/writer.ts'
 import { OPERATOR } from '../administration.ts'
-import { rootOfPlan } from './check.ts'
+import { rootOfPlan } from './plan.ts'
 import type { PrunePlan } from './plan.ts'
+import { TILE_WIDTH } from '../../ledger/format/merkle.ts'
 
 /** Facts in the record of a pruning, in addition to the plan. */
 export interface CutFacts {
@@ -102,4 +105,59 @@ async function earlierOf(
   const { cut, cutoff, pruned_at, earlier } = parsePayload(last.payload ?? '')?.data ?? {}
   const older = Array.isArray(earlier) ? (earlier as EntryData<'ledger.pruned'>['earlier']) : []
   return [...older, { seq: last.seq, cut, cutoff, pruned_at }].slice(-KEPT_RECORDS)
+}
+
+type Db = Database<CoreTables>
+
+/** Maximum rows per statement: servers write in between. */
+const STEP = 2_000
+
+/**
+ * Removes the rows below the cut of a ledger: entries, checkpoints, and inner nodes. Each step is
+ * independent, so it can be interrupted and continued. Returns the number of removed entries.
+ */
+export async function removePruned(
+  db: Db,
+  orgId: string,
+  onProgress: (done: number) => void = () => undefined,
+): Promise<number> {
+  const { size = 0 } = (await findCut(db, orgId)) ?? {}
+  let removed = 0
+  const entries = { table: 'ledger_entry', column: 'seq', below: size } as const
+  for await (const count of steps(db, orgId, entries)) onProgress((removed += count))
+  const checkpoints = { table: 'ledger_checkpoint', column: 'size', below: size } as const
+  for await (const _ of steps(db, orgId, checkpoints));
+  for (let level = 1; TILE_WIDTH ** level <= size; level++) {
+    const below = Math.floor(size / TILE_WIDTH ** level)
+    for await (const _ of steps(db, orgId, { table: 'ledger_node', column: 'idx', below, level }));
+  }
+  return removed
+}
+
+interface Range {
+  readonly table: 'ledger_entry' | 'ledger_checkpoint' | 'ledger_node'
+  readonly column: 'seq' | 'size' | 'idx'
+  readonly below: number
+  readonly level?: number
+}
+
+/** Deletes the rows below a key, lowest first; yields the number of each step. */
+async function* steps(
+  db: Db,
+  orgId: string,
+  { table, column, below, level }: Range,
+): AsyncGenerator<number> {
+  const key = sql.ref(column)
+  const mine =
+    level === undefined ? sql`org_id = ${orgId}` : sql`org_id = ${orgId} and level = ${level}`
+  for (;;) {
+    const { numAffectedRows = 0n } = await sql`
+      delete from ${sql.table(table)} where ${mine} and ${key} in (
+        select ${key} from ${sql.table(table)} where ${mine} and ${key} < ${below}
+        order by ${key} limit ${STEP})`.execute(db)
+    if (numAffectedRows > 0n) yield Number(numAffectedRows)
+    if (numAffectedRows < STEP) return
+    // SQLite returns without yielding to the event loop.
+    await setImmediate()
+  }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Extract, extractJson } from '../json-text.ts'
+import { Extract, extractJson } from '../text.ts'
 import { defineScorer, Unscorable, UnusableParam } from '../scorer.ts'
 import type { FieldName } from '../scorer.ts'
 import { memoize } from '../memoize.ts'

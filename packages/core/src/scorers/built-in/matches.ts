@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ResultToScore } from '@remit/contract'
-import { alternativesOf, bestOf, textOf } from '../fields.ts'
+import { alternativesOf, bestOf, textOf } from '../params.ts'
 import { jsonEqual } from '../json-equal.ts'
 import { defineScorer, Unscorable, UnusableParam } from '../scorer.ts'
 import type { ScoreOutcome } from '../scorer.ts'

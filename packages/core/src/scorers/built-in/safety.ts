@@ -1,6 +1,6 @@
 import type { ResultToScore } from '@remit/contract'
 import { z } from 'zod'
-import { textOf, checkTextLength } from '../fields.ts'
+import { textOf, checkTextLength } from '../params.ts'
 import { PII_TYPES, findPii } from '../measure/pii.ts'
 import { defineScorer, Unscorable } from '../scorer.ts'
 import { foldCase } from '../text.ts'

@@ -1,6 +1,6 @@
 import type { ResultToScore } from '@remit/contract'
 import { z } from 'zod'
-import { alternativesOf, bestOf, textOf, checkTextLength } from '../fields.ts'
+import { alternativesOf, bestOf, textOf, checkTextLength } from '../params.ts'
 import { defineScorer, Unscorable } from '../scorer.ts'
 import type { ScoreOutcome, PureScorer, FieldName } from '../scorer.ts'
 import {

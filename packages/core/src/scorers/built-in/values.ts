@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { canonicalJson } from '@remit/contract/json'
-import { bestOf } from '../fields.ts'
+import { bestOf } from '../params.ts'
 import { relativeNearness, editsOf, similarity } from '../measure/edit-distance.ts'
 import { firstOrLastNumber, wholeNumberText } from '../measure/numbers.ts'
 import { Unscorable, defineScorer } from '../scorer.ts'
 import type { ScoreOutcome, FieldName } from '../scorer.ts'
-import { extractJson } from '../json-text.ts'
+import { extractJson } from '../text.ts'
 import { assign } from '../measure/matching.ts'
 import { MAX_PAIRED } from '../measure/json-diff.ts'
 

@@ -6,7 +6,7 @@ import { findOrganizationById } from '@remit/core/orgs'
 import { sql } from 'kysely'
 import type { JudgeDayRow } from '../../tables/judges.ts'
 import type { Tables } from '../../tables/schema.ts'
-import { JudgeFailure } from './failure.ts'
+import { JudgeFailure } from './post.ts'
 import type { Judge, Judges } from './judges.ts'
 import { PARTS_OF_MICRO } from './usage.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { block, inert } from './prompt.ts'
+import { block, inert } from './providers.ts'
 
 const unit = 'binary' as const
 

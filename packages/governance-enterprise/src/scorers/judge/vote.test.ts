@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { bothOrders, combine, isQuorum, standing, weightedMean } from './vote.ts'
+import { bothOrders, combine, isQuorum, standing, weightedMean } from './verdict.ts'
 
 const SCORES = { good: 1, fair: 0.5, bad: 0 }
 const votes = (...labels: (keyof typeof SCORES)[]) =>

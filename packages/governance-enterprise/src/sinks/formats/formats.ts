@@ -1,8 +1,8 @@
 import type { Entry, SinkFormat } from '@remit/contract'
 import { rowOf } from '@remit/contract/entries'
 import type { EntryChange } from '@remit/contract/entries'
-import { isRefusal } from '../targets/target.ts'
-import type { Document } from '../targets/target.ts'
+import { isRefusal } from '../targets/send.ts'
+import type { Document } from '../targets/send.ts'
 
 /** The version of the OCSF schema. */
 const OCSF_VERSION = '1.9.0'

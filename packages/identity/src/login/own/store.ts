@@ -1,5 +1,8 @@
 import { eachPart, inPart, on } from '@remit/core/db'
 import type { AnyDatabase } from '@remit/core/db'
+import type { Outbound } from '@remit/core/net'
+import type { Deps, StoredSecrets } from '@remit/core/module'
+import type { SecretBox } from '@remit/core/secrets'
 import type { LoginDomainRow, LoginProviderRow } from '../../tables/login.ts'
 import type { Tables } from '../../tables/schema.ts'
 
@@ -112,3 +115,69 @@ export async function forgetIdentities(
     .where('person_id', '<>', exceptPerson)
     .execute()
 }
+
+/** The record that proves a domain. */
+const recordOf = (domain: string): string => `_remit-login.${domain}`
+
+/** The value that names an organization. */
+const proofOf = (orgId: string): string => `remit-organization=${orgId}`
+
+/** Returns the domains with the result of a lookup of their TXT records. */
+export const proveDomains = (
+  outbound: Outbound,
+  orgId: string,
+  domains: readonly string[],
+): Promise<{ domain: string; verified: number }[]> =>
+  Promise.all(
+    [...new Set(domains)].toSorted().map(async (domain) => {
+      const texts = await outbound.textsOf(recordOf(domain))
+      return { domain, verified: texts.includes(proofOf(orgId)) ? 1 : 0 }
+    }),
+  )
+
+/** Returns the domain of an address, for comparisons; null for a text that is no address. */
+export function domainOf(address: string): string | null {
+  const at = address.lastIndexOf('@')
+  return at < 1
+    ? null
+    : address
+        .slice(at + 1)
+        .normalize('NFC')
+        .toLowerCase()
+}
+
+const placeOf = (orgId: string): string => `login_provider/${orgId}/secret`
+
+export const sealSecret = (box: SecretBox, orgId: string, secret: string): string =>
+  box.seal(secret, placeOf(orgId))
+
+/** The secret of the client; null for a public client. Throws `SecretUnreadable`. */
+export const openSecret = (
+  box: SecretBox,
+  { org_id, secret }: Pick<LoginProviderRow, 'org_id' | 'secret'>,
+): string | null => (secret === null ? null : box.open(secret, placeOf(org_id)))
+
+/** For a change of the key. */
+export const loginSecrets = ({
+  db,
+  secrets: box,
+}: Pick<Deps, 'db' | 'secrets'>): StoredSecrets<Pick<LoginProviderRow, 'org_id' | 'secret'>> => ({
+  kind: 'login provider',
+  rows: (part) =>
+    on<Tables>(db)
+      .selectFrom('login_provider')
+      .select(['org_id', 'secret'])
+      .where(inPart(part))
+      .execute(),
+  async reseal(row) {
+    const text = openSecret(box, row)
+    if (text === null || box.isCurrent(row.secret ?? '')) return false
+    const { numUpdatedRows } = await on<Tables>(db)
+      .updateTable('login_provider')
+      .set({ secret: sealSecret(box, row.org_id, text) })
+      .where('org_id', '=', row.org_id)
+      .where('secret', '=', row.secret)
+      .executeTakeFirst()
+    return numUpdatedRows > 0n
+  },
+})

@@ -1,0 +1,126 @@
+import type { Validation } from '@remit/contract'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+
+const DEBOUNCE_MS = 300
+
+export interface ValidationState {
+  readonly data: Validation | undefined
+  /** The answer is not about the newest draft yet. */
+  readonly isPending: boolean
+}
+
+interface Question<T> {
+  /** Tells the kinds of drafts apart. */
+  readonly name: string
+  /** Null: nothing to ask. */
+  readonly input: T | null
+  readonly ask: (input: T, signal: AbortSignal) => Promise<Validation>
+}
+
+/** Asks the server about a draft once nobody has typed for a moment: one evaluator, one truth. */
+export function useValidation<T>({ name, input, ask }: Question<T>): ValidationState {
+  const text = JSON.stringify(input)
+  const [asked, setAsked] = useState(text)
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(text), DEBOUNCE_MS)
+    return () => clearTimeout(timer)
+  }, [text])
+  const query = useQuery({
+    queryKey: ['validation', name, asked],
+    enabled: asked !== 'null',
+    queryFn: ({ signal }) => ask(JSON.parse(asked) as T, signal),
+    staleTime: Infinity,
+    placeholderData: keepPreviousData,
+  })
+  return { data: query.data, isPending: asked !== text || query.isFetching }
+}
+
+/** The first error of a field or of one of its members. */
+export const faultAt = (
+  errors: readonly { readonly path: string; readonly message: string }[],
+  path: string,
+): string | undefined =>
+  errors.find((error) => error.path === path || error.path.startsWith(`${path}.`))?.message
+
+/** The properties of a form of a draft. */
+export interface DraftFieldsProps<Draft> {
+  readonly draft: Draft
+  readonly onDraft: (draft: Draft) => void
+  readonly isReadOnly: boolean
+  readonly validation: ValidationState
+  readonly faults: readonly { path: string; message: string }[]
+}
+
+/** The functions that change a draft and find the fault of a field. */
+export const fieldsOf = <Draft>({
+  draft,
+  onDraft,
+  validation,
+  faults,
+}: DraftFieldsProps<Draft>) => ({
+  set: (change: Partial<Draft>) => onDraft({ ...draft, ...change }),
+  faultOf: (path: string) => faultAt(validation.data?.errors ?? faults, path),
+})
+
+/** Members that the server adds to what was stored. */
+const MADE = new Set([
+  'id',
+  'agent_id',
+  'created_at',
+  'created_by',
+  'updated_at',
+  'updated_by',
+  'revision',
+  'warnings',
+  'ledger',
+  'spent',
+  'keys',
+  'has_client_secret',
+  'redirect_uri',
+])
+
+/**
+ * The members of a stored object that its next version starts with, so that a form which replaces the object
+ * drops none that it does not show.
+ */
+export const keptOf = <Input extends object>(stored: object): Partial<Input> =>
+  Object.fromEntries(Object.entries(stored).filter(([name]) => !MADE.has(name))) as Partial<Input>
+
+/** The lines of a text, without blank ones. */
+export const linesOf = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+
+export const textOrNull = (text: string): string | null => (text.trim() === '' ? null : text)
+
+/** The number that a text is. Another text is sent as it is, and the server names the field. */
+export const numberOf = (text: string): number => {
+  const value = Number(text)
+  return text.trim() === '' || Number.isNaN(value) ? (text as never) : value
+}
+
+interface Conditioned {
+  readonly condition?: string | null | undefined
+}
+
+/**
+ * Adds the errors of the condition to those of the shape: the server compiles a condition only in a body
+ * whose shape is right, so it is asked again without the members that are wrong.
+ */
+export async function withCondition<T extends Conditioned>(
+  input: T,
+  ask: (input: T) => Promise<Validation>,
+): Promise<Validation> {
+  const first = await ask(input)
+  const faulty = new Set(first.errors.map(({ path }) => path.split('.')[0]))
+  if (first.valid || !input.condition || faulty.has('condition')) return first
+  const rest = Object.entries(input).filter(([name]) => !faulty.has(name))
+  const { errors } = await ask(Object.fromEntries(rest) as T)
+  return {
+    ...first,
+    errors: [...first.errors, ...errors.filter(({ path }) => path === 'condition')],
+  }
+}
