@@ -13,7 +13,7 @@ import type { FactEntry } from './entry.ts'
 import { textIn, recordIn, textsIn } from './recorded-json.ts'
 
 /** Registered agents that were not removed, including suspended ones. */
-export const presentAgents = ({ agents }: FactState): AgentState[] =>
+const presentAgents = ({ agents }: FactState): AgentState[] =>
   [...agents.values()].filter(({ removed }) => removed === null)
 
 const isOwned = ({ owners }: AgentState): boolean => owners.some(({ type }) => type === 'user')

@@ -68,7 +68,7 @@ const asObject = (value: unknown): Record<string, unknown> | null =>
  * beside the hashed documents. Verification computes it again from the stored row, so a served
  * column must be here. Throws for an unreadable column.
  */
-export function recordedFields(row: ReportHead) {
+function recordedFields(row: ReportHead) {
   const { categories, role } = JSON.parse(row.scope) as ReportScope
   const head = JSON.parse(row.head ?? 'null') as ReportFacts['head']
   return {

@@ -14,7 +14,6 @@ export const {
   list: listWebhooks,
   count: countWebhooks,
   insert: insertWebhook,
-  change: changeWebhook,
 } = webhooks
 
 /** Disables a webhook; undefined if it does not exist or is already disabled. */
@@ -24,7 +23,7 @@ export const disableWebhook = (
   id: string,
   change: { disabled_reason: string; updated_at: string },
 ): Promise<WebhookRow | undefined> =>
-  changeWebhook(db, orgId, id, { enabled: 0, ...change }, { enabled: 1 })
+  webhooks.change(db, orgId, id, { enabled: 0, ...change }, { enabled: 1 })
 
 /** Deletes a webhook and its deliveries. */
 export async function deleteWebhook(
@@ -113,7 +112,7 @@ export const webhookSecrets = ({
     const { signing } = secrets
     const sealed = sealedColumns(box, row, { url: fullUrl(row, secrets), signing })
     const { secret } = row
-    return (await changeWebhook(db, row.org_id, row.id, sealed, { secret })) !== undefined
+    return (await webhooks.change(db, row.org_id, row.id, sealed, { secret })) !== undefined
   },
 })
 

@@ -67,18 +67,18 @@ function jsonValue(value: unknown): unknown {
   }
 }
 
-export const wholeWord = z
+const wholeWord = z
   .boolean()
   .default(false)
   .describe('A match must not be next to a letter, mark, digit or underscore')
 
-export const Needles = z.array(z.string()).min(1).max(1000)
+const Needles = z.array(z.string()).min(1).max(1000)
 
 /**
  * Returns the texts to look for: the parameter, else `expected`. Throws `Unscorable` if there are
  * none.
  */
-export function needlesOf(
+function needlesOf(
   { expected }: ResultToScore,
   given: string | readonly string[] | undefined,
   params: TextParams,
@@ -108,7 +108,7 @@ export function holds(text: string, needle: string, whole: boolean): boolean {
 const WORD_CHARACTER = /^[\p{L}\p{M}\p{N}_]$/u
 
 /** Returns true if [start, end) has no part of a word next to it. */
-export function standsAlone(text: string, start: number, end: number): boolean {
+function standsAlone(text: string, start: number, end: number): boolean {
   // A surrogate pair is one character: check both units if the first alone is not sufficient.
   const before = /[\s\S]$/u.exec(text.slice(Math.max(0, start - 2), start))?.[0] ?? ''
   const after = text.slice(end, end + 2).match(/^[\s\S]/u)?.[0] ?? ''

@@ -27,7 +27,7 @@ import { asciiWords, unicodeWords, splitLikePython } from '../measure/words.ts'
 import { normalizeSquad, normalizeText, textParams } from '../text.ts'
 
 /** Compares the output as text with each alternative of `expected`; returns the best outcome. */
-export function bestText(
+function bestText(
   result: ResultToScore,
   score: (output: string, expected: string) => ScoreOutcome,
 ): ScoreOutcome {

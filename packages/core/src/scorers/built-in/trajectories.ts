@@ -248,10 +248,9 @@ function judge(mode: Mode, actual: Int32Array, expected: Int32Array, names: numb
     strict: () =>
       actual.length === expected.length && common(actual, expected, names) === actual.length,
     in_order: () => common(actual, expected, names) === expected.length,
-    unordered: () =>
-      trajectoryMatchHoldsAll(actual, expected) && trajectoryMatchHoldsAll(expected, actual),
-    superset: () => trajectoryMatchHoldsAll(actual, expected),
-    subset: () => trajectoryMatchHoldsAll(expected, actual),
+    unordered: () => holdsAllIds(actual, expected) && holdsAllIds(expected, actual),
+    superset: () => holdsAllIds(actual, expected),
+    subset: () => holdsAllIds(expected, actual),
   }[mode]()
   return {
     score: fits ? 1 : 0,
@@ -281,7 +280,7 @@ const common = (actual: Int32Array, expected: Int32Array, names: number): number
     names + 1,
   )
 
-function trajectoryMatchHoldsAll(wider: Int32Array, narrower: Int32Array): boolean {
+function holdsAllIds(wider: Int32Array, narrower: Int32Array): boolean {
   const left = new Map<number, number>()
   for (const step of wider) left.set(step, (left.get(step) ?? 0) + 1)
   for (const step of narrower) {

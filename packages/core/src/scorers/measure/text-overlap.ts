@@ -15,7 +15,7 @@ export function wordGrams(words: readonly string[], order: number): Grams {
 }
 
 /** Returns the n-grams of characters: of code points, never of halves of a surrogate pair. */
-export function characterGrams(text: string, order: number): Grams {
+function characterGrams(text: string, order: number): Grams {
   const grams = new Map<string, number>()
   const starts = startsOf(text)
   for (let at = 0; at + order < starts.length; at++) {
@@ -56,7 +56,7 @@ export function overlap(a: Grams, b: Grams): number {
 }
 
 /** Returns the highest count of each n-gram among several texts. */
-export function union(all: readonly Grams[]): Grams {
+function union(all: readonly Grams[]): Grams {
   const [first = new Map<string, number>(), ...others] = all
   if (others.length === 0) return first
   const most = new Map(first)
