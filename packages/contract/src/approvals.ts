@@ -16,7 +16,7 @@ import {
 } from './primitives.ts'
 import { ConditionText, Description, Patterns } from './rules.ts'
 import { foldName } from './fit/values.ts'
-import { Validating, VALIDATION_TEXT } from './problem.ts'
+import { Validating, VALIDATION_TEXT } from './validation.ts'
 
 const SPELLINGS = {
   approve: 'approve',

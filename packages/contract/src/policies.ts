@@ -11,7 +11,7 @@ import {
   windowIsOpen,
 } from './rules.ts'
 import { hasVisibleCharacter } from './fit/values.ts'
-import { Validating, VALIDATION_TEXT } from './problem.ts'
+import { Validating, VALIDATION_TEXT } from './validation.ts'
 
 const rule = {
   description: Description,

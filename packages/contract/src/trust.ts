@@ -4,7 +4,7 @@ import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
 import { Action, AgentId, FreeForm, page, Paging, PathId, Timestamp } from './primitives.ts'
 import { ConditionText, Description, Pattern, Patterns } from './rules.ts'
-import { Validating, VALIDATION_TEXT } from './problem.ts'
+import { Validating, VALIDATION_TEXT } from './validation.ts'
 
 /** Labels that an agent must have, each with this value. */
 const LabelSelector = z.strictObject({

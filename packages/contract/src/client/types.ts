@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Contract, EndpointName } from '../contract.ts'
 import type { Call, Endpoint } from '../endpoint.ts'
-import type { Validating, Validation } from '../problem.ts'
+import type { Validating, Validation } from '../validation.ts'
 import type { ServerEvent } from './events.ts'
 import type { LooseCall } from './request.ts'
 

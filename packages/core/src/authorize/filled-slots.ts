@@ -1,6 +1,6 @@
 import type { AnyDatabase } from '../db/portable.ts'
 import type { Logger } from 'pino'
-import { isUnavailable } from '../db/portable.ts'
+import { isUnavailable } from '../db/failure.ts'
 import { TryAgain } from '../ledger/write/work.ts'
 import type { BatchTime } from '../computing/computing.ts'
 import type { BatchMemory, Snapshot } from './snapshots.ts'

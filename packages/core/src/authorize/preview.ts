@@ -2,7 +2,7 @@ import type { AuthorizeRequest, Decision, Match, Plan, Reason } from '@remit/con
 import type { Transaction } from 'kysely'
 import type { Clock } from '../base/clock.ts'
 import { BatchTime, DecisionMeter } from '../computing/computing.ts'
-import { isConflict, unavailable } from '../db/portable.ts'
+import { isConflict, unavailable } from '../db/failure.ts'
 import type { Database } from '../db/open.ts'
 import type { CoreTables } from '../db/schema.ts'
 import { fail } from '../base/errors.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isUnavailable, unavailable } from './portable.ts'
+import { isUnavailable, unavailable } from './failure.ts'
 
 const coded = (code: string, message = 'failed') => Object.assign(new Error(message), { code })
 

@@ -1,7 +1,7 @@
 export { coreModule } from '../core-module.ts'
 export { FAIL_CLOSED } from '../guard/external-model.ts'
 export type { LicensePeriod } from '../http/session-routes.ts'
-export { waitingApp } from '../http/problem.ts'
+export { waitingApp } from '../http/status.ts'
 export { generateOperatorKey, OPERATOR_NAME, operatorKeyLine } from '../keys/operator-keys.ts'
 export type { Remit, RemitOptions } from '../remit.ts'
 export { createRemit } from '../server.ts'

@@ -1,3 +1,3 @@
-export { cached } from '../telemetry/metrics.ts'
+export { cached } from '../telemetry/cached.ts'
 export type { MetricFamily, Metrics } from '../telemetry/metrics.ts'
 export type { Attributes, Span, Tracer } from '../telemetry/tracing.ts'

@@ -1,6 +1,6 @@
 import type { Answer, Endpoint, Input } from '@remit/contract'
 import type { Caller } from '../caller/caller.ts'
-import type { IdempotencyClaim } from '../idempotency/store.ts'
+import type { IdempotencyClaim } from '../idempotency/claim.ts'
 import type { Span, TraceParent } from '../telemetry/tracing.ts'
 
 /** Data of the request for a handler, in addition to its input. */

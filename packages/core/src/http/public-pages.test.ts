@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { mountOpenApi } from './app.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { requestMetrics } from '../telemetry/request-metrics.ts'
-import { metricsApp } from './problem.ts'
+import { metricsApp } from './status.ts'
 
 describe('what anybody may ask for is not made anew for each who asks', () => {
   it('/openapi.json', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestRemit, DIALECTS } from '@remit/testing'
 import type { TestRemit } from '@remit/testing'
-import type { IdempotencyClaim } from './store.ts'
+import type { IdempotencyClaim } from './claim.ts'
 import { findAnswer, forgetAnswers, keepAnswer } from './store.ts'
 
 const NOW = Date.parse('2026-11-20T08:00:00.000Z')

@@ -1,14 +1,13 @@
 import { LIMITS, OrganizationLimits, OrganizationSettings } from '@remit/contract'
 import type { Plan } from '@remit/contract'
 import { LRUCache } from 'lru-cache'
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { fail, invalid } from '../base/errors.ts'
-import type { Failure } from '../base/errors.ts'
 import { fieldErrors, FOR_FIELD_ERRORS } from '../base/fields.ts'
-import { on, statement } from '../db/portable.ts'
+import { on } from '../db/portable.ts'
 import type { AnyDatabase } from '../db/portable.ts'
 import type { CoreTables, OrganizationRow } from '../db/schema.ts'
 import { MAX_CACHED_ORGS, upTo } from '../base/page.ts'
+import { organizationDeleted } from './deleted.ts'
 
 type LimitName = keyof OrganizationLimits
 
@@ -100,20 +99,6 @@ export class Allowances {
   }
 }
 
-/** Returns true if the rows of an organization have been removed. */
-export async function isDeleted(db: AnyDatabase, orgId: string): Promise<boolean> {
-  const row = await on<CoreTables>(db)
-    .selectFrom('deleted_organization')
-    .select('id')
-    .where('id', '=', orgId)
-    .executeTakeFirst()
-  return row !== undefined
-}
-
-/** The refusal of work for a deleted organization: its keys are gone. */
-export const organizationDeleted = (): Failure =>
-  fail('unauthorized', 'The organization was deleted')
-
 /**
  * The limits of a new organization of a hosted server, by plan. They are stored with the organization,
  * so that a later change of this table changes no organization, and are the operator's to change.
@@ -150,42 +135,4 @@ export function limitsOnPlan(stored: OrganizationLimits, from: Plan, to: Plan): 
     ([name, value]) => before[name as keyof OrganizationLimits] !== value,
   )
   return { ...after, ...Object.fromEntries(chosen) }
-}
-
-const suspended = statement<{ suspended_at: string | null }>(
-  'select suspended_at from organization where id = ?',
-)
-
-/** Throws `organization_suspended`. */
-export async function refuseSuspended(db: AnyDatabase, orgId: string): Promise<void> {
-  const [row] = await suspended(db, [orgId])
-  if (row && row.suspended_at !== null) throw fail('organization_suspended')
-}
-
-/** Limits the decisions a second of organizations, in this process. */
-export class DecisionRate {
-  /** By limit; operators change limits, so there is no natural bound. */
-  readonly #limiters = new LRUCache<number, RateLimiterMemory>({ max: 1_000 })
-
-  /** Throws `rate_limited` if the organization has used up the current second. */
-  async take(orgId: string, perSecond: number): Promise<void> {
-    try {
-      await this.#limiter(perSecond).consume(orgId)
-    } catch (state) {
-      if (!(state instanceof RateLimiterRes)) throw state
-      throw fail(
-        'rate_limited',
-        `The organization may request at most ${perSecond} decisions per second`,
-        { headers: { 'Retry-After': String(Math.max(1, Math.ceil(state.msBeforeNext / 1000))) } },
-      )
-    }
-  }
-
-  #limiter(perSecond: number): RateLimiterMemory {
-    const known = this.#limiters.get(perSecond)
-    if (known) return known
-    const limiter = new RateLimiterMemory({ points: perSecond, duration: 1 })
-    this.#limiters.set(perSecond, limiter)
-    return limiter
-  }
 }

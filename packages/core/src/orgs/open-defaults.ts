@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Database } from '../db/open.ts'
 import type { CoreTables } from '../db/schema.ts'
 import { organizationPage } from './list.ts'
-import { settingsOf } from './organizations.ts'
+import { settingsOf } from './settings.ts'
 
 type Db = Database<CoreTables>
 

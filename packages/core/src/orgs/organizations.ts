@@ -1,11 +1,12 @@
-import { LEAST_RETENTION_DAYS, OrganizationSettings, SETTINGS } from '@remit/contract'
-import type { Plan, Role, OrganizationLimits } from '@remit/contract'
+import { LEAST_RETENTION_DAYS } from '@remit/contract'
+import type { OrganizationLimits, OrganizationSettings, Plan, Role } from '@remit/contract'
 import type { Logger } from 'pino'
 import { isoTime } from '../base/clock.ts'
 import type { Clock } from '../base/clock.ts'
 import { namedOrganization, recordOrganization } from '../db/directory.ts'
 import { isDistributed } from '../db/distributed.ts'
-import { isConflict, isDatabaseError, unavailable, makeDurable } from '../db/portable.ts'
+import { makeDurable } from '../db/portable.ts'
+import { isConflict, isDatabaseError, unavailable } from '../db/failure.ts'
 import type { Database } from '../db/open.ts'
 import { writeRows } from '../db/write-rows.ts'
 import type { CoreTables, OrganizationRow } from '../db/schema.ts'
@@ -23,7 +24,7 @@ import type { NewKey } from '../keys/key-text.ts'
 import { createdEntry } from '../keys/changes.ts'
 import { insertKey } from '../keys/store.ts'
 import { changeLimits, limitsOf } from '../limits/limits.ts'
-import { fieldErrors, FOR_FIELD_ERRORS } from '../base/fields.ts'
+import { settingsOf } from './settings.ts'
 import { eachPart, inPart } from '../db/parts.ts'
 import { reaches } from '../keys/authenticator.ts'
 
@@ -256,59 +257,6 @@ export function checkRetention(days: unknown, isAcknowledged: boolean): void {
     'settings.retention_days',
     `must be at least ${LEAST_RETENTION_DAYS} unless acknowledge_short_retention is set. ${LAW}`,
   )
-}
-
-type SettingName = keyof OrganizationSettings
-
-/** Names of all settings, for messages and documents. */
-export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[]
-
-const DEFAULTS = OrganizationSettings.parse({})
-
-/** Returns the settings of an organization, including defaults. */
-export const settingsOf = ({ settings }: Pick<OrganizationRow, 'settings'>): OrganizationSettings =>
-  OrganizationSettings.parse(JSON.parse(settings))
-
-/**
- * Returns the stored text after a change; `null` restores a default, and `undefined` changes
- * nothing. Unknown stored settings are kept. Throws `invalid_request` for an unknown name or an
- * invalid value.
- */
-export function changeSettings(stored: string, change: Readonly<Record<string, unknown>>): string {
-  const settings = JSON.parse(stored) as Record<string, unknown>
-  for (const [name, value] of Object.entries(change)) {
-    if (!Object.hasOwn(SETTINGS, name)) {
-      throw invalid(name, `is not a setting; the settings are ${SETTING_NAMES.join(', ')}`)
-    }
-    if (value === undefined) continue
-    if (value === null) {
-      delete settings[name]
-      continue
-    }
-    const { error, data } = SETTINGS[name as SettingName].safeParse(value, FOR_FIELD_ERRORS)
-    if (error) throw invalid(name, fieldErrors(error.issues)[0]?.message ?? 'is not valid')
-    settings[name] = data
-  }
-  return JSON.stringify(settings)
-}
-
-/**
- * Parses a setting from the command line: JSON, else a comma-separated list for list settings, else
- * text; null for an empty text.
- */
-export function settingFromText(name: string, text: string): unknown {
-  if (text === '') return null
-  const value = jsonOrText(text)
-  const isList = Object.hasOwn(DEFAULTS, name) && Array.isArray(DEFAULTS[name as SettingName])
-  return isList && !Array.isArray(value) ? text.split(',').map((part) => part.trim()) : value
-}
-
-function jsonOrText(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
 }
 
 /**

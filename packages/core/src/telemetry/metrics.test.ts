@@ -1,7 +1,8 @@
 import { PerformanceObserver } from 'node:perf_hooks'
 import { describe, expect, it, vi } from 'vitest'
 import { requestMetrics } from './request-metrics.ts'
-import { cached, createMetrics } from './metrics.ts'
+import { createMetrics } from './metrics.ts'
+import { cached } from './cached.ts'
 
 describe('metrics', () => {
   it('say how many requests are under way when they are asked', async () => {

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Database } from '../../db/open.ts'
 import type { CoreTables, LedgerHeadRow } from '../../db/schema.ts'
-import { isDeleted, organizationDeleted } from '../../limits/limits.ts'
+import { isDeleted, organizationDeleted } from '../../limits/deleted.ts'
 import type { AnyDatabase } from '../../db/portable.ts'
 import { fail } from '../../base/errors.ts'
 import type { Failure } from '../../base/errors.ts'

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { Shares } from '../../computing/computing.ts'
-import { isConflict, isDatabaseError, isUnavailable, unavailable } from '../../db/portable.ts'
+import { isConflict, isDatabaseError, isUnavailable, unavailable } from '../../db/failure.ts'
 import type { NearNodes } from '../../db/near-nodes.ts'
 import type { Signals } from '../../db/signals.ts'
 import { Failure, fail } from '../../base/errors.ts'
@@ -17,8 +17,7 @@ import type { Committed, Pending, TransactionDeps } from './transaction.ts'
 import { LATER, TryAgain } from './work.ts'
 import type { Change, EntryObserver, Item, Lane, LaneMemos, Requester } from './work.ts'
 import type { Span } from '../../telemetry/tracing.ts'
-import { SECONDS } from '../../telemetry/metrics.ts'
-import type { Metrics, Observe } from '../../telemetry/metrics.ts'
+import type { WriteMetrics } from './write-metrics.ts'
 
 export interface WriterOptions extends Omit<TransactionDeps, 'observers' | 'heads' | 'allowances'> {
   readonly signer: LedgerSigner
@@ -295,28 +294,3 @@ function observeCommit(
   }
   return () => commit?.end()
 }
-
-/** Measurements of the writer. */
-export interface WriteMetrics {
-  readonly queueSeconds: Observe
-  readonly batchSize: Observe
-  readonly lockSeconds: Observe
-}
-
-const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
-
-export const writeMetrics = (metrics: Metrics): WriteMetrics => ({
-  queueSeconds: metrics.histogram(
-    'remit_queue_wait_seconds',
-    'Time of a request in the queue of its organization',
-    { buckets: SECONDS },
-  ),
-  batchSize: metrics.histogram('remit_batch_size', 'Requests per transaction of the ledger', {
-    buckets: SIZES,
-  }),
-  lockSeconds: metrics.histogram(
-    'remit_lock_wait_seconds',
-    'Time from the start of a transaction until it has the lock of its ledger',
-    { buckets: SECONDS },
-  ),
-})
