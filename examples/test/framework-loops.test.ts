@@ -15,6 +15,7 @@ import {
   tool,
   toolRetryMiddleware,
 } from 'langchain'
+import { tool as vercelTool } from 'ai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { hasModules, startRemit } from './support/server.ts'
@@ -47,11 +48,12 @@ describe.skipIf(!hasModules())('in the loop of a framework,', () => {
       })
     type Called = (input: unknown, context?: object) => Promise<unknown>
     const callOf = (tools: object) => (tools as { order: { execute: Called } }).order.execute
-    const agentOf = (tools: object, name: string, args: object) => {
+    const agentOf = (tools: object, name: string, args: object, repeats = 1) => {
       const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 }
       const input = JSON.stringify(args)
       const call = { type: 'tool-call', toolCallId: 'c', toolName: name, input } as const
-      const content = [[call], [{ type: 'text', text: 'done' } as const]]
+      const calls = Array.from({ length: repeats }, () => [call, call].slice(0, repeats))
+      const content = [...calls, [{ type: 'text', text: 'done' } as const]]
       const model = new MastraLanguageModelV2Mock({
         doGenerate: () =>
           Promise.resolve({
@@ -96,18 +98,40 @@ describe.skipIf(!hasModules())('in the loop of a framework,', () => {
       expect(ran).toEqual([])
     })
 
-    it('runs after its approval, with the arguments that were approved', async () => {
+    const ofVercel = (ran: unknown[], gate = newGate(), name = 'order') => {
+      const execute = (input: object) => ran.push(input)
+      const one = vercelTool({ description: 'Orders.', inputSchema: PAYMENT, execute })
+      return governed(gate, { [name]: one })
+    }
+
+    it.each([
+      ['of Mastra', (ran: unknown[]) => toolsOf(PAYMENT, ran)],
+      ['of the Vercel AI SDK', (ran: unknown[]) => ofVercel(ran)],
+    ])('runs once for a call that the model repeats: one %s', async (_, made) => {
       const ran: unknown[] = []
-      const gate = newGate({ approval: { mode: 'return' } })
-      const agent = agentOf(toolsOf(PAYMENT, ran, gate, 'held'), 'held', { to: 'bob ', usd: '7' })
-      const { runId = '' } = await agent.generate('Pay.')
-      const { data } = await server.client.listApprovals({ query: { status: 'pending' } })
-      const body = { decision: 'approve', approver: 'carol' } as const
-      await server.client.decideApproval({ params: { requestID: data[0]?.id ?? '' }, body })
-      await agent.resumeGenerate({}, { runId, toolCallId: 'c' })
+      await agentOf(made(ran), 'order', { to: 'bob', usd: '7' }, 3).generate('Pay.')
 
       expect(ran).toEqual([{ to: 'bob', usd: 7 }])
     })
+
+    it.each([
+      ['of Mastra', toolsOf.bind(null, PAYMENT)],
+      ['of the Vercel AI SDK', ofVercel],
+    ])(
+      'runs after its approval, with the arguments that were approved: one %s',
+      async (_, made) => {
+        const ran: unknown[] = []
+        const gate = newGate({ approval: { mode: 'return' } })
+        const agent = agentOf(made(ran, gate, 'held'), 'held', { to: 'bob ', usd: '7' })
+        const { runId = '' } = await agent.generate('Pay.')
+        const { data } = await server.client.listApprovals({ query: { status: 'pending' } })
+        const body = { decision: 'approve', approver: 'carol' } as const
+        await server.client.decideApproval({ params: { requestID: data[0]?.id ?? '' }, body })
+        await agent.resumeGenerate({}, { runId, toolCallId: 'c' })
+
+        expect(ran).toEqual([{ to: 'bob', usd: 7 }])
+      },
+    )
   })
 
   describe('a tool of LangChain runs once, with what was decided,', () => {
@@ -135,6 +159,28 @@ describe.skipIf(!hasModules())('in the loop of a framework,', () => {
       [kind, 'repeats calls that fail', make, retrying] as const,
       [kind, 'changes the arguments', make, rewriting] as const,
     ])
+
+    it('and not where only a later middleware has the tool', async () => {
+      const ran: unknown[] = []
+      const schema = PAYMENT.extend({ usd: z.number().default(5000) })
+      const hidden = tool((input: unknown) => ran.push(input), { ...options, schema })
+      const giving = createMiddleware({
+        name: 'giving',
+        wrapToolCall: (request, handler) => handler({ ...request, tool: hidden as never }),
+      })
+      const call = { name: 'order', args: {}, id: 'c', type: 'tool_call' } as const
+      const run = async (...middleware: (typeof giving)[]) => {
+        const model = new FakeToolCallingModel({ toolCalls: [[{ ...call }], []] })
+        const agent = createAgent({ model, tools: [], middleware })
+        const { messages } = await agent.invoke({ messages: [{ role: 'user', content: 'Pay.' }] })
+        return JSON.stringify(messages)
+      }
+      const gate = remitMiddleware(newGate())
+
+      expect(await run(gate, giving)).toContain('must come before remitMiddleware')
+      expect(await run(giving, gate)).toContain('policy_deny')
+      expect(ran).toEqual([])
+    })
 
     it.each(WAYS)('of %s, where a later middleware %s', async (_, __, make, middleware) => {
       const ran: unknown[] = []

@@ -48,13 +48,14 @@ class Graph:
 
     async def drive(self, gate, canary):
         call = {"name": canary.name, "args": {}, "id": canary.call_id}
-        request = Request(call)
+        tool = types.SimpleNamespace(invoke=canary.run, ainvoke=canary.run)
+        request = Request(call, tool)
 
-        def run(_):
-            return ToolMessage(canary.run(), call["name"], call["id"], "success")
+        def run(decided):
+            return ToolMessage(decided.tool.invoke(), call["name"], call["id"], "success")
 
-        async def run_later(_):
-            return run(_)
+        async def run_later(decided):
+            return run(decided)
 
         with self.modules():
             middleware = remit_middleware(gate)
@@ -70,10 +71,10 @@ class Graph:
 
 @dataclasses.dataclass
 class Request:
-    """A request of LangGraph for a tool that its node does not know."""
+    """A request of LangGraph."""
 
     tool_call: dict[str, Any]
-    tool: Any = None
+    tool: Any
 
     def override(self, **changed):
         return dataclasses.replace(self, **changed)

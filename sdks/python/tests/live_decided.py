@@ -14,6 +14,8 @@ import uuid
 
 from remit import AsyncGate, Client, Gate, NotExecuted, RemitDenied
 
+from frameworks import run_langchain, scripted
+
 CLIENT = Client(os.environ["REMIT_URL"], os.environ["REMIT_KEY"])
 MAP = {
     "pay": {"amount": "/usd"},
@@ -477,12 +479,12 @@ class Decided(unittest.TestCase):
         tool = StructuredTool.from_function(order, name="order", description="Orders.", args_schema=Input)
         gate = Gate(CLIENT, **{**self.options, "map": {"order": {"amount": "/usd"}}})
         for args in ({"to": "bob"}, {"to": " mallory ", "usd": 1}, {"to": "bob", "usd": "5000"}):
-            run_langchain(remit_middleware(gate), tool, args)
+            run_langchain([remit_middleware(gate)], [tool], args)
         self.assertEqual(ran, [])
-        run_langchain(remit_middleware(gate), tool, {"to": " bob ", "usd": "7"})
+        run_langchain([remit_middleware(gate)], [tool], {"to": " bob ", "usd": "7"})
         self.assertEqual(ran, [("bob", 7.0)])
         with self.assertRaises(NotExecuted):
-            run_langchain(remit_middleware(gate), tool, {"to": "bob", "usd": 6})
+            run_langchain([remit_middleware(gate)], [tool], {"to": "bob", "usd": 6})
         self.assertEqual(self.day(), (7, 0))
 
     @installed("langchain")
@@ -521,7 +523,7 @@ class Decided(unittest.TestCase):
 
         def run(args):
             gate = Gate(CLIENT, agent_id=self.agent)
-            run_langchain(remit_middleware(gate), order, args, State, user="ada")
+            run_langchain([remit_middleware(gate)], [order], args, State, user="ada")
 
         for args in ({}, {"usd": "5000"}, {"to": " MALLORY ", "usd": 1}, {"usd": 1, "force": "yes"}):
             run({"to": "bob", **args})
@@ -529,56 +531,42 @@ class Decided(unittest.TestCase):
         run({"to": "Bob", "usd": "7", "user": "root", "call": "mine", "all": {"messages": []}})
         self.assertEqual(ran, [("bob", "ada", True, 2, 7.0, False)])
 
+    @installed("langchain")
+    def test_a_tool_of_langchain_runs_once_with_what_was_decided_whatever_a_later_middleware_does(self):
+        from langchain.agents.middleware import ToolRetryMiddleware, wrap_tool_call
+        from langchain_core.tools import tool
+        from remit.langchain import remit_middleware
 
-def scripted(name, arguments):
-    from agents import Model, ModelResponse, Usage
-    from openai.types.responses import (
-        ResponseFunctionToolCall,
-        ResponseOutputMessage,
-        ResponseOutputText,
-    )
+        ran = []
 
-    call = ResponseFunctionToolCall(
-        type="function_call", call_id=str(uuid.uuid4()), name=name, arguments=json.dumps(arguments)
-    )
-    text = ResponseOutputText(type="output_text", text="done", annotations=[])
-    answer = ResponseOutputMessage(
-        id="msg", type="message", role="assistant", status="completed", content=[text]
-    )
-    outputs = [call, answer]
+        @tool("order")
+        def order(usd: float = 5000) -> str:
+            """Orders."""
+            ran.append(usd)
+            raise ValueError("the line broke")
 
-    class ScriptedModel(Model):
-        async def get_response(self, *args, **kwargs):
-            return ModelResponse(output=[outputs.pop(0)], usage=Usage(), response_id=None)
+        @wrap_tool_call
+        def giving(request, handler):
+            return handler(request.override(tool=order))
 
-        def stream_response(self, *args, **kwargs):
-            raise NotImplementedError
+        @wrap_tool_call
+        def changing(request, handler):
+            return handler(request.override(tool_call={**request.tool_call, "args": {"usd": 5000}}))
 
-    return ScriptedModel()
+        def run(args, tools, *others):
+            middleware = [remit_middleware(Gate(CLIENT, agent_id=self.agent)), *others]
+            try:
+                return str(run_langchain(middleware, tools, args))
+            except (ValueError, RemitDenied):
+                return ""
 
-
-def run_langchain(middleware, tool, args, state=None, **values):
-    from langchain.agents import create_agent
-    from langchain_core.language_models import BaseChatModel
-    from langchain_core.messages import AIMessage
-    from langchain_core.outputs import ChatGeneration, ChatResult
-
-    calls = [[{"name": tool.name, "args": args, "id": str(uuid.uuid4())}], []]
-
-    class ScriptedModel(BaseChatModel):
-        @property
-        def _llm_type(self):
-            return "scripted"
-
-        def bind_tools(self, tools, **kwargs):
-            return self
-
-        def _generate(self, messages, *_, **__):
-            message = AIMessage(content="", tool_calls=calls.pop(0))
-            return ChatResult(generations=[ChatGeneration(message=message)])
-
-    agent = create_agent(ScriptedModel(), [tool], middleware=[middleware], state_schema=state)
-    return agent.invoke({"messages": [("user", "Call it.")], **values})
+        repeating = ToolRetryMiddleware(max_retries=2, initial_delay=0, jitter=False)
+        run({"usd": 1}, [order], repeating)
+        self.assertEqual(ran, [1])
+        run({"usd": 2}, [order], changing)
+        self.assertEqual(ran, [1, 2])
+        self.assertIn("must come before remit_middleware", run({}, [], giving))
+        self.assertEqual(ran, [1, 2])
 
 
 if __name__ == "__main__":

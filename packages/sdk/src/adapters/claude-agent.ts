@@ -1,4 +1,6 @@
 /** Claude Agent SDK: hooks that block, and `canUseTool`. */
+import { canonical } from '@remit/contract/fit'
+import type { Json } from '@remit/contract/fit'
 import type { ToolCall, Gate } from '../gate.ts'
 import type { SelfTestReport } from '../self-test.ts'
 import { toolMessage } from '../verdict.ts'
@@ -33,6 +35,11 @@ type Permission =
   | { behavior: 'allow'; updatedInput: Record<string, unknown> }
   | { behavior: 'deny'; message: string }
 
+type Asked = ToolCall & { readonly callId: string }
+
+const keyOf = ({ tool, input, callId }: Asked): string =>
+  canonical([callId, tool, (input ?? null) as Json])
+
 /** Calls that run, until the host reports how they ended. */
 const MAX_RUNNING = 1_000
 const SECONDS = 300
@@ -44,16 +51,12 @@ const SECONDS = 300
  * for await (const message of query({ prompt, options: claudeAgent(gate) })) …
  */
 export function claudeAgent(gate: Gate) {
-  const running = new Map<string, { readonly allow: Allow; readonly text: string }>()
+  /** By the call and its input: with another input, it is another call. */
+  const running = new Map<string, { readonly allow: Allow; isGiven: boolean }>()
 
-  /** The host asks twice about one call: its hook, then `canUseTool`. */
-  const admit = async (call: ToolCall & { readonly callId: string }): Promise<Verdict> => {
-    const known = running.get(call.callId)
-    const text = JSON.stringify([call.tool, call.input])
-    // Another hook may have changed the input in between; that is another question.
-    if (known?.text === text) return known.allow
+  const admit = async (call: Asked): Promise<Verdict> => {
     const verdict = await gate.admit(call)
-    if (verdict.kind === 'allow') running.set(call.callId, { allow: verdict, text })
+    if (verdict.kind === 'allow') running.set(keyOf(call), { allow: verdict, isGiven: false })
     for (const oldest of running.keys()) {
       if (running.size <= MAX_RUNNING) break
       running.delete(oldest)
@@ -72,19 +75,25 @@ export function claudeAgent(gate: Gate) {
   const after: Matcher['hooks'][number] = async (input) => {
     const { tool_name: tool = '', tool_use_id: callId = '', hook_event_name: event } = input
     const outcome = event === 'PostToolUse' ? 'success' : 'failure'
-    const known = running.get(callId)
-    running.delete(callId)
+    const key = keyOf({ tool, input: input.tool_input, callId })
+    const known = running.get(key)
+    running.delete(key)
     if (known) await gate.settle(known.allow, { outcome })
     else await gate.reportGap({ tool, input: null, callId }, outcome).catch(() => undefined)
     return {}
   }
 
+  /** The host asks twice about one call: its hook, then here. Another hook may change the input in between. */
   const canUseTool = async (
     tool: string,
     input: Record<string, unknown>,
     { signal, toolUseID }: { signal: AbortSignal; toolUseID: string },
   ): Promise<Permission> => {
-    const verdict = await admit({ tool, input, callId: toolUseID, signal })
+    const call = { tool, input, callId: toolUseID, signal }
+    const known = running.get(keyOf(call))
+    const isDecided = known?.isGiven === false
+    if (isDecided) known.isGiven = true
+    const verdict = isDecided ? known.allow : await admit(call)
     return verdict.kind === 'allow'
       ? { behavior: 'allow', updatedInput: input }
       : { behavior: 'deny', message: toolMessage(verdict) }

@@ -6,7 +6,7 @@ import { RemitDenied } from '../errors.ts'
 import type { Gate } from '../gate.ts'
 import type { Canary, Drive, SelfTestReport } from '../self-test.ts'
 import { snapshot } from '../snapshot.ts'
-import { toolMessage } from '../verdict.ts'
+import { deny, toolMessage } from '../verdict.ts'
 
 /**
  * A middleware for `createAgent`. With the approval mode `return`, a pending call interrupts the graph with
@@ -20,16 +20,18 @@ export const remitMiddleware = (gate: Gate) =>
     name: 'remit',
     async wrapToolCall(request, handler) {
       const { id, name, args: given } = request.toolCall
-      const args = copyOf(given)
+      const answer = (content: string) =>
+        new ToolMessage({ content, name, tool_call_id: id ?? '', status: 'error' })
       const tool = request.tool as unknown as Invoked | undefined
-      const input = tool ? await parsedBy(tool, args) : args
+      // A later middleware may have one, whose schema makes arguments that nobody here sees.
+      if (!tool) return answer(toolMessage(deny(id ?? '', 'unmappable', UNKNOWN_TOOL)))
+      const args = copyOf(given)
+      const input = await parsedBy(tool, args)
       const call = { tool: name, input, ...(id !== undefined && { callId: id }) }
       const decidedCall = (decided: never) => ({
         ...request,
         toolCall: { ...request.toolCall, args: decided },
-        ...(tool && {
-          tool: onceWith(tool, { args, decided }, id) as unknown as typeof request.tool,
-        }),
+        tool: onceWith(tool, { args, decided }, id) as unknown as typeof request.tool,
       })
       // First of all, as LangGraph runs this anew after an interrupt.
       const done = await gate.run(call, (decided: never) => handler(decidedCall(decided)), {
@@ -38,10 +40,12 @@ export const remitMiddleware = (gate: Gate) =>
       if (done.kind === 'ran') return done.result
       if (done.kind === 'pending' && gate.options.approval?.mode === 'return')
         interrupt({ approval_id: done.approvalId, until: done.until, message: done.message })
-      const content = toolMessage(done)
-      return new ToolMessage({ content, name, tool_call_id: id ?? '', status: 'error' })
+      return answer(toolMessage(done))
     },
   })
+
+const UNKNOWN_TOOL =
+  'The agent has no such tool. A middleware that gives one must come before remitMiddleware.'
 
 /** Runs the function of a tool, with the arguments that its schema made. */
 const RUNS = '_call'

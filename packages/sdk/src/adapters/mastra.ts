@@ -10,11 +10,13 @@ import { withSignal } from './execute.ts'
 interface Resuming {
   readonly resumeData?: unknown
 }
-interface Context extends Resuming {
-  readonly agent?: Resuming & {
-    readonly toolCallId?: string
-    readonly suspend?: (payload: unknown) => Promise<unknown>
-  }
+interface Called extends Resuming {
+  readonly toolCallId?: string
+  readonly suspend?: (payload: unknown) => Promise<unknown>
+}
+/** A tool of the Vercel AI SDK has the members of `agent` itself. */
+interface Context extends Called {
+  readonly agent?: Called
   readonly workflow?: Resuming
   readonly abortSignal?: AbortSignal
 }
@@ -37,7 +39,7 @@ export function governed<Tools extends object>(gate: Gate, tools: Tools): Tools 
     gate.assertTool(name)
     const read = readerOf(tool)
     const asking = async (raw: unknown, context: Context = {}): Promise<unknown> => {
-      const { toolCallId: callId, suspend } = context.agent ?? {}
+      const { toolCallId: callId, suspend } = context.agent ?? context
       const input = await read(raw, context)
       if (input instanceof TypeError)
         return toolMessage(deny(callId ?? '', 'unmappable', input.message))

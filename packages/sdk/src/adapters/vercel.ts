@@ -6,6 +6,12 @@ import { resultOf, withSignal } from './execute.ts'
 
 type Execute = (input: never, options: never) => unknown
 
+interface VercelTool {
+  readonly execute?: Execute
+  /** The provider runs it with the question to the model; nobody is asked before. */
+  readonly isProviderExecuted?: boolean
+}
+
 interface ExecuteOptions {
   readonly toolCallId: string
   readonly abortSignal?: AbortSignal
@@ -29,9 +35,11 @@ async function whole(result: unknown): Promise<unknown> {
  * await generateText({ model, tools, toolApproval: toolApproval(gate), prompt })
  */
 export function governed<Tools extends object>(gate: Gate, tools: Tools): Tools {
-  const entries = Object.entries(tools).map(([name, tool]: [string, { execute?: Execute }]) => {
-    const { execute } = tool
+  const entries = Object.entries(tools).map(([name, tool]: [string, VercelTool]) => {
+    const { execute, isProviderExecuted } = tool
     gate.assertTool(name)
+    if (isProviderExecuted === true)
+      throw new TypeError(`the tool ${name} runs elsewhere and cannot be governed here`)
     if (!execute) return [name, tool]
     const asking = (input: unknown, options: ExecuteOptions) =>
       resultOf(
@@ -69,20 +77,29 @@ export const toolApproval =
     try {
       const verdict = await gate.check({ tool, input, callId })
       if (verdict.kind === 'allow') return { type: 'approved', reason: verdict.decisionId }
-      const isHeld = verdict.kind === 'pending' && !isResumed(messages)
+      const isHeld = verdict.kind === 'pending' && !isResumed(messages, callId)
       return { type: isHeld ? 'user-approval' : 'denied', reason: toolMessage(verdict) }
     } catch (error) {
       return { type: 'denied', reason: String(error) }
     }
   }
 
-/** The framework takes a second `user-approval` after the app's answer for an approval. */
-const isResumed = (messages: ApprovalQuestion['messages']): boolean =>
-  messages.some(
-    ({ content }) =>
-      Array.isArray(content) &&
-      content.some((part: { type?: unknown }) => part.type === 'tool-approval-response'),
+interface Part {
+  readonly type?: unknown
+  readonly approvalId?: unknown
+  readonly toolCallId?: unknown
+}
+
+/** The app has answered for this call: the framework takes another `user-approval` for an approval then. */
+function isResumed(messages: ApprovalQuestion['messages'], callId: string): boolean {
+  const parts = messages.flatMap(({ content }) =>
+    Array.isArray(content) ? (content as Part[]) : [],
   )
+  const ofType = (type: string) => parts.filter((part) => part.type === type)
+  const asked = ofType('tool-approval-request').filter(({ toolCallId }) => toolCallId === callId)
+  const answered = ofType('tool-approval-response')
+  return asked.some((one) => answered.some(({ approvalId }) => approvalId === one.approvalId))
+}
 
 /** Drives the canary through `generateText` with the framework's mock model. */
 const drive: Drive = async (gate: Gate, canary: Canary) => {

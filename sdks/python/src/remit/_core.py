@@ -118,7 +118,7 @@ class Core:
             return Deny("input_changed", message, call, verdict.decision_id)
         with self._lock:
             if kept is None or kept.is_taken:
-                return _already_decided(call, verdict.decision_id)
+                return already_decided(call, verdict.decision_id)
             kept.is_taken = True
         return verdict
 
@@ -174,7 +174,7 @@ class Core:
         with self._lock:
             known = self._calls.get(key)
             if known is not None and known.is_taken:
-                return _already_decided(call, None), prepared, None
+                return already_decided(call, None), prepared, None
             kept = known or _Call(Future())
             self._calls[key] = kept
             if len(self._calls) > _MAX_KEPT:
@@ -246,7 +246,7 @@ class Core:
             if status == "pending":
                 return pending
             if status == "consumed":
-                return _already_decided(call, pending.decision_id)
+                return already_decided(call, pending.decision_id)
             if status != "approved":
                 why = "." if comment is None else f", because: {comment}"
                 message = f"Approval {approval_id} is {status}{why}"
@@ -289,7 +289,7 @@ class Core:
         return replace(self.options, **options)
 
 
-def _already_decided(call: str, decision_id: str | None) -> Deny:
+def already_decided(call: str, decision_id: str | None) -> Deny:
     return Deny(
         "already_decided",
         "This call was allowed before and may have run; it needs a new call id to run again.",
@@ -310,7 +310,7 @@ def _verdict(answer: Answer, call: str, action: str, approval_id: str | None) ->
         return Deny(answer.reason, f"Remit {what}: {answer.detail}", call)
     decision_id, reason = answer.body["decision_id"], answer.body.get("reason") or ""
     if answer.kind == "already_decided":
-        return _already_decided(call, decision_id)
+        return already_decided(call, decision_id)
     if answer.kind == "deny":
         return Deny(reason, answer.body.get("message") or "", call, decision_id)
     used = (answer.body.get("approval") or {}).get("id")

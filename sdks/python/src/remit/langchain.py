@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import copy
 import functools
+import itertools
 from collections.abc import Callable
 from typing import Any
 
+from ._core import already_decided
+from ._errors import RemitDenied
 from ._gate import AsyncGate, Gate
 from ._self_test import Canary, SelfTestReport
-from ._verdict import Pending, tool_message
+from ._verdict import Deny, Pending, tool_message
 
 
 def remit_middleware(gate: Gate | AsyncGate) -> Any:
@@ -39,6 +42,8 @@ def remit_middleware(gate: Gate | AsyncGate) -> Any:
         class AsyncRemitMiddleware(AgentMiddleware):  # type: ignore[misc]
             async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
                 call = request.tool_call
+                if request.tool is None:
+                    return refusal(call, Deny("unmappable", _UNKNOWN_TOOL, call["id"]))
                 input, decided_request = _asked(request)
                 # First of all, as LangGraph runs this anew after an interrupt.
                 done = await gate.run(
@@ -55,6 +60,8 @@ def remit_middleware(gate: Gate | AsyncGate) -> Any:
     class RemitMiddleware(AgentMiddleware):  # type: ignore[misc]
         def wrap_tool_call(self, request: Any, handler: Any) -> Any:
             call = request.tool_call
+            if request.tool is None:
+                return refusal(call, Deny("unmappable", _UNKNOWN_TOOL, call["id"]))
             input, decided_request = _asked(request)
             done = gate.run(
                 call["name"],
@@ -68,13 +75,38 @@ def remit_middleware(gate: Gate | AsyncGate) -> Any:
     return RemitMiddleware()
 
 
+# A later middleware may have one, whose schema makes arguments that nobody here sees.
+_UNKNOWN_TOOL = "The agent has no such tool. A middleware that gives one must come before remit_middleware."
+
+
 def _asked(request: Any) -> tuple[Any, Callable[[Any], Any]]:
     """The arguments that the tool runs with, and what makes a request that runs with the decided ones."""
     call, tool = request.tool_call, request.tool
     parsed = _parsed(tool, call["args"], call["id"])
     if parsed is None:
-        return call["args"], lambda decided: request.override(tool_call={**call, "args": decided})
-    return parsed, lambda decided: request.override(tool=_with_arguments(tool, decided))
+        return call["args"], lambda decided: request.override(
+            tool_call={**call, "args": decided}, tool=_once(tool, call["id"])
+        )
+    return parsed, lambda decided: request.override(
+        tool=_once(_with_arguments(tool, decided), call["id"])
+    )
+
+
+def _once(tool: Any, call_id: str) -> Any:
+    """The tool such that it runs once: a later middleware that repeats a call that failed would repeat a payment."""
+    runs, governed = itertools.count(), copy.copy(tool)
+
+    def first(invoke: Callable[..., Any]) -> Callable[..., Any]:
+        def invoked(*args: Any, **options: Any) -> Any:
+            if next(runs) > 0:
+                raise RemitDenied(already_decided(call_id, None))
+            return invoke(*args, **options)
+
+        return invoked
+
+    for name in ("invoke", "ainvoke"):
+        object.__setattr__(governed, name, first(getattr(tool, name)))
+    return governed
 
 
 def _parsed(tool: Any, args: Any, call_id: str) -> dict[str, Any] | None:
