@@ -28,9 +28,8 @@ export async function relay({ governed, child, stdin, stdout }: RelayOptions): P
   const open = new Map<string, AbortController>()
   const answers = new Set<Promise<void>>()
   const toClient = (message: Buffer | string) => writeLine(stdout, message)
-  const pass = (message: Message): Promise<void> => {
-    session.observe(message)
-    return toClient(message.bytes)
+  const pass = async (message: Message): Promise<void> => {
+    if (session.observe(message)) await toClient(message.bytes)
   }
   const receive = (message: Message) =>
     server.receive(message) ? Promise.resolve() : pass(message)

@@ -19,7 +19,7 @@ import { splice } from '../rpc/splice.ts'
 
 /** A decided request: action and resource by the default mapping of the AuthZEN binding for MCP. */
 export interface Question {
-  readonly method: 'tools/call' | 'resources/read' | 'prompts/get'
+  readonly method: keyof typeof TARGETS
   readonly type: 'tool' | 'resource' | 'prompt'
   readonly name: string
   readonly args: Members
@@ -32,9 +32,11 @@ export interface Question {
 }
 
 const TARGETS = {
-  'tools/call': { type: 'tool', member: 'name' },
-  'resources/read': { type: 'resource', member: 'uri' },
-  'prompts/get': { type: 'prompt', member: 'name' },
+  'tools/call': { type: 'tool', member: 'name', action: 'tools/call' },
+  'resources/read': { type: 'resource', member: 'uri', action: 'resources/read' },
+  // Who may not read a resource must not hear when it changes.
+  'resources/subscribe': { type: 'resource', member: 'uri', action: 'resources/read' },
+  'prompts/get': { type: 'prompt', member: 'name', action: 'prompts/get' },
 } as const
 
 const isDecided = (method: string): method is Question['method'] => Object.hasOwn(TARGETS, method)
@@ -68,7 +70,8 @@ export function questionOf(
   }
 }
 
-function spliced(bytes: Buffer, path: readonly string[], value: unknown): Buffer {
+/** The bytes of a request with another value at a path. */
+export function spliced(bytes: Buffer, path: readonly string[], value: unknown): Buffer {
   const made = splice(bytes, path, textOf(value))
   if (made === null) throw new Error(`The request has no ${path.join('.')}.`)
   return made
@@ -79,7 +82,11 @@ export const callOf = ({ method, name, args, meta, params }: Question): string =
   JSON.stringify([method, name, args, meta, withoutAnswers(params)])
 
 /** The request as the server gets it: an address is the one that was decided. Throws `AddressError`. */
-export function forwardedBytes({ type, name, bytes }: Question): Buffer {
+export function forwardedBytes({
+  type,
+  name,
+  bytes,
+}: Pick<Question, 'type' | 'name' | 'bytes'>): Buffer {
   if (type !== 'resource') return bytes
   const address = sentAddress(name)
   return name === address ? bytes : spliced(bytes, ['params', 'uri'], address)
@@ -130,7 +137,7 @@ export async function mapped(
   // Approvers read there what is hidden from them.
   const { omitted: _, ...context } = asked?.context ?? {}
   return {
-    action: asked?.action ?? own.action ?? method,
+    action: asked?.action ?? own.action ?? TARGETS[method].action,
     resource: normalResource(asked?.resource ?? made.resource ?? { type, id }),
     // A mapping cannot override the facts of the gateway.
     context: {

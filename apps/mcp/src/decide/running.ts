@@ -49,7 +49,7 @@ export class Running {
   }
 }
 
-function removeOldest(kept: Map<string, unknown> | Set<string>, max: number): void {
+export function removeOldest(kept: Map<string, unknown> | Set<string>, max: number): void {
   for (const oldest of kept.keys()) {
     if (kept.size <= max) break
     kept.delete(oldest)

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { RemitError } from '@remit/contract/client'
-import { createGate, toolMessage } from '@remit/sdk'
-import type { Allow, Gate, ToolCall, Verdict, Deny, Pending, Outcome } from '@remit/sdk'
+import { createGate } from '@remit/sdk'
+import type { Allow, Gate, Outcome, ToolCall, Verdict } from '@remit/sdk'
 import { CODES, errorAnswer, notification, resultAnswer, toolError } from '../rpc/answers.ts'
 import { isMembers } from '../rpc/members.ts'
-import type { Members, Id } from '../rpc/members.ts'
+import type { Members } from '../rpc/members.ts'
 import { NotAMessage, readUpstream } from '../rpc/message.ts'
 import type { Message, Request, Response } from '../rpc/message.ts'
 import {
@@ -15,15 +15,18 @@ import {
   isKnownMethod,
   metaOf,
   NO_ABILITIES,
+  UPDATED,
 } from '../rpc/protocol.ts'
 import type { Abilities, Era } from '../rpc/protocol.ts'
 import type { Coaz } from '../mapping/coaz.ts'
-import type { Governed, Settings } from './governed.ts'
+import type { Governed } from './governed.ts'
 import { callOf, forwardedBytes, mapped, questionOf } from './question.ts'
 import type { GatewayInput, Question } from './question.ts'
 import { withoutRetry } from './request-state.ts'
 import { Running, taskIdOf, taskOutcome } from './running.ts'
+import { Subscriptions, unsubscribingBytes } from './subscriptions.ts'
 import { Tasks } from './tasks.ts'
+import { approvalPage, denied, stillPending } from './verdicts.ts'
 import { checkText, textsOf, textsOfError, textsOfOther } from '../guard/results.ts'
 import { SessionFindings } from '../guard/session-findings.ts'
 
@@ -56,6 +59,7 @@ export class Session {
   readonly #running: Running
   readonly #ownTasks: boolean
   readonly #forwarder: Forwarder
+  readonly #subscriptions = new Subscriptions()
   #abilities: Abilities = NO_ABILITIES
 
   constructor(governed: Governed, options: SessionOptions = {}) {
@@ -100,11 +104,13 @@ export class Session {
 
   /**
    * Notes what a message of the upstream, or of a client's notification, changes for later requests. Returns
-   * false for the state of another agent's task, which this client must not see.
+   * false for what this client must not see: the state of another agent's task, and a change of a resource to
+   * which it has no subscription.
    */
   observe(message: Message): boolean {
     if (message.kind !== 'notification') return true
     if (message.method === 'notifications/tools/list_changed') this.#governed.catalog?.expire()
+    if (message.method === UPDATED) return this.#subscriptions.has(message.params['uri'])
     const isOfTask = message.method.startsWith('notifications/tasks')
     return !isOfTask || !this.#ownTasks || this.#running.hasTask(message.params['taskId'])
   }
@@ -134,7 +140,22 @@ export class Session {
       if (own) return resultAnswer(id, era, own)
     }
     if (method.startsWith('tasks/')) return this.#ofTasks(request, exchange)
+    if (method === 'subscriptions/listen') return this.#listen(request, exchange)
+    if (method === 'resources/unsubscribe') return exchange.call(unsubscribingBytes(request))
     return this.#forwarder.read(method, await exchange.call(bytes))
+  }
+
+  /** The response to a request for a stream, once each of its subscriptions is allowed. */
+  async #listen(request: Request, exchange: Exchange): Promise<Buffer | string> {
+    const { settings } = this.#governed
+    const sent = await this.#subscriptions.listening(request, settings, async (question) => {
+      const callId = `${question.method} ${randomUUID()}`
+      const asked = await this.#call({ question, declared: null }, callId, exchange.signal)
+      const verdict = await this.#asking.admit(asked)
+      if (verdict.kind === 'allow') await this.#asking.settle(verdict)
+      return verdict
+    })
+    return typeof sent === 'string' ? sent : exchange.call(sent)
   }
 
   /** The response of the upstream about its tasks. */
@@ -186,8 +207,10 @@ export class Session {
       )
     const callId = state?.callId ?? `${method} ${randomUUID()}`
     const own = state ? withoutRetry(question) : question
-    const send = (allow: Allow, by: Exchange) =>
-      this.#forwarder.send(forwardedBytes(own), own, allow, call, by)
+    const send = (allow: Allow, by: Exchange) => {
+      if (method === 'resources/subscribe') this.#subscriptions.add(own.name)
+      return this.#forwarder.send(forwardedBytes(own), own, allow, call, by)
+    }
     const asked = await this.#call({ question: own, declared }, callId, exchange.signal)
     const verdict = await this.#asking.admit(asked)
     if (verdict.kind === 'allow') return send(verdict, exchange)
@@ -289,46 +312,6 @@ export class Session {
   async #ownTask(method: string, taskId: unknown): Promise<Members | null | undefined> {
     return method === 'tasks/get' ? this.#tasks?.get(taskId) : this.#tasks?.cancel(taskId)
   }
-}
-
-/** A request that was not forwarded. */
-interface Refused {
-  readonly id: Id
-  readonly era: Era
-  readonly method: Question['method']
-}
-
-const DOWN = new Set(['remit_unavailable', 'remit_refused'])
-
-/** The response to a denied request. Only a tool result has a place for the model to read. */
-function denied({ id, era, method }: Refused, verdict: Deny, deny: Settings['deny']): string {
-  const text = toolMessage(verdict)
-  if (DOWN.has(verdict.reason)) return errorAnswer(id, CODES.internal, text)
-  if (method === 'tools/call' && deny === 'result') return toolError(id, era, text)
-  const data = { reason: verdict.reason, decision_id: verdict.decisionId }
-  return errorAnswer(id, CODES.denied, text, data)
-}
-
-/** The response to a request that waited for an approval in vain. */
-function stillPending({ id, era, method }: Refused, verdict: Pending): string {
-  const text = `${toolMessage(verdict)} Call again with the same arguments after the approval.`
-  if (method === 'tools/call') return toolError(id, era, text)
-  const data = { reason: 'approval_required', approval_id: verdict.approvalId }
-  return errorAnswer(id, CODES.denied, text, data)
-}
-
-/** Asks the client to open the page of the approval. The vote is cast there, never by the client. */
-function approvalPage(
-  { id, era }: Refused,
-  { approvalId, message }: Pending,
-  url: string,
-  requestState: string,
-): string {
-  const elicitation = { mode: 'url', elicitationId: approvalId, url, message }
-  if (era === 'legacy')
-    return errorAnswer(id, CODES.urlElicitationRequired, message, { elicitations: [elicitation] })
-  const inputRequests = { approval: { method: 'elicitation/create', params: elicitation } }
-  return resultAnswer(id, era, { resultType: 'input_required', inputRequests, requestState })
 }
 
 /** Methods without a decision whose results have texts for a model. */

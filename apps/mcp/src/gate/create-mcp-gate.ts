@@ -10,7 +10,7 @@ import { isId, keyOf, textOf } from '../rpc/members.ts'
 import type { Id, Members } from '../rpc/members.ts'
 import { NotAMessage, readMessage } from '../rpc/message.ts'
 import type { Message, Request } from '../rpc/message.ts'
-import { eraOf } from '../rpc/protocol.ts'
+import { eraOf, UPDATED } from '../rpc/protocol.ts'
 import { cancelledBy } from '../stdio/upstream.ts'
 
 export interface McpGateOptions extends Partial<Omit<Settings, 'unknown'>> {
@@ -125,11 +125,18 @@ function gated(transport: Transport, sessions: TransportSessions): Transport {
   const aborted = new Map<string, AbortController>()
   let receive: Receive = () => undefined
 
+  /** A server may tell all of its clients that a resource has changed. */
+  const isHeard = (message: { readonly method?: unknown }): boolean => {
+    if (message.method !== UPDATED) return true
+    const read = readAgain(message)
+    return read !== null && (sessions.own.observe(read) || sessions.shared.observe(read))
+  }
+
   const send: Send = (message, options) => {
     const response = message as { id?: unknown; method?: unknown }
     const isResponse = response.method === undefined && isId(response.id)
     const answered = isResponse ? open.get(keyOf(response.id as Id)) : undefined
-    if (!answered) return transport.send(message, options)
+    if (!answered) return isHeard(response) ? transport.send(message, options) : Promise.resolve()
     answered(Buffer.from(JSON.stringify(message)))
     return Promise.resolve()
   }

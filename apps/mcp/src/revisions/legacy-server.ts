@@ -4,7 +4,7 @@ import { isMembers } from '../rpc/members.ts'
 import type { Members } from '../rpc/members.ts'
 import { readUpstream } from '../rpc/message.ts'
 import type { Message, Request, Response, Notification } from '../rpc/message.ts'
-import { META_KEYS, metaOf, SUBSCRIPTION_ID } from '../rpc/protocol.ts'
+import { META_KEYS, metaOf, SUBSCRIPTION_ID, UPDATED } from '../rpc/protocol.ts'
 import { Refused } from '../upstream/connection.ts'
 import type { Connection, Outgoing } from '../upstream/connection.ts'
 import {
@@ -342,7 +342,6 @@ function callOf({ method, params }: Request): string {
   return JSON.stringify([method, call])
 }
 
-const UPDATED = 'notifications/resources/updated'
 const CHANGES: Readonly<Record<string, string>> = {
   'notifications/tools/list_changed': 'toolsListChanged',
   'notifications/prompts/list_changed': 'promptsListChanged',

@@ -110,6 +110,8 @@ export function nameOf({
   return typeof name === 'string' ? name : undefined
 }
 
+/** Tells that a resource has changed, to those who subscribed to it. */
+export const UPDATED = 'notifications/resources/updated'
 export const SUBSCRIPTION_ID = `${META}subscriptionId`
 
 /** The capabilities that a client declared, as far as an approval depends on them. */
