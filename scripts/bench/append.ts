@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { LedgerEntryRow } from '@remit/core/db'
-import type { EntryDraft, Lane } from '@remit/core/ledger/lanes'
+import { lane } from '@remit/core/ledger/lanes'
+import type { EntryDraft } from '@remit/core/ledger/lanes'
 import { OPERATOR } from '@remit/core/orgs'
 import { createTestRemit } from '@remit/testing'
 import Database from 'better-sqlite3'
@@ -16,12 +17,11 @@ const BATCH = 100
 const BATCHES = 200
 
 /** A lane that writes the given drafts. */
-const lane: Lane<EntryDraft, void> = {
-  name: 'bench',
-  run: async (items) => ({
-    outcomes: items.map(({ job }) => ({ entries: [job], reply: () => undefined })),
+const draftsLane = lane<EntryDraft, void>('bench', (works) =>
+  Promise.resolve({
+    outcomes: works.map(({ job }) => ({ entries: [job], reply: () => undefined })),
   }),
-}
+)
 
 const draft = (i: number): EntryDraft => ({
   kind: 'entry.appended',
@@ -44,7 +44,7 @@ export async function appendSuite(rounds: number): Promise<Result[]> {
     perSecond(async () => {
       for (let batch = 0; batch < BATCHES; batch++) {
         const drafts = Array.from({ length: BATCH }, (_, i) => draft(i))
-        await Promise.all(drafts.map((job) => remit.writer.submit(lane, id, job, OPERATOR)))
+        await Promise.all(drafts.map((job) => remit.writer.submit(draftsLane, id, job, OPERATOR)))
       }
     })
   await ours()

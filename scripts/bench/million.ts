@@ -1,5 +1,6 @@
 import type { LedgerEntryRow } from '@remit/core/db'
-import type { EntryDraft, Lane } from '@remit/core/ledger/lanes'
+import { lane } from '@remit/core/ledger/lanes'
+import type { EntryDraft } from '@remit/core/ledger/lanes'
 import { createChainVerifier, verifyDatabase } from '@remit/core/ledger/records'
 import { OPERATOR } from '@remit/core/orgs'
 import { createTestRemit } from '@remit/testing'
@@ -10,12 +11,11 @@ import { ENTRY } from './requests.ts'
 
 const PAGE = 1_000
 
-const lane: Lane<EntryDraft, void> = {
-  name: 'bench',
-  run: async (items) => ({
-    outcomes: items.map(({ job }) => ({ entries: [job], reply: () => undefined })),
+const draftsLane = lane<EntryDraft, void>('bench', (works) =>
+  Promise.resolve({
+    outcomes: works.map(({ job }) => ({ entries: [job], reply: () => undefined })),
   }),
-}
+)
 
 /** A ledger of `entries` on SQLite: verification against reading, proofs, memory. */
 export async function millionSuite(entries: number, rounds: number): Promise<Result[]> {
@@ -69,7 +69,7 @@ async function grow(remit: TestRemit, orgId: string, entries: number): Promise<v
       action: ENTRY.action,
       data: { metadata: ENTRY.metadata, trace_id: `trace-${done + i}` },
     }))
-    await Promise.all(jobs.map((job) => remit.writer.submit(lane, orgId, job, OPERATOR)))
+    await Promise.all(jobs.map((job) => remit.writer.submit(draftsLane, orgId, job, OPERATOR)))
   }
 }
 

@@ -1,4 +1,5 @@
 import { setSettings } from '@remit/core/orgs'
+import { readOrganization } from '@remit/core/orgs/settings'
 import { someDialects } from '@remit/testing'
 import { CompiledQuery } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -58,7 +59,10 @@ describe.each(someDialects())('the policy stage on %s', (dialect) => {
       const api = await anew()
       const stage = policyStage()
       const load = () =>
-        root.remit.db.transaction().execute((tx) => stage.load(api.org.id, tx as never))
+        root.remit.db.transaction().execute(async (tx) => {
+          const organization = await readOrganization(tx, api.org.id)
+          return stage.load({ orgId: api.org.id, tx, organization })
+        })
       const { id } = await api.ok('createPolicy', { body: { effect: 'deny' } })
       const first = await load()
 

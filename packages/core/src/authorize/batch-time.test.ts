@@ -7,8 +7,7 @@ import { implement } from '../http/endpoint.ts'
 import { defineModule } from '../module/module.ts'
 import { createTestRemit, someDialects } from '@remit/testing'
 import type { TestRemit } from '@remit/testing'
-import type { Slot } from './slots.ts'
-import type { Ask, Stage } from './stage.ts'
+import type { Ask, Slot, Stage } from './stage.ts'
 
 let remit: TestRemit
 afterEach(() => remit.close())

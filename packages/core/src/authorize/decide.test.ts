@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { DecisionMeter } from '../computing/computing.ts'
 import { decide } from './decide.ts'
 import type { Prepared } from './decide.ts'
-import { SLOTS } from './slots.ts'
-import type { Slot } from './slots.ts'
-import type { Ask, Stage, StageVerdict } from './stage.ts'
+import { SLOTS } from './stage.ts'
+import type { Ask, Slot, Stage, StageVerdict } from './stage.ts'
 
 const ASK: Ask = {
   orgId: 'org_1',

@@ -1,8 +1,30 @@
 import type { AuthorizeAnswer, Decision, Match, Reason } from '@remit/contract'
-import { SLOTS, TEAM_SLOTS } from './slots.ts'
-import type { Slot } from './slots.ts'
-import { readingsOf } from './readings.ts'
-import type { Ask, DecisionData, Stage, StageVerdict, Notes, Settled } from './stage.ts'
+import { resourceText } from './resource.ts'
+import { SLOTS, TEAM_SLOTS } from './stage.ts'
+import type { Ask, DecisionData, Slot, Stage, StageVerdict, Notes, Settled } from './stage.ts'
+
+const NONE: readonly Ask[] = []
+const byAsk = new WeakMap<Ask, readonly Ask[]>()
+
+/**
+ * The other readings of a request, as requests of their own; most have none. The same ones each time,
+ * since stages add facts to a request.
+ */
+export function readingsOf(ask: Ask): readonly Ask[] {
+  const { readings } = ask.claims
+  if (readings === undefined || ask.reading !== undefined) return NONE
+  let asks = byAsk.get(ask)
+  if (!asks) {
+    asks = readings.map(({ resource, context }, reading) => ({
+      ...ask,
+      reading,
+      request: { ...ask.request, resource, context: { ...ask.request.context, ...context } },
+      resource: resourceText(resource),
+    }))
+    byAsk.set(ask, asks)
+  }
+  return asks
+}
 
 /** The verdict of a stage by its rules alone, or the error that it failed with; then it denies. */
 export interface StageResult {

@@ -8,8 +8,7 @@ import { OPERATOR } from '../orgs/administration.ts'
 import { SYSTEM } from '../caller/caller.ts'
 import { createTestRemit, handMade } from '@remit/testing'
 import type { TestRemit, TestRemitOptions } from '@remit/testing'
-import type { Slot } from './slots.ts'
-import type { Stage } from './stage.ts'
+import type { Slot, Stage } from './stage.ts'
 
 let remit: TestRemit
 afterEach(() => remit.close())

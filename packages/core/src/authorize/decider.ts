@@ -15,13 +15,14 @@ import type { Ids } from '../base/ids.ts'
 import type { StoredAnswer } from '../idempotency/claim.ts'
 import type { EntryDraft } from '../ledger/format/draft.ts'
 import { DecisionMeter } from '../computing/computing.ts'
-import { firstOf, LATER, toClientError } from '../ledger/write/work.ts'
+import { firstOf, lane, LATER, toClientError } from '../ledger/write/work.ts'
 import type {
-  Item,
   Lane,
+  LaneBatch,
   LaneResult,
   Outcome,
   Requester,
+  Work,
   WriteContext,
 } from '../ledger/write/work.ts'
 import type { Writer } from '../ledger/write/writer.ts'
@@ -30,15 +31,13 @@ import { admittedDecisions, quotaEntries, quotaExceeded } from '../limits/month.
 import type { ObserveDecision } from '../telemetry/request-metrics.ts'
 import type { TraceParent } from '../telemetry/tracing.ts'
 import type { Share } from '../threads/share.ts'
-import { BatchMemory } from './snapshots.ts'
 import { decide, unseenPlaces } from './decide.ts'
 import type { Decided } from './decide.ts'
-import { FilledSlots } from './filled-slots.ts'
+import { DecisionBatch, DecisionStages } from './batch.ts'
 import { preview } from './preview.ts'
 import type { Preview, PreviewOptions } from './preview.ts'
 import { resourceText, unclearType } from './resource.ts'
-import type { Slot } from './slots.ts'
-import type { Ask, Settled, UnverifiedFacts, Stage } from './stage.ts'
+import type { Ask, Settled, Slot, Stage, UnverifiedFacts } from './stage.ts'
 
 interface Job {
   readonly decisionId: string
@@ -62,24 +61,26 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
   readonly name = 'authorize'
   readonly #writer: Writer
   readonly #deps: DeciderDeps
-  readonly #slots: FilledSlots
-  /** Gathers the external facts of stages; absent where no stage needs any. */
-  before?: NonNullable<Lane<Job, AuthorizeAnswer>['before']>
+  readonly #stages: DecisionStages
 
   constructor(writer: Writer, deps: DeciderDeps) {
     this.#writer = writer
     this.#deps = deps
-    this.#slots = new FilledSlots(deps)
+    this.#stages = new DecisionStages(deps.log, writer.versions)
   }
 
   /** Fills the slots. Called once, at boot. */
   use(stages: ReadonlyMap<Slot, Stage>): void {
-    this.#slots.use(stages)
-    if (this.#slots.gathers)
-      this.before = (orgId, items, memo) => {
-        const asks = () => items.map((item) => askOf(orgId, item, this.#deps.clock.now()))
-        return this.#slots.gather(orgId, asks, BatchMemory.of(memo))
-      }
+    this.#stages.use(stages)
+  }
+
+  open(orgId: string): LaneBatch<Job, AuthorizeAnswer> {
+    const batch = new DecisionBatch(this.#stages, orgId)
+    const { clock } = this.#deps
+    return {
+      before: (works) => batch.gather(() => works.map((work) => askOf(orgId, work, clock.now()))),
+      run: (works, scope) => this.#run(works, scope, batch),
+    }
   }
 
   /**
@@ -95,8 +96,8 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     const request = withAgent(caller, body)
     const decisionId = this.#deps.ids.next('dec_', this.#deps.clock.now())
     const asked = { ...requester, caller }
-    const perSecond = this.#writer.allowances.last(caller.orgId)?.perSecond ?? null
-    if (perSecond !== null) await this.#deps.rate.take(caller.orgId, perSecond)
+    const perSecond = this.#writer.versions.last(caller.orgId)?.limits.decisions_per_second
+    if (perSecond !== undefined) await this.#deps.rate.take(caller.orgId, perSecond)
     const decision = SELF_TESTS.get(request.action)
     try {
       if (decision !== undefined) {
@@ -139,39 +140,39 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     requests: readonly AuthorizeRequest[],
     options: PreviewOptions = {},
   ): Promise<Preview[]> {
-    return preview({ ...this.#deps, slots: this.#slots }, orgId, plan, requests, options)
+    return preview({ ...this.#deps, stages: this.#stages }, orgId, plan, requests, options)
   }
 
   hasEnded({ body }: StoredAnswer, scope: WriteContext): Promise<boolean> {
-    return this.#slots.hasEnded(body, scope)
+    return this.#stages.hasEnded(body, scope)
   }
 
-  async run(
-    all: readonly Item<Job>[],
+  async #run(
+    all: readonly Work<Job>[],
     scope: WriteContext,
-    memo: Map<string, unknown>,
+    batch: DecisionBatch,
   ): Promise<LaneResult<AuthorizeAnswer>> {
-    const items = all.slice(0, admittedDecisions(scope.allowance, scope.decided))
-    const beyond = all.slice(items.length).map(() => quotaExceeded(scope.allowance, scope.now))
-    if (items.length === 0) return { outcomes: beyond }
-    const { outcomes, further = [] } = await this.#run(items, scope, memo)
-    const { decided: before, allowance, recordedAt } = scope
-    const limit = allowance.perMonth
+    const { decided: before, organization, recordedAt } = scope
+    const works = all.slice(0, admittedDecisions(organization, before))
+    const beyond = all.slice(works.length).map(() => quotaExceeded(organization, scope.now))
+    if (works.length === 0) return { outcomes: beyond }
+    const { outcomes, further = [] } = await this.#decideAll(works, scope, batch)
+    const limit = organization.limits.decisions_per_month ?? null
     const decided = before + outcomes.filter((outcome) => outcome !== LATER).length
     const reached = quotaEntries({ limit, decided: before }, { limit, decided }, recordedAt)
     return { outcomes: [...outcomes, ...beyond], further: [...further, ...reached] }
   }
 
-  async #run(
-    items: readonly Item<Job>[],
+  async #decideAll(
+    works: readonly Work<Job>[],
     scope: WriteContext,
-    memo: Map<string, unknown>,
+    batch: DecisionBatch,
   ): Promise<LaneResult<AuthorizeAnswer>> {
-    const asks = items.map((item) => askOf(scope.orgId, item, scope.now))
-    const { judged, prepared } = await this.#slots.prepare(asks, scope, BatchMemory.of(memo))
+    const asks = works.map((work) => askOf(scope.orgId, work, scope.now))
+    const { judged, prepared } = await batch.prepare(asks, scope)
     const outcomes: (Outcome<AuthorizeAnswer> | typeof LATER)[] = []
     const effects = new Map<Slot, Settled[]>()
-    for (const [i, { caller, job }] of items.entries()) {
+    for (const [i, { caller, job }] of works.entries()) {
       const about = judged[i]
       if (!about) {
         outcomes.push(LATER)
@@ -195,13 +196,13 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     for (const [slot, { stage, state, available }] of prepared) {
       const settled = effects.get(slot)
       if (settled && stage.record && available)
-        further.push(...((await stage.record(settled, state, scope.tx, scope.writes)) ?? []))
+        further.push(...((await stage.record(settled, state, scope)) ?? []))
     }
     return { outcomes, further }
   }
 }
 
-function askOf(orgId: string, { job, caller }: Item<Job>, now: number): Ask {
+function askOf(orgId: string, { job, caller }: Work<Job>, now: number): Ask {
   const { request, claims, decisionId } = job
   return {
     orgId,
@@ -290,14 +291,12 @@ interface SelfTestJob {
  * Answers the reserved actions by which an agent host proves that it obeys decisions. No stage is asked,
  * no money held, no approval opened, and the entry is no decision for reports.
  */
-const selfTestLane: Lane<SelfTestJob, AuthorizeAnswer> = {
-  name: 'selftest',
-  run: (items, scope) =>
-    Promise.resolve({ outcomes: items.map((item) => selfTestOutcomeOf(item, scope)), further: [] }),
-}
+const selfTestLane = lane<SelfTestJob, AuthorizeAnswer>('selftest', (works, scope) =>
+  Promise.resolve({ outcomes: works.map((work) => selfTestOutcomeOf(work, scope)) }),
+)
 
 function selfTestOutcomeOf(
-  { job, caller }: Item<SelfTestJob>,
+  { job, caller }: Work<SelfTestJob>,
   { recordedAt }: WriteContext,
 ): Outcome<AuthorizeAnswer> {
   const { decisionId, request, decision } = job

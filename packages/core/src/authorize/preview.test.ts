@@ -10,8 +10,7 @@ import { SYSTEM } from '../caller/caller.ts'
 import { createClock, createTestRemit, handMade, someDialects } from '@remit/testing'
 import type { TestClock, TestRemit } from '@remit/testing'
 import type { PreviewOptions } from './preview.ts'
-import type { Slot } from './slots.ts'
-import type { Ask, Overlay, Stage } from './stage.ts'
+import type { Ask, Overlay, Slot, Stage } from './stage.ts'
 
 let remit: TestRemit
 let clock: TestClock
@@ -144,7 +143,7 @@ describe.each(someDialects())('a preview on %s', (dialect) => {
     const { preview } = await start({
       spend_limit: {
         ...passing,
-        async prepare(_asks, _snapshot, tx) {
+        async prepare(_asks, _snapshot, { tx }) {
           await sql`update organization set name = 'changed'`.execute(tx)
           const { rows } = await sql<{ name: string }>`select name from organization`.execute(tx)
           return rows[0]?.name

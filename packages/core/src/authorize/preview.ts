@@ -11,13 +11,12 @@ import { missingHead } from '../ledger/write/head-guard.ts'
 import { findHead, lockHead } from '../ledger/store/store.ts'
 import { TryAgain } from '../ledger/write/work.ts'
 import type { Share } from '../threads/share.ts'
-import { BatchMemory } from './snapshots.ts'
 import { decide, unseenPlaces } from './decide.ts'
 import type { Decided } from './decide.ts'
-import type { FilledSlots, Ready as Part } from './filled-slots.ts'
+import { DecisionBatch, OverlaidRules } from './batch.ts'
+import type { DecisionStages, ReadyRequests } from './batch.ts'
 import { resourceText } from './resource.ts'
-import type { Slot } from './slots.ts'
-import type { Ask, Overlay, StageVerdict, UnverifiedFacts } from './stage.ts'
+import type { Ask, Overlay, Slot, StageVerdict, UnverifiedFacts } from './stage.ts'
 
 export interface PreviewOptions {
   /** Time of the decision in milliseconds. Default: the current time, as for a live decision. */
@@ -52,14 +51,14 @@ export interface Preview {
 interface PreviewDeps {
   readonly db: Database<CoreTables>
   readonly clock: Clock
-  readonly slots: FilledSlots
+  readonly stages: DecisionStages
   /** The share of the event loop that previews compute in, a few milliseconds at a time. */
   readonly share: Share
 }
 
 type Tx = Transaction<CoreTables>
 
-interface Ready extends Part {
+interface PreviewPass extends ReadyRequests {
   readonly now: number
   readonly version: number
 }
@@ -87,7 +86,7 @@ const isReadOnly = (error: unknown): boolean => (error as { code?: unknown }).co
  * other requests and previews get their turns.
  */
 export async function preview(
-  { db, clock, slots, share }: PreviewDeps,
+  { db, clock, stages, share }: PreviewDeps,
   orgId: string,
   plan: Plan,
   requests: readonly AuthorizeRequest[],
@@ -95,8 +94,9 @@ export async function preview(
 ): Promise<Preview[]> {
   const until = performance.now() + MAX_MS
   let previews: Preview[] = []
-  let begun: Pick<Ready, 'now' | 'version'> | null = null
-  let memory = new BatchMemory()
+  let begun: Pick<PreviewPass, 'now' | 'version'> | null = null
+  const overlaid = overlay && new OverlaidRules(overlay)
+  let batch = new DecisionBatch(stages, orgId, overlaid)
   let locked = false
   let attempts = 0
   const isLast = () => ++attempts >= MAX_ATTEMPTS
@@ -105,7 +105,7 @@ export async function preview(
     const asksAt = (now: number) =>
       part.map((one) => askOf({ orgId, plan, caller, claims, now }, one))
     const time: number | undefined = at ?? begun?.now
-    const ready = async (tx: Tx): Promise<Ready> => {
+    const ready = async (tx: Tx): Promise<PreviewPass> => {
       const head = await (locked ? lockHead(tx, orgId) : findHead(tx, orgId))
       if (!head) throw missingHead()
       const now = time ?? Math.max(clock.now(), Date.parse(head.recorded_at))
@@ -113,13 +113,15 @@ export async function preview(
       const view = {
         orgId,
         tx,
+        now,
         configVersion: head.config_version,
+        organization: await stages.versions.at(tx, head),
         time: new BatchTime(),
       }
-      const prepared = await slots.prepare(asks, view, memory, overlay)
+      const prepared = await batch.prepare(asks, view)
       return { ...prepared, now, version: head.config_version }
     }
-    await slots.gather(orgId, () => asksAt(time ?? clock.now()), memory, overlay)
+    await batch.gather(() => asksAt(time ?? clock.now()))
     try {
       // On SQLite every decision waits for this transaction, so a preview takes its turn for it too.
       const { judged, prepared, ...seen } = await share.run(orgId, () => undone(db, locked, ready))
@@ -134,7 +136,7 @@ export async function preview(
           previews.push(shown(decide(one.ask, asked, one)))
         await inSlices(judged, decideOne, (slice) => share.run(orgId, slice), until)
       }
-      memory = new BatchMemory()
+      batch = new DecisionBatch(stages, orgId, overlaid)
     } catch (error) {
       if (!locked && isReadOnly(error)) locked = true
       else if (!(error instanceof TryAgain || isConflict(error))) throw error
@@ -144,8 +146,10 @@ export async function preview(
   return previews
 }
 
-const leavingOut = (prepared: Part['prepared'], slots: ReadonlySet<Slot>): Part['prepared'] =>
-  new Map([...prepared].filter(([slot]) => !slots.has(slot)))
+const leavingOut = (
+  prepared: ReadyRequests['prepared'],
+  slots: ReadonlySet<Slot>,
+): ReadyRequests['prepared'] => new Map([...prepared].filter(([slot]) => !slots.has(slot)))
 
 const SLICE_MS = 5
 

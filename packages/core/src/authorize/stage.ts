@@ -6,11 +6,20 @@ import type {
   Plan,
   Reason,
 } from '@remit/contract'
+import type { SnapshotPart } from '@remit/contract/entries'
 import type { AnyDatabase } from '../db/portable.ts'
 import type { BulkInsert } from '../db/write-rows.ts'
 import type { Meter } from '../computing/computing.ts'
 import type { Caller } from '../caller/caller.ts'
 import type { EntryData, EntryDraft } from '../ledger/format/draft.ts'
+import type { OrganizationAtVersion } from '../limits/at-version.ts'
+
+/** The fixed positions of the decision path, in order of evaluation. */
+export const SLOTS = ['agent_deny', 'spend_limit', 'policy', 'approval_rule'] as const
+export type Slot = (typeof SLOTS)[number]
+
+/** Slots that the team plan includes; the rest require enterprise. */
+export const TEAM_SLOTS: ReadonlySet<Slot> = new Set(['agent_deny', 'spend_limit'])
 
 /** The request of a call if its name is read in another way: members of `context` are replaced. */
 export interface Reading {
@@ -103,7 +112,17 @@ export interface Overlay {
   readonly default_effect?: 'allow' | 'deny' | undefined
 }
 
-type Tx = AnyDatabase
+/** The transaction of a batch, with its organization and its time. */
+export interface DecisionScope {
+  readonly orgId: string
+  readonly tx: AnyDatabase
+  /** The time of the decisions in milliseconds; the same for every request of the batch. */
+  readonly now: number
+  readonly organization: OrganizationAtVersion
+}
+
+/** What a stage loads its rules with. */
+export type LoadScope = Omit<DecisionScope, 'now'>
 
 /**
  * One check of the decision path. `load`, `prepare`, `gather` and `record` do I/O for a whole
@@ -119,10 +138,15 @@ export interface Stage<Snapshot = unknown, Outside = unknown, State = unknown, M
   /** Reason and message of the denial when the stage is unavailable. */
   readonly unavailable: { readonly reason: Reason; readonly message: string }
   /**
+   * The parts that `load` depends on, beside the organization: rules are kept while none of them
+   * changes. Unless given, they are loaded again for every version of the configuration.
+   */
+  readonly reads?: readonly SnapshotPart[]
+  /**
    * Loads the compiled, immutable rules of an organization; cached until its `config_version`
    * changes.
    */
-  load(orgId: string, tx: Tx): Promise<Snapshot>
+  load(scope: LoadScope): Promise<Snapshot>
   /** Gathers external facts before the transaction begins. */
   gather?(asks: readonly Ask[], snapshot: Snapshot): Promise<Outside>
   /**
@@ -138,7 +162,7 @@ export interface Stage<Snapshot = unknown, Outside = unknown, State = unknown, M
   prepare?(
     asks: readonly Ask[],
     snapshot: Snapshot,
-    tx: Tx,
+    scope: DecisionScope,
     outside: Outside | undefined,
     matched: ReadonlyMap<Ask, Matched>,
   ): Promise<State>
@@ -153,17 +177,16 @@ export interface Stage<Snapshot = unknown, Outside = unknown, State = unknown, M
   leftOut?(snapshot: Snapshot): string | null
   decide(ask: Ask, state: State): StageVerdict
   /** Returns whether a stored answer, as JSON, awaits something that has happened since. */
-  hasEnded?(answer: string, orgId: string, tx: Tx, now: number): Promise<boolean>
+  hasEnded?(answer: string, orgId: string, tx: AnyDatabase, now: number): Promise<boolean>
   /** Makes an effect visible to the later requests of the batch. */
   apply?(settled: Settled, state: State): void
   /**
-   * Writes the effects of the batch and may return further ledger entries. Rows pushed to `writes`
+   * Writes the effects of the batch and may return further ledger entries. Rows pushed to `scope.writes`
    * go to the database together with the entries.
    */
   record?(
     settled: readonly Settled[],
     state: State,
-    tx: Tx,
-    writes: BulkInsert[],
+    scope: DecisionScope & { readonly writes: BulkInsert[] },
   ): Promise<readonly EntryDraft[] | void>
 }

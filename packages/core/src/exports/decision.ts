@@ -1,9 +1,9 @@
 export { agentFacts } from '../authorize/agent-facts.ts'
 export type { Preview } from '../authorize/preview.ts'
-export { readingsOf } from '../authorize/readings.ts'
+export { readingsOf } from '../authorize/decide.ts'
 export { resourceText } from '../authorize/resource.ts'
-export { SLOTS } from '../authorize/slots.ts'
-export type { Slot } from '../authorize/slots.ts'
+export { SLOTS } from '../authorize/stage.ts'
+export type { Slot } from '../authorize/stage.ts'
 export type {
   Ask,
   UnverifiedFacts,

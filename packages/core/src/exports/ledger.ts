@@ -20,8 +20,8 @@ import { Ledger } from '../ledger/read/ledger.ts'
 import { verifyDatabase } from '../ledger/verify/database.ts'
 import type { VerifyDatabaseOptions } from '../ledger/verify/database.ts'
 import type { VerifyReport } from '../ledger/verify/database-report.ts'
-import { firstOf } from '../ledger/write/work.ts'
-import type { Lane, Recorded } from '../ledger/write/work.ts'
+import { firstOf, lane } from '../ledger/write/work.ts'
+import type { Recorded } from '../ledger/write/work.ts'
 import { Writer } from '../ledger/write/writer.ts'
 import { createOrganization, findOrganization } from '../orgs/organizations.ts'
 
@@ -61,13 +61,11 @@ export interface OpenLedger {
 }
 
 /** Appends as they are: a ledger of its own has kinds of its own. */
-const appending: Lane<Draft, Recorded> = {
-  name: 'append',
-  run: (items) => {
-    const outcomes = items.map(({ job }) => ({ entries: [job as EntryDraft], reply: firstOf }))
-    return Promise.resolve({ outcomes })
-  },
-}
+const appending = lane<Draft, Recorded>('append', (works) =>
+  Promise.resolve({
+    outcomes: works.map(({ job }) => ({ entries: [job as EntryDraft], reply: firstOf })),
+  }),
+)
 
 /**
  * Opens a ledger to append to and to verify.

@@ -1,3 +1,4 @@
+export { readOrganization } from '../limits/at-version.ts'
 export { checkCount, LIMIT_NAMES, limitsOf } from '../limits/limits.ts'
 export { decisionsOfMonth } from '../limits/month.ts'
 export { PLAN_LIMITS } from '../limits/limits.ts'

@@ -6,7 +6,7 @@ import { SYSTEM } from '../caller/caller.ts'
 import { on } from '../db/portable.ts'
 import type { AnyDatabase } from '../db/portable.ts'
 import type { EntryDraft } from '@remit/contract/entries'
-import type { Allowance } from './limits.ts'
+import type { OrganizationAtVersion } from './at-version.ts'
 
 const DECISION = 'authorization.decided'
 /** Letters of a time that name its month. */
@@ -43,20 +43,21 @@ export const countOf = (
 
 /** Returns how many of the next decisions the monthly limit admits. */
 export function admittedDecisions(
-  { perMonth, atMonthlyLimit }: Allowance,
+  { limits, settings }: OrganizationAtVersion,
   decided: number,
 ): number {
-  if (perMonth === null || atMonthlyLimit === 'overage') return Infinity
-  return Math.max(0, perMonth - decided)
+  const most = limits.decisions_per_month
+  if (most === undefined || settings.at_monthly_limit === 'overage') return Infinity
+  return Math.max(0, most - decided)
 }
 
 /** Returns the refusal of a decision beyond the monthly limit; `now` in milliseconds. */
-export function quotaExceeded({ perMonth }: Allowance, now: number): Failure {
+export function quotaExceeded({ limits }: OrganizationAtVersion, now: number): Failure {
   const at = new Date(now)
   const next = Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1)
   return fail(
     'quota_exceeded',
-    `The organization may request at most ${perMonth} decisions per month`,
+    `The organization may request at most ${limits.decisions_per_month} decisions per month`,
     { headers: { 'Retry-After': String(Math.max(1, Math.ceil((next - now) / 1000))) } },
   )
 }

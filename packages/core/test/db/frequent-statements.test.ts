@@ -69,11 +69,11 @@ describe('a frequent statement', () => {
 const reading: Stage = {
   unavailable: { reason: 'stage_unavailable', message: 'cannot answer' },
   load: () => Promise.resolve(null),
-  prepare: ([ask], _snapshot, tx) =>
+  prepare: (_asks, _snapshot, { orgId, tx }) =>
     on<CoreTables>(tx)
       .selectFrom('organization')
       .selectAll()
-      .where('id', '=', ask?.orgId ?? '')
+      .where('id', '=', orgId)
       .executeTakeFirstOrThrow(),
   decide: () => ({ verdict: 'pass' }),
 }

@@ -9,7 +9,7 @@ import { fail } from '../../src/base/errors.ts'
 import { localSignals } from '../../src/db/signals.ts'
 import { createLedgerSigner } from '../../src/ledger/format/note.ts'
 import { verifyDatabase } from '../../src/ledger/verify/database.ts'
-import type { Lane } from '../../src/ledger/write/work.ts'
+import { lane } from '../../src/ledger/write/work.ts'
 import { Writer } from '../../src/ledger/write/writer.ts'
 import type { WriterOptions } from '../../src/ledger/write/writer.ts'
 import { OPERATOR } from '../../src/orgs/administration.ts'
@@ -100,19 +100,16 @@ describe.each(DIALECTS)('the writer on %s', (dialect) => {
   test('a piece that breaks its batch does not take the others with it', async () => {
     const { size } = await head()
     const attempts: number[] = []
-    const fragile: Lane<string, number> = {
-      name: 'fragile',
-      run: (items) => {
-        attempts.push(items.length)
-        if (items.some(({ job }) => job === 'poison')) return Promise.reject(new Error('poisoned'))
-        return Promise.resolve({
-          outcomes: items.map(() => ({
-            entries: [handMade(decisionDraft(1))],
-            reply: ([recorded]) => recorded!.receipt.seq,
-          })),
-        })
-      },
-    }
+    const fragile = lane<string, number>('fragile', (works) => {
+      attempts.push(works.length)
+      if (works.some(({ job }) => job === 'poison')) return Promise.reject(new Error('poisoned'))
+      return Promise.resolve({
+        outcomes: works.map(() => ({
+          entries: [handMade(decisionDraft(1))],
+          reply: ([recorded]) => recorded!.receipt.seq,
+        })),
+      })
+    })
 
     const answers = await Promise.allSettled(
       ['a', 'b', 'poison', 'c'].map((job) => remit.writer.submit(fragile, orgId, job, OPERATOR)),
@@ -159,13 +156,10 @@ describe.each(DIALECTS)('the writer on %s', (dialect) => {
     const batches: number[] = []
     // However slow the machine is, the turns take no time.
     vi.spyOn(performance, 'now').mockReturnValue(performance.now())
-    const counted: typeof draftLane = {
-      ...draftLane,
-      run(items, scope, memo) {
-        batches.push(items.length)
-        return draftLane.run(items, scope, memo)
-      },
-    }
+    const counted: typeof draftLane = lane('counted', (works, scope) => {
+      batches.push(works.length)
+      return draftLane.open(orgId).run(works, scope)
+    })
     const own = writer({})
     const answers: Promise<unknown>[] = []
 
@@ -189,15 +183,12 @@ describe.each(DIALECTS)('the writer on %s', (dialect) => {
     const own = writer({})
     const thirds: Promise<unknown>[] = []
     let attempts = 0
-    const slow: typeof draftLane = {
-      ...draftLane,
-      run(items, scope, memo) {
-        batches.push(items.length)
-        ahead += 1_000
-        if (thirds.length < attempts) thirds.push(submit(3))
-        return draftLane.run(items, scope, memo)
-      },
-    }
+    const slow: typeof draftLane = lane('slow', (works, scope) => {
+      batches.push(works.length)
+      ahead += 1_000
+      if (thirds.length < attempts) thirds.push(submit(3))
+      return draftLane.open(orgId).run(works, scope)
+    })
     const submit = (n: number) => own.submit(slow, orgId, [decisionDraft(n)], OPERATOR)
     const twice = async (n: number) => {
       await submit(n)

@@ -1,6 +1,6 @@
 import type { Receipt } from '@remit/contract'
 import type { Draft } from '../../src/ledger/format/draft.ts'
-import type { Lane } from '../../src/ledger/write/work.ts'
+import { lane } from '../../src/ledger/write/work.ts'
 import { OPERATOR } from '../../src/orgs/administration.ts'
 import { handMade } from '@remit/testing'
 import type { TestClock, TestRemit } from '@remit/testing'
@@ -18,16 +18,14 @@ export const decisionDraft = (n: number): Draft => ({
 })
 
 /** Writes the drafts of a piece as they are, and answers with their receipts. */
-export const draftLane: Lane<readonly Draft[], readonly Receipt[]> = {
-  name: 'drafts',
-  run: (items) =>
-    Promise.resolve({
-      outcomes: items.map(({ job }) => ({
-        entries: job.map(handMade),
-        reply: (recorded) => recorded.map(({ receipt }) => receipt),
-      })),
-    }),
-}
+export const draftLane = lane<readonly Draft[], readonly Receipt[]>('drafts', (works) =>
+  Promise.resolve({
+    outcomes: works.map(({ job }) => ({
+      entries: job.map(handMade),
+      reply: (recorded) => recorded.map(({ receipt }) => receipt),
+    })),
+  }),
+)
 
 /** Entries in one commit of their own; the answer has one signed note a receipt. */
 export const append = (

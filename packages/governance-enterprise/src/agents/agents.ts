@@ -1,3 +1,4 @@
+import type { OrganizationSettings } from '@remit/contract'
 import type { RegisteredAgent, Deps } from '@remit/core/module'
 import { on } from '@remit/core/db'
 import type { AnyDatabase, CoreTables } from '@remit/core/db'
@@ -35,7 +36,12 @@ export function agentAdmission(agentId: string, roster: Roster): AgentAdmission 
 }
 
 /** Reads the known agents of the organization in the given handle or transaction. */
-export type ReadRoster = (db: AnyDatabase, orgId: string) => Promise<AgentRules>
+export type ReadRoster = (
+  db: AnyDatabase,
+  orgId: string,
+  /** Read unless given. */
+  settings?: OrganizationSettings,
+) => Promise<AgentRules>
 
 /** The roster with the organization's settings for callers. */
 export interface AgentRules extends Roster {
@@ -50,8 +56,8 @@ const NOBODY: ReadonlyMap<string, RegisteredAgent> = new Map()
 /** Reads the registry through its port; without a registry, no agent is registered. */
 export const rosterReader =
   ({ offered }: Pick<Deps, 'offered'>): ReadRoster =>
-  async (db, orgId) => {
-    const settings = settingsOf(await findOrganizationById(on<CoreTables>(db), orgId))
+  async (db, orgId, given) => {
+    const settings = given ?? settingsOf(await findOrganizationById(on<CoreTables>(db), orgId))
     const registry = await offered('agentRegistry')?.load(orgId, db)
     return {
       registry: registry ?? NOBODY,

@@ -2,14 +2,12 @@ import type { AuthorizeAnswer, Match } from '@remit/contract'
 import { failedText } from '@remit/contract/fit'
 import { isoTime } from '@remit/core/base'
 import { actorOf } from '@remit/core/caller'
-import { on } from '@remit/core/db'
+import type { AnyDatabase } from '@remit/core/db'
 import type { Ask, Settled, Stage, StageVerdict } from '@remit/core/decision'
 import type { EntryDraft, EntryObserver } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
-import { settingsOf } from '@remit/core/orgs/settings'
 import { namesOf } from '../agents/agents.ts'
 import { RuleIndex } from '../rules/rule-index.ts'
-import type { Tables } from '../tables/schema.ts'
 import { requesterOf, withRequester } from './requirements.ts'
 import type { Requirement } from './requirements.ts'
 import { bindingOf, boundMembers } from './binding.ts'
@@ -62,8 +60,6 @@ type Effect =
   /** Another key repeats a pending request. */
   | { readonly does: 'join'; readonly row: ApprovalRequestRow }
 
-type Tx = Parameters<Stage['load']>[1]
-
 /** The slot `approval_rule`: a matching action requires an approval, which one allow uses up. */
 export const approvalStage = ({
   offered,
@@ -73,30 +69,31 @@ export const approvalStage = ({
     message: 'The approval rules cannot be read.',
   },
 
-  async load(orgId, tx) {
+  reads: ['approval_rules', 'agents'],
+
+  async load({ orgId, tx, organization }) {
     const rows = await listRules(tx, orgId)
     const agents = await offered('agentRegistry')?.load(orgId, tx)
     return {
       rules: RuleIndex.of(rows.flatMap((row) => toRule(row) ?? [])),
       ownersOf: (agentId) => namesOf(agents?.get(agentId)),
-      fourEyes: await hasFourEyes(tx, orgId),
+      fourEyes: organization.settings.four_eyes,
     }
   },
 
   match: (ask, { rules }) => (rules.size > 0 ? askedOf(ask, rules) : undefined),
 
-  async prepare(asks, { ownersOf, fourEyes }, tx, _outside, matched) {
+  async prepare(_asks, { ownersOf, fourEyes }, { orgId, tx, now }, _outside, matched) {
     const asked = new Map([...matched].filter(([, one]) => one === null || one.rules.length > 0))
     const known = new Map<string, Known[]>()
-    const [first] = asks
-    if (!first || asked.size === 0) return { asked, known, pending: new Map(), fourEyes }
+    if (asked.size === 0) return { asked, known, pending: new Map(), fourEyes }
     const hashes = new Set([...asked.values()].flatMap((one) => one?.binding.hash ?? []))
-    for (const row of await findEffective(tx, first.orgId, [...hashes], first.now)) {
+    for (const row of await findEffective(tx, orgId, [...hashes], now)) {
       const one = knownOf(row, ownersOf(row.agent_id), fourEyes)
       known.set(row.binding_hash, [...(known.get(row.binding_hash) ?? []), one])
     }
     const agents = new Set([...asked.keys()].map((ask) => ask.request.agent_id))
-    const pending = await countPending(tx, first.orgId, [...agents], first.now)
+    const pending = await countPending(tx, orgId, [...agents], now)
     return { asked, known, pending, fourEyes }
   },
 
@@ -135,7 +132,7 @@ export const approvalStage = ({
     }
   },
 
-  async record(settled, _state, tx, writes) {
+  async record(settled, _state, { tx, writes }) {
     const entries: EntryDraft[] = []
     const opened: ApprovalRequestRow[] = []
     for (const one of settled) {
@@ -156,7 +153,11 @@ export const approvalStage = ({
 })
 
 /** The decision that joined a pending request is its entry. */
-async function join(row: ApprovalRequestRow, opened: ApprovalRequestRow[], tx: Tx): Promise<void> {
+async function join(
+  row: ApprovalRequestRow,
+  opened: ApprovalRequestRow[],
+  tx: AnyDatabase,
+): Promise<void> {
   const place = opened.findIndex(({ id }) => id === row.id)
   // Requests opened in the same batch are written later.
   if (place === -1)
@@ -164,21 +165,12 @@ async function join(row: ApprovalRequestRow, opened: ApprovalRequestRow[], tx: T
   else opened[place] = row
 }
 
-const use = ({ ask }: Settled, { row }: Known, tx: Tx): Promise<ApprovalRequestRow> =>
+const use = ({ ask }: Settled, { row }: Known, tx: AnyDatabase): Promise<ApprovalRequestRow> =>
   moveRequest(tx, row, 'consumed', {
     closed_at: isoTime(ask.now),
     consumed_by: ask.decisionId,
     counts_until: null,
   })
-
-async function hasFourEyes(tx: Tx, orgId: string): Promise<boolean> {
-  const row = await on<Tables>(tx)
-    .selectFrom('organization')
-    .select('settings')
-    .where('id', '=', orgId)
-    .executeTakeFirstOrThrow()
-  return settingsOf(row).four_eyes
-}
 
 /** The matching rules and the binding of an approval; null if a rule cannot be evaluated. */
 function askedOf(ask: Ask, index: Snapshot['rules']): RequiredApproval | null {

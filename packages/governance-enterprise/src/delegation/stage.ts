@@ -22,9 +22,11 @@ export function agentStage(readRoster: ReadRoster): Stage<Known, never, Known> {
       message: 'The permissions of the agent cannot be read.',
     },
 
-    async load(orgId, tx) {
+    reads: ['agents', 'modes', 'permissions', 'stops'],
+
+    async load({ orgId, tx, organization }) {
       const rules = await live.read(orgId, tx)
-      return { ...rules, ...(await readRoster(tx, orgId)) }
+      return { ...rules, ...(await readRoster(tx, orgId, organization.settings)) }
     },
 
     decide(ask, authority) {

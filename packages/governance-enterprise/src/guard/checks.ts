@@ -1,7 +1,7 @@
 import { actorOf } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
-import { toClientError } from '@remit/core/ledger/lanes'
-import type { EntryDraft, Lane } from '@remit/core/ledger/lanes'
+import { lane, toClientError } from '@remit/core/ledger/lanes'
+import type { EntryDraft } from '@remit/core/ledger/lanes'
 import type { Deps, GuardCheckMade, GuardChecks } from '@remit/core/module'
 import type { GuardCounts } from './counts.ts'
 
@@ -22,7 +22,7 @@ export const guardChecks = (
     // Not as the caller: the text was checked even if the key was revoked meanwhile.
     const requester = { caller: null, claim: null, wantsNote: false }
     try {
-      await writer.submit(lane, caller.orgId, { caller, check }, requester)
+      await writer.submit(checksLane, caller.orgId, { caller, check }, requester)
     } catch (error) {
       throw toClientError(error)
     }
@@ -31,12 +31,11 @@ export const guardChecks = (
   passed: (orgId, agentId) => counts.add(orgId, agentId),
 })
 
-const lane: Lane<Job, null> = {
-  name: 'guard_checks',
-  run: async (items) => ({
-    outcomes: items.map(({ job }) => ({ entries: [entryOf(job)], reply: () => null })),
+const checksLane = lane<Job, null>('guard_checks', (works) =>
+  Promise.resolve({
+    outcomes: works.map(({ job }) => ({ entries: [entryOf(job)], reply: () => null })),
   }),
-}
+)
 
 const entryOf = ({ caller, check }: Job): EntryDraft => ({
   kind: 'guard.checked',

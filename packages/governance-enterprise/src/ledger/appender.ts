@@ -2,14 +2,13 @@ import type { Answer, AppendRequest, ledger as endpoints } from '@remit/contract
 import { isOwn, ownAgent } from '@remit/core/caller'
 import type { Caller, Principal } from '@remit/core/caller'
 import type { RequestInfo } from '@remit/core/http'
-import { toClientError, firstOf } from '@remit/core/ledger/lanes'
+import { firstOf, lane, toClientError } from '@remit/core/ledger/lanes'
 import type {
   EntryData,
   EntryDraft,
-  Item,
   Lane,
-  LaneResult,
   Outcome,
+  Work,
   WriteContext,
 } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
@@ -41,7 +40,7 @@ export function appender({
   settings,
 }: Pick<Deps, 'db' | 'ledger' | 'writer' | 'settings'>): Append {
   // With an external spend source, appends do not count towards limits.
-  const lane = appendLane(settings.spendUrl === undefined ? new AppendThresholds() : null)
+  const own = appendLane(settings.spendUrl === undefined ? new AppendThresholds() : null)
   /** Decisions never change, so a linked one is read before the transaction. */
   const withLink = async (orgId: string, body: AppendRequest): Promise<AppendJob> => {
     const { decision_id: id } = body
@@ -56,7 +55,7 @@ export function appender({
   return async (caller, body, request) => {
     try {
       const job = await withLink(caller.orgId, body)
-      return await writer.submit(lane, caller.orgId, job, { ...request, caller })
+      return await writer.submit(own, caller.orgId, job, { ...request, caller })
     } catch (error) {
       throw toClientError(error)
     }
@@ -82,39 +81,37 @@ const settles = ({ decision_id, cost_usd, settle }: AppendRequest): boolean =>
  * Appends by callers: the entry, its cost and the settled hold, in one transaction. Without
  * `thresholds`, limits use an external spend source.
  */
-const appendLane = (thresholds: AppendThresholds | null): Lane<AppendJob, Appended> => ({
-  name: 'append',
-  async run(items, scope) {
-    const holds = await readHolds(items, scope)
-    const batch = new Batch(scope, holds, await readFree(items, holds, scope))
-    const outcomes = items.map((item) => batch.append(item))
+const appendLane = (thresholds: AppendThresholds | null): Lane<AppendJob, Appended> =>
+  lane('append', async (works, scope) => {
+    const holds = await readHolds(works, scope)
+    const batch = new Batch(scope, holds, await readFree(works, holds, scope))
+    const outcomes = works.map((work) => batch.append(work))
     const further = (await thresholds?.entries(batch.movements, batch.settled, scope)) ?? []
     scope.writes.push(...batch.writes())
-    return { outcomes, further } satisfies LaneResult<Appended>
-  },
-})
+    return { outcomes, further }
+  })
 
 /**
  * Reads the holds of the decisions in the batch. Every allow has a hold; other decisions cannot be
  * settled.
  */
 async function readHolds(
-  items: readonly Item<AppendJob>[],
+  works: readonly Work<AppendJob>[],
   { orgId, tx }: WriteContext,
 ): Promise<Map<string, SpendHoldRow>> {
   const ids = [
-    ...new Set(items.flatMap(({ job }) => (settles(job) ? (job.decision_id ?? []) : []))),
+    ...new Set(works.flatMap(({ job }) => (settles(job) ? (job.decision_id ?? []) : []))),
   ]
   return new Map((await findHolds(tx, orgId, ids)).map((hold) => [hold.decision_id, hold]))
 }
 
 /** The agents of the batch whose limits allow settlement below the hold without the scope. */
 function readFree(
-  items: readonly Item<AppendJob>[],
+  works: readonly Work<AppendJob>[],
   holds: ReadonlyMap<string, SpendHoldRow>,
   { orgId, tx, recordedAt }: WriteContext,
 ): Promise<ReadonlySet<string>> {
-  const agents = items.flatMap(({ job, caller }) => {
+  const agents = works.flatMap(({ job, caller }) => {
     const hold = holds.get(job.decision_id ?? '')
     return hold && freesOwnCap(caller, hold, costOf(job, hold), recordedAt) ? [hold.agent_id] : []
   })
@@ -135,7 +132,7 @@ class Batch {
     this.#free = free
   }
 
-  append({ job: asked, caller }: Item<AppendJob>): Outcome<Appended> | Failure {
+  append({ job: asked, caller }: Work<AppendJob>): Outcome<Appended> | Failure {
     const own = ownAgent(caller)
     const { linked, ...body } = asked
     const job = own === null ? body : { ...body, actor: own, agent_id: own }

@@ -1,17 +1,12 @@
 import { MAX_CACHED_ORGS } from '@remit/core/base'
-import { on } from '@remit/core/db'
 import { DECISION_MS } from '@remit/core/decision'
 import type { Ask, Stage, StageVerdict, Meter } from '@remit/core/decision'
-import { settingsOf } from '@remit/core/orgs/settings'
 import { LRUCache } from 'lru-cache'
-import type { Tables } from '../tables/schema.ts'
 import { overlaidRules } from './overlay.ts'
 import { toRule } from './policy.ts'
 import type { PolicyRule } from './policy.ts'
 import { findRevision, listEnabledRules } from './store.ts'
 import { holds, matchRule, RuleIndex } from '../rules/rule-index.ts'
-
-type Tx = Parameters<Stage['load']>[1]
 
 /** The slot `policy`. */
 export function policyStage(): Stage<PolicySnapshot, never, PolicySnapshot> {
@@ -21,9 +16,11 @@ export function policyStage(): Stage<PolicySnapshot, never, PolicySnapshot> {
   return {
     unavailable: { reason: 'policy_error', message: 'The policies cannot be read.' },
 
-    async load(orgId, tx) {
+    reads: ['policies'],
+
+    async load({ orgId, tx, organization }) {
       const revision = await findRevision(tx, orgId)
-      const defaultEffect = await defaultEffectOf(orgId, tx)
+      const defaultEffect = organization.settings.default_effect
       const before = known.get(orgId)
       const snapshot =
         before?.revision === revision
@@ -39,15 +36,6 @@ export function policyStage(): Stage<PolicySnapshot, never, PolicySnapshot> {
 
     decide: decidePolicies,
   }
-}
-
-async function defaultEffectOf(orgId: string, tx: Tx): Promise<'allow' | 'deny'> {
-  const row = await on<Tables>(tx)
-    .selectFrom('organization')
-    .select('settings')
-    .where('id', '=', orgId)
-    .executeTakeFirstOrThrow()
-  return settingsOf(row).default_effect
 }
 
 function decidePolicies(ask: Ask, snapshot: PolicySnapshot): StageVerdict {

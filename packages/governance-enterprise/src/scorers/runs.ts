@@ -1,8 +1,8 @@
 import { toMicroUsd } from '@remit/contract/values'
 import { actorOf } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
-import { toClientError } from '@remit/core/ledger/lanes'
-import type { EntryDraft, Lane, LaneResult } from '@remit/core/ledger/lanes'
+import { lane, toClientError } from '@remit/core/ledger/lanes'
+import type { EntryDraft, Lane } from '@remit/core/ledger/lanes'
 import type { Deps, FinishedRun, ScorerRuns } from '@remit/core/module'
 import { AppendThresholds } from '../spend/append-thresholds.ts'
 import { totalRows } from '../spend/totals-store.ts'
@@ -19,13 +19,13 @@ interface Job {
  */
 export function scorerRuns({ writer, settings }: Pick<Deps, 'writer' | 'settings'>): ScorerRuns {
   // With an external spend source, limits do not use the ledger's totals.
-  const lane = runsLane(settings.spendUrl === undefined ? new AppendThresholds() : null)
+  const own = runsLane(settings.spendUrl === undefined ? new AppendThresholds() : null)
   return {
     async ran(caller, run) {
       // Not as the caller: the money is spent even if the key was revoked meanwhile.
       const requester = { caller: null, claim: null, wantsNote: false }
       try {
-        await writer.submit(lane, caller.orgId, { caller, run }, requester)
+        await writer.submit(own, caller.orgId, { caller, run }, requester)
       } catch (error) {
         throw toClientError(error)
       }
@@ -33,17 +33,15 @@ export function scorerRuns({ writer, settings }: Pick<Deps, 'writer' | 'settings
   }
 }
 
-const runsLane = (thresholds: AppendThresholds | null): Lane<Job, null> => ({
-  name: 'scorer_runs',
-  async run(items, scope) {
-    const jobs = items.map(({ job }) => job)
+const runsLane = (thresholds: AppendThresholds | null): Lane<Job, null> =>
+  lane('scorer_runs', async (works, scope) => {
+    const jobs = works.map(({ job }) => job)
     const movements = jobs.flatMap((job) => movementOf(job, scope.recordedAt))
     const further = (await thresholds?.entries(movements, [], scope)) ?? []
     scope.writes.push(totalRows(scope.orgId, movements))
     const outcomes = jobs.map((job) => ({ entries: [entryOf(job)], reply: () => null }))
-    return { outcomes, further } satisfies LaneResult<null>
-  },
-})
+    return { outcomes, further }
+  })
 
 /** The cost of the run in USD; null if unknown or free. */
 function costOf({ metadata }: FinishedRun): number | null {

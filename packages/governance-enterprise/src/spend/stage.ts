@@ -1,5 +1,6 @@
 import { isoTime } from '@remit/core/base'
 import { writeRows } from '@remit/core/db'
+import type { AnyDatabase } from '@remit/core/db'
 import type { Ask, Pass, Stage, StageVerdict } from '@remit/core/decision'
 import type { SpendState } from '@remit/contract'
 import { fromMicroUsd, toMicroUsd } from '@remit/contract/values'
@@ -54,7 +55,9 @@ export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measur
       message: 'The spend data of the agent cannot be read.',
     },
 
-    async load(orgId, tx) {
+    reads: ['spend_limits'],
+
+    async load({ orgId, tx }) {
       const rows = await listLimits(tx, orgId)
       const ending = await agentsWithEndingHolds(tx, orgId)
       return {
@@ -67,10 +70,8 @@ export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measur
       gather: (asks, { limits }) => measure(asks.filter((ask) => limits.has(ask.request.agent_id))),
     }),
 
-    async prepare(asks, { limits, ending }, tx, measured) {
-      const [first] = asks
-      const windows = windowsAt(first?.now ?? 0)
-      const orgId = first?.orgId ?? ''
+    async prepare(asks, { limits, ending }, { orgId, tx, now }, measured) {
+      const windows = windowsAt(now)
       const agents = new Set(asks.map((ask) => ask.request.agent_id))
       const limited = [...agents].filter((id) => limits.has(id))
       const fromLedger = measured === undefined
@@ -79,7 +80,7 @@ export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measur
         tx,
         orgId,
         limited.filter((id) => ending.has(id) || limits.get(id)?.holdTtlSeconds != null),
-        first?.now ?? 0,
+        now,
       )
       const totals = await readTotals(tx, orgId, limited, [windows.day, windows.month])
       const usage = new Map(limited.map((id) => [id, usageOf(id, totals, windows, measured)]))
@@ -95,8 +96,7 @@ export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measur
       known.month.held += (effect as Hold).micro
     },
 
-    async record(settled, { limits, usage, windows }, _tx, writes) {
-      const orgId = settled[0]?.ask.orgId ?? ''
+    async record(settled, { limits, usage, windows }, { orgId, writes }) {
       const holds = settled.map(({ ask, effect }): SpendHoldRow => {
         const { micro, expiresAt } = effect as Hold
         return {
@@ -190,7 +190,7 @@ function holding(amount: Amount, limit: Limit | null, ask: Ask): Pass {
 }
 
 async function releaseOverdue(
-  tx: Parameters<Stage['load']>[1],
+  tx: AnyDatabase,
   orgId: string,
   agentIds: readonly string[],
   now: number,

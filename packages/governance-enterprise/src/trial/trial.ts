@@ -4,6 +4,7 @@ import { canonicalJson } from '@remit/contract/json'
 import { readingsOf } from '@remit/core/decision'
 import type { Ask, Overlay, StageVerdict } from '@remit/core/decision'
 import type { OpenTrial, RuleTrial, TrialVerdict } from '@remit/core/module'
+import { readOrganization } from '@remit/core/orgs/settings'
 import { setAgentAttributes } from '../rules/agent-attributes.ts'
 import { matching, toRule } from '../approvals/rule.ts'
 import type { CompiledApprovalRule } from '../approvals/rule.ts'
@@ -16,7 +17,8 @@ import type { Rule } from '../rules/rule-index.ts'
 /** The stage of live decisions, and the approval rules that follow it. */
 export const openTrial: OpenTrial = async (db, orgId, overlay) => {
   const stage = policyStage()
-  const own = await stage.load(orgId, db)
+  const organization = await readOrganization(db, orgId)
+  const own = await stage.load({ orgId, tx: db, organization })
   const policies = overlay && stage.overlay ? stage.overlay(own, overlay) : own
   const approvals = await listRules(db, orgId)
   const digest = digestOf({

@@ -54,7 +54,7 @@ export function exchangeRoutes(
       const granted = await writer
         .work(orgId, requester, async (scope) => {
           // The writer refuses callers, and a token without a key has none.
-          if (!caller && scope.allowance.isSuspended) throw fail('organization_suspended')
+          if (!caller && scope.organization.isSuspended) throw fail('organization_suspended')
           return granting(grant(scope, verified, request, { by, server, hasher }))
         })
         .catch((error: unknown) => {

@@ -5,7 +5,14 @@ import type { Caller } from '@remit/core/caller'
 import { DecisionMeter } from '@remit/core/decision'
 import type { Meter } from '@remit/core/decision'
 import { firstOf, LATER } from '@remit/core/ledger/lanes'
-import type { Item, Lane, LaneResult, Outcome, WriteContext } from '@remit/core/ledger/lanes'
+import type {
+  Lane,
+  LaneBatch,
+  LaneResult,
+  Outcome,
+  Work,
+  WriteContext,
+} from '@remit/core/ledger/lanes'
 import type { Deps, ConditionFacts, RegisteredAgent } from '@remit/core/module'
 import { LRUCache } from 'lru-cache'
 import { matchesPattern } from '@remit/contract/patterns'
@@ -24,14 +31,18 @@ export class TrustLane implements Lane<TrustQuestion, TrustAnswer> {
     this.#deps = deps
   }
 
-  async run(
-    items: readonly Item<TrustQuestion>[],
+  open(): LaneBatch<TrustQuestion, TrustAnswer> {
+    return { run: (works, scope) => this.#run(works, scope) }
+  }
+
+  async #run(
+    works: readonly Work<TrustQuestion>[],
     scope: WriteContext,
   ): Promise<LaneResult<TrustAnswer>> {
     const snapshot = await this.#snapshot(scope)
-    const verdicts = scope.time.firstOf(items, ({ job }) => this.#decide(snapshot, job, scope.now))
+    const verdicts = scope.time.firstOf(works, ({ job }) => this.#decide(snapshot, job, scope.now))
     return {
-      outcomes: items.map(({ job, caller }, i) => {
+      outcomes: works.map(({ job, caller }, i) => {
         const verdict = verdicts[i]
         return verdict ? outcomeOf(job, caller, verdict, scope) : LATER
       }),

@@ -1,19 +1,20 @@
 import { setImmediate } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Queue } from './queue.ts'
-import type { Waiting } from './queue.ts'
+import type { Work } from './work.ts'
 
-const piece = (): Waiting => ({
+const piece = (): Work => ({
   lane: null,
   job: null,
   alone: null,
   requester: { caller: null, claim: null, wantsNote: false },
+  caller: null,
   since: 0,
   resolve: () => undefined,
   reject: () => undefined,
 })
 
-const change = (): Waiting => ({
+const change = (): Work => ({
   ...piece(),
   alone: { run: () => Promise.reject(new Error('not run here')), moves: true, evenIfForged: false },
 })
@@ -23,7 +24,7 @@ describe('a queue', () => {
     const queue = new Queue(3)
     const pieces = [piece(), piece(), change(), change(), piece(), piece(), piece(), piece()]
     for (const one of pieces) queue.push(one)
-    const taken: Waiting[][] = []
+    const taken: Work[][] = []
     while (queue.length > 0) taken.push(queue.take())
 
     expect(taken.map((batch) => batch.length)).toEqual([2, 1, 1, 3, 1])
@@ -45,7 +46,7 @@ describe('a queue', () => {
     for (const one of pieces) queue.push(one)
     const [first, ...others] = queue.take()
     queue.putBack(others.toReversed(), 1)
-    const taken: Waiting[][] = []
+    const taken: Work[][] = []
     while (queue.length > 0) taken.push(queue.take())
 
     expect(taken.map((batch) => batch.length)).toEqual([2, 4, 8, 1])

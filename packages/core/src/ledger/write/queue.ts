@@ -1,12 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Pending } from './transaction.ts'
-
-/** A request in the queue, with its arrival (`performance.now()`) and its promise. */
-export interface Waiting extends Pending {
-  readonly since: number
-  readonly resolve: (value: unknown) => void
-  readonly reject: (error: unknown) => void
-}
+import type { Work } from './work.ts'
 
 /** Maximum number of event loop turns in which arrived requests may join. */
 const MAX_TURNS = 8
@@ -23,7 +16,7 @@ const MAX_PATIENCE_MS = 20
 
 /** The queue of the writer of one organization; decides on the size of the next commit. */
 export class Queue {
-  readonly #pieces: Waiting[] = []
+  readonly #works: Work[] = []
   readonly #maxBatch: number
   /** Maximum size of the next transaction: smaller after one that ran out of time. */
   #size: number
@@ -36,11 +29,11 @@ export class Queue {
   }
 
   get length(): number {
-    return this.#pieces.length
+    return this.#works.length
   }
 
-  push(piece: Waiting): void {
-    this.#pieces.push(piece)
+  push(work: Work): void {
+    this.#works.push(work)
     if (this.#awaited && this.length >= this.#awaited.length) this.#awaited.arrived()
   }
 
@@ -48,10 +41,10 @@ export class Queue {
    * Returns the next requests that share a transaction, at most `most`: all up to an exclusive one,
    * or that one.
    */
-  take(most = this.#maxBatch): Waiting[] {
-    const firstAlone = this.#pieces.findIndex((pending) => pending.alone)
+  take(most = this.#maxBatch): Work[] {
+    const firstAlone = this.#works.findIndex(({ alone }) => alone)
     const size = firstAlone === 0 ? 1 : firstAlone > 0 ? firstAlone : this.length
-    const taken = this.#pieces.splice(0, Math.min(size, this.#size, most))
+    const taken = this.#works.splice(0, Math.min(size, this.#size, most))
     this.#size = Math.min(this.#size * 2, this.#maxBatch)
     // Lanes run one after the other; the ledger keeps the order of the decisions.
     return [...Map.groupBy(taken, ({ lane }) => lane).values()].flat()
@@ -60,9 +53,9 @@ export class Queue {
   /**
    * Puts requests back to the front that a transaction had no time for; `done` others were handled.
    */
-  putBack(pieces: readonly Waiting[], done: number): void {
+  putBack(works: readonly Work[], done: number): void {
     // In the order of arrival, so that no lane starves.
-    this.#pieces.unshift(...pieces.toSorted((a, b) => a.since - b.since))
+    this.#works.unshift(...works.toSorted((a, b) => a.since - b.since))
     this.#size = Math.min(Math.max(done, 1) * 2, this.#maxBatch)
   }
 
@@ -84,7 +77,7 @@ export class Queue {
     }
     before = 0
     // Requests cannot overtake a change, so later ones cannot join.
-    while (this.length > before && this.length < all && !this.#pieces.some(({ alone }) => alone)) {
+    while (this.length > before && this.length < all && !this.#works.some(({ alone }) => alone)) {
       if (performance.now() + STEP_MS > end) break
       before = this.length
       await this.#reaches(all)

@@ -12,7 +12,7 @@ import type { CoreTables, LedgerHeadRow } from '../../db/schema.ts'
 import { Failure, fail } from '../../base/errors.ts'
 import { callerId, isSameRight } from '../../caller/caller.ts'
 import type { Caller } from '../../caller/caller.ts'
-import type { Allowances } from '../../limits/limits.ts'
+import type { OrganizationVersions } from '../../limits/at-version.ts'
 import { countOf, decidedBefore } from '../../limits/month.ts'
 import { findAnswer, keepAnswer } from '../../idempotency/store.ts'
 import { AlreadyAnswered } from '../../idempotency/claim.ts'
@@ -28,29 +28,17 @@ import { linkedRows, lockHead } from '../store/store.ts'
 import type { WriteMetrics } from './write-metrics.ts'
 import { LATER } from './work.ts'
 import type {
-  Change,
   EntryObserver,
-  Item,
   Lane,
-  LaneResult,
+  LaneBatch,
   Outcome,
-  LaneMemos,
   Recorded,
-  Requester,
+  Work,
   WriteContext,
 } from './work.ts'
 
-/** Work in the queue: for a lane, or alone in its transaction. */
-export interface Pending {
-  readonly lane: Lane<unknown, unknown> | null
-  readonly job: unknown
-  readonly alone: {
-    readonly run: Change<unknown>
-    readonly moves: boolean
-    readonly evenIfForged: boolean
-  } | null
-  readonly requester: Requester
-}
+/** The lanes of the works of a transaction, in their order. */
+export type OpenLanes = ReadonlyMap<Lane<unknown, unknown>, LaneBatch<unknown, unknown>>
 
 export interface TransactionDeps {
   readonly db: Database<CoreTables>
@@ -59,7 +47,7 @@ export interface TransactionDeps {
   readonly clock: Clock
   readonly heads: HeadGuard
   readonly observers: readonly EntryObserver[]
-  readonly allowances: Allowances
+  readonly versions: OrganizationVersions
   readonly metrics?: WriteMetrics
   /**
    * Returns the callers at this version and time by `callerId`; null for a key or session that is no
@@ -96,8 +84,8 @@ export interface Committed {
 export async function runTransaction(
   deps: TransactionDeps,
   orgId: string,
-  batch: readonly Pending[],
-  memos: LaneMemos,
+  works: readonly Work[],
+  lanes: OpenLanes,
   onDone: (committed: Committed) => void,
 ): Promise<Committed> {
   const began = performance.now()
@@ -110,7 +98,7 @@ export async function runTransaction(
     if (!head) throw await withoutHead(tx, orgId)
     const signer = await deps.heads.signerFor(tx, head)
     // Only work that reports a forgery continues from it, unsigned.
-    if (signer === null && !batch.every(({ alone }) => alone?.evenIfForged)) throw forgedHead()
+    if (signer === null && !works.every(({ alone }) => alone?.evenIfForged)) throw forgedHead()
     // Time never decreases within a chain, regardless of the clock.
     const time = isoTime(deps.clock.now())
     const recordedAt = time > head.recorded_at ? time : head.recorded_at
@@ -122,14 +110,14 @@ export async function runTransaction(
       recordedAt,
       configVersion: head.config_version,
       decided: decidedBefore(head, recordedAt),
-      allowance: await deps.allowances.at(tx, orgId, head.config_version),
+      organization: await deps.versions.at(tx, head),
       announce: (topic) => void topics.add(topic),
       time: new BatchTime(),
       writes: [],
     }
-    const run = new Run(deps, scope, batch)
+    const run = new LedgerTransaction(deps, scope, works)
     await run.admit()
-    await run.lanes(memos)
+    await run.lanes(lanes)
     await run.alone()
     const recorded = await record(run, head, signer, deps)
     const done = { ...recorded, topics, computedMs: scope.time.spentMs }
@@ -142,30 +130,30 @@ export async function runTransaction(
 }
 
 /** The requests of one transaction from admission to their outcomes. */
-class Run {
+class LedgerTransaction {
   readonly outcomes: (Outcome<unknown> | Error | typeof LATER)[] = []
   readonly further: EntryDraft[] = []
-  readonly batch: readonly Pending[]
+  readonly works: readonly Work[]
   readonly scope: WriteContext
   readonly #deps: TransactionDeps
-  readonly #callers: (Caller | null)[] = []
   changed = false
 
-  constructor(deps: TransactionDeps, scope: WriteContext, batch: readonly Pending[]) {
+  constructor(deps: TransactionDeps, scope: WriteContext, works: readonly Work[]) {
     this.#deps = deps
     this.scope = scope
-    this.batch = batch
+    this.works = works
   }
 
   /** Rejects callers whose key is no longer valid, and finds stored responses. */
   async admit(): Promise<void> {
-    const { orgId, tx, now, configVersion, allowance } = this.scope
-    const { isSuspended } = allowance
-    const callers = this.batch.flatMap(({ requester }) => requester.caller ?? [])
+    const { orgId, tx, now, configVersion, organization } = this.scope
+    const { isSuspended } = organization
+    const callers = this.works.flatMap(({ requester }) => requester.caller ?? [])
     const live = await this.#deps.recheck(tx, callers, configVersion, now)
-    for (const [i, { requester, lane }] of this.batch.entries()) {
+    for (const [i, work] of this.works.entries()) {
+      const { requester } = work
       const caller = requester.caller && live.get(callerId(requester.caller.principal))
-      this.#callers[i] = caller ?? null
+      work.caller = caller ?? null
       if (requester.caller && !isSameRight(requester.caller, caller)) {
         this.outcomes[i] = fail('unauthorized', 'The key changed while the request was waiting')
       } else if (isSuspended && requester.caller && !requester.whileSuspended) {
@@ -173,26 +161,25 @@ class Run {
       } else if (requester.claim) {
         const kept = await findAnswer(tx, orgId, requester.claim, now).catch(asFailure)
         if (kept instanceof Failure) this.outcomes[i] = kept
-        else if (kept && !(await lane?.hasEnded?.(kept, this.scope)))
+        else if (kept && !(await work.lane?.hasEnded?.(kept, this.scope)))
           this.outcomes[i] = new AlreadyAnswered(kept)
       }
     }
   }
 
-  async lanes(memos: LaneMemos): Promise<void> {
-    for (const [lane, memo] of memos) {
-      if (!lane) continue
+  async lanes(lanes: OpenLanes): Promise<void> {
+    for (const [lane, batch] of lanes) {
       const indices: number[] = []
-      const items: Item<unknown>[] = []
-      for (const [i, pending] of this.batch.entries()) {
-        if (pending.lane !== lane || this.outcomes[i]) continue
+      const works: Work[] = []
+      for (const [i, work] of this.works.entries()) {
+        if (work.lane !== lane || this.outcomes[i]) continue
         indices.push(i)
-        items.push({ job: pending.job, caller: this.#callers[i] ?? null })
+        works.push(work)
       }
-      if (items.length === 0) continue
+      if (works.length === 0) continue
       // The next lane must see the writes of this one.
       await writeRows(this.scope.tx, this.scope.writes.splice(0))
-      const result: LaneResult<unknown> = await lane.run(items, this.scope, memo)
+      const result = await batch.run(works, this.scope)
       for (const [k, i] of indices.entries()) {
         this.outcomes[i] = result.outcomes[k] ?? new Error(`${lane.name} returned no outcome`)
       }
@@ -201,14 +188,14 @@ class Run {
   }
 
   async alone(): Promise<void> {
-    for (const [i, pending] of this.batch.entries()) {
-      if (!pending.alone || this.outcomes[i]) continue
+    for (const [i, { alone, caller }] of this.works.entries()) {
+      if (!alone || this.outcomes[i]) continue
       // An error here fails the whole transaction; the writer then runs each request alone.
-      const outcome = await pending.alone.run(this.scope, this.#callers[i] ?? null).catch(asFault)
-      if (pending.alone.moves && outcome.entries.length === 0)
+      const outcome = await alone.run(this.scope, caller).catch(asFault)
+      if (alone.moves && outcome.entries.length === 0)
         throw new WorkError(new Error('a configuration change must append an entry'))
       this.outcomes[i] = outcome
-      this.changed ||= pending.alone.moves
+      this.changed ||= alone.moves
     }
   }
 }
@@ -230,7 +217,7 @@ const asFailure = (error: unknown): Failure => {
 }
 
 async function record(
-  run: Run,
+  run: LedgerTransaction,
   head: LedgerHeadRow,
   signer: NoteSigner | null,
   { heads, observers }: TransactionDeps,
@@ -251,7 +238,7 @@ async function record(
     for (const observer of observers) await observer.observe(linked.entries, run.scope)
   }
   const results = reply(run, linked, note)
-  for (const [i, { requester }] of run.batch.entries()) {
+  for (const [i, { requester }] of run.works.entries()) {
     if (requester.claim && !(results[i] instanceof Error) && results[i] !== LATER) {
       await keepAnswer(
         run.scope.tx,
@@ -273,11 +260,15 @@ const leavesNothing = (
   outcome: Outcome<unknown> | Error | typeof LATER,
 ): outcome is Error | typeof LATER => outcome === LATER || outcome instanceof Error
 
-function reply(run: Run, { entries, size, root }: Linked, note: string | null): unknown[] {
+function reply(
+  run: LedgerTransaction,
+  { entries, size, root }: Linked,
+  note: string | null,
+): unknown[] {
   let at = 0
   return run.outcomes.map((outcome, i) => {
     if (leavesNothing(outcome)) return outcome
-    const signed = run.batch[i]?.requester.wantsNote ? note : null
+    const signed = run.works[i]?.requester.wantsNote ? note : null
     const checkpoint = signed ?? { size, root }
     const own = entries.slice(at, (at += outcome.entries.length))
     const recorded = own.map(({ row, content }): Recorded => {

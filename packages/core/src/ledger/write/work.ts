@@ -9,7 +9,7 @@ import type { BulkInsert } from '../../db/write-rows.ts'
 import { AlreadyAnswered } from '../../idempotency/claim.ts'
 import type { IdempotencyClaim, StoredAnswer } from '../../idempotency/claim.ts'
 import type { Span, TraceParent } from '../../telemetry/tracing.ts'
-import type { Allowance } from '../../limits/limits.ts'
+import type { OrganizationAtVersion } from '../../limits/at-version.ts'
 import type { EntryDraft } from '../format/draft.ts'
 import type { LinkedEntry } from '../format/link.ts'
 
@@ -25,7 +25,7 @@ export interface WriteContext {
   readonly configVersion: number
   /** Decisions of the organization in this month, before this transaction. */
   readonly decided: number
-  readonly allowance: Allowance
+  readonly organization: OrganizationAtVersion
   /**
    * Notifies subscribers of this topic after the commit. Only together with an entry: processes
    * that cannot listen poll for entries.
@@ -78,34 +78,56 @@ export interface Requester {
   readonly span?: Span | null
 }
 
-/** A request in a lane, with its caller as read by the transaction. */
-export interface Item<Job> {
+/** A request in the queue of the writer, until it is answered. */
+export interface Work<Job = unknown> {
+  /** Null for work that is alone in its transaction. */
+  readonly lane: Lane<Job, unknown> | null
   readonly job: Job
-  readonly caller: Caller | null
+  readonly alone: WorkAlone | null
+  readonly requester: Requester
+  /** The caller of the requester, as the last transaction read it. */
+  caller: Caller | null
+  /** Its arrival (`performance.now()`). */
+  readonly since: number
+  readonly resolve: (answer: unknown) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** Work that is alone in its transaction. */
+export interface WorkAlone {
+  readonly run: Change<unknown>
+  /** It changes the configuration. */
+  readonly moves: boolean
+  readonly evenIfForged: boolean
 }
 
 /** Thrown by a lane to roll the transaction back and retry the batch. */
 export class TryAgain extends Error {}
 
-/**
- * Work of one kind; many requests share a transaction. `memo` lives as long as the batch: results
- * of `before`, or of an attempt that ended in `TryAgain`.
- */
+/** Work of one kind; many requests share a transaction. */
 export interface Lane<Job, Answer> {
   readonly name: string
-  /** Gathers external facts before the transaction; must not throw. */
-  before?(orgId: string, items: readonly Item<Job>[], memo: Map<string, unknown>): Promise<void>
   /** Returns whether a stored answer counts no longer: its request is then carried out again. */
   hasEnded?(answer: StoredAnswer, scope: WriteContext): Promise<boolean>
-  run(
-    items: readonly Item<Job>[],
-    scope: WriteContext,
-    memo: Map<string, unknown>,
-  ): Promise<LaneResult<Answer>>
+  /** Starts the work on requests that share a transaction; the result serves all attempts of it. */
+  open(orgId: string): LaneBatch<Job, Answer>
 }
 
-/** The memory of each lane across attempts. */
-export type LaneMemos = ReadonlyMap<Lane<unknown, unknown> | null, Map<string, unknown>>
+/** Requests of a lane that share a transaction. */
+export interface LaneBatch<Job, Answer> {
+  /** Gathers external facts before the transaction; must not throw. */
+  before?(works: readonly Work<Job>[]): Promise<void>
+  run(works: readonly Work<Job>[], scope: WriteContext): Promise<LaneResult<Answer>>
+}
+
+/** Returns a lane that remembers nothing between attempts. */
+export function lane<Job, Answer>(
+  name: string,
+  run: LaneBatch<Job, Answer>['run'],
+): Lane<Job, Answer> {
+  const batch = { run }
+  return { name, open: () => batch }
+}
 
 /** The outcome of a request that the transaction had no time for: it goes into the next one. */
 export const LATER: unique symbol = Symbol('later')

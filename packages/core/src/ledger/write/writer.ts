@@ -7,19 +7,18 @@ import type { Signals } from '../../db/signals.ts'
 import { Failure, fail } from '../../base/errors.ts'
 import { HeadGuard } from './head-guard.ts'
 import { Queue } from './queue.ts'
-import type { Waiting } from './queue.ts'
 import { Share } from '../../threads/share.ts'
-import { Allowances } from '../../limits/limits.ts'
+import { OrganizationVersions } from '../../limits/at-version.ts'
 import type { LedgerSigner } from '../format/note.ts'
 import { lockHead } from '../store/store.ts'
 import { WorkError, runTransaction } from './transaction.ts'
-import type { Committed, Pending, TransactionDeps } from './transaction.ts'
+import type { Committed, OpenLanes, TransactionDeps } from './transaction.ts'
 import { LATER, TryAgain } from './work.ts'
-import type { Change, EntryObserver, Item, Lane, LaneMemos, Requester } from './work.ts'
+import type { Change, EntryObserver, Lane, LaneBatch, Requester, Work, WorkAlone } from './work.ts'
 import type { Span } from '../../telemetry/tracing.ts'
 import type { WriteMetrics } from './write-metrics.ts'
 
-export interface WriterOptions extends Omit<TransactionDeps, 'observers' | 'heads' | 'allowances'> {
+export interface WriterOptions extends Omit<TransactionDeps, 'observers' | 'heads' | 'versions'> {
   readonly signer: LedgerSigner
   readonly log: Logger
   readonly signals: Signals
@@ -41,7 +40,7 @@ const SHARED_BATCH = 128
 
 interface Done {
   /** Requests that there was no time for. */
-  readonly later: Waiting[]
+  readonly later: Work[]
   readonly computedMs: number
 }
 
@@ -52,8 +51,8 @@ interface Done {
 export class Writer {
   readonly #options: WriterOptions
   readonly #heads: HeadGuard
-  /** Limits and suspensions of organizations, as this process last read them. */
-  readonly allowances = new Allowances()
+  /** The organizations as this process last read them. */
+  readonly versions = new OrganizationVersions()
   readonly #shares: Shares
   readonly #queues = new Map<string, Queue>()
   readonly #running = new Map<string, Promise<void>>()
@@ -64,8 +63,8 @@ export class Writer {
     this.#options = options
     this.#heads = new HeadGuard(options.signer)
     this.#shares = new Shares(options.share ?? new Share())
-    const { allowances } = this
-    this.#deps = { ...options, heads: this.#heads, allowances, observers: [] }
+    const { versions } = this
+    this.#deps = { ...options, heads: this.#heads, versions, observers: [] }
   }
 
   /** Submits a request to its lane; many share a transaction. */
@@ -75,13 +74,12 @@ export class Writer {
     job: Job,
     requester: Requester,
   ): Promise<Answer> {
-    return this.#enqueue(orgId, { lane, job, alone: null, requester })
+    return this.#enqueue(orgId, { lane, job, alone: null, requester, caller: requester.caller })
   }
 
   /** Runs a configuration change alone in its transaction; it must append an entry. */
   change<Answer>(orgId: string, requester: Requester, change: Change<Answer>): Promise<Answer> {
-    const work = { run: change, moves: true, evenIfForged: false }
-    return this.#enqueue(orgId, { lane: null, job: null, alone: work, requester })
+    return this.#alone(orgId, requester, { run: change, moves: true, evenIfForged: false })
   }
 
   /**
@@ -94,8 +92,7 @@ export class Writer {
     run: Change<Answer>,
     { evenIfForged = false } = {},
   ): Promise<Answer> {
-    const work = { run, moves: false, evenIfForged }
-    return this.#enqueue(orgId, { lane: null, job: null, alone: work, requester })
+    return this.#alone(orgId, requester, { run, moves: false, evenIfForged })
   }
 
   /** Sets the observers of entries. Called once, at boot. */
@@ -109,7 +106,15 @@ export class Writer {
     while (this.#running.size > 0) await Promise.all(this.#running.values())
   }
 
-  #enqueue<Answer>(orgId: string, pending: Pending): Promise<Answer> {
+  #alone<Answer>(orgId: string, requester: Requester, alone: WorkAlone): Promise<Answer> {
+    const { caller } = requester
+    return this.#enqueue(orgId, { lane: null, job: null, alone, requester, caller })
+  }
+
+  #enqueue<Answer>(
+    orgId: string,
+    work: Omit<Work, 'since' | 'resolve' | 'reject'>,
+  ): Promise<Answer> {
     const queue = this.#queues.get(orgId) ?? new Queue(this.#options.maxBatch ?? 512)
     if (this.#closed || queue.length >= (this.#options.maxWaiting ?? 4096))
       return Promise.reject(unavailable('overloaded'))
@@ -117,9 +122,9 @@ export class Writer {
     const since = performance.now()
     this.#shares.seen(orgId)
     return new Promise((resolve, reject) => {
-      // The writer settles a piece with the answer of its own lane or change.
+      // The writer resolves a work with the answer of its own lane or change.
       const settle = resolve as (answer: unknown) => void
-      queue.push({ ...pending, since, resolve: settle, reject })
+      queue.push({ ...work, since, resolve: settle, reject })
       if (!this.#running.has(orgId)) this.#running.set(orgId, this.#work(orgId, queue))
     })
   }
@@ -148,11 +153,11 @@ export class Writer {
     this.#running.delete(orgId)
   }
 
-  #withoutLate(batch: Waiting[]): Waiting[] {
+  #withoutLate(batch: Work[]): Work[] {
     const oldest = performance.now() - (this.#options.maxWaitMs ?? 20_000)
-    return batch.filter((pending) => {
-      if (pending.since >= oldest) return true
-      pending.reject(
+    return batch.filter(({ since, reject }) => {
+      if (since >= oldest) return true
+      reject(
         fail('deadline_exceeded', 'The request waited too long in the queue; nothing was changed'),
       )
       return false
@@ -160,16 +165,16 @@ export class Writer {
   }
 
   /** Resolves the handled requests, and returns those that there was no time for. */
-  async #commit(orgId: string, batch: Waiting[]): Promise<Done> {
+  async #commit(orgId: string, batch: Work[]): Promise<Done> {
     try {
       const { results, topics, computedMs } = await this.#attempt(orgId, batch)
       for (const topic of topics) this.#options.signals.emit({ topic, orgId })
-      const later: Waiting[] = []
-      for (const [i, pending] of batch.entries()) {
+      const later: Work[] = []
+      for (const [i, work] of batch.entries()) {
         const result = results[i]
-        if (result === LATER) later.push(pending)
-        else if (result instanceof Error) pending.reject(result)
-        else pending.resolve(result)
+        if (result === LATER) later.push(work)
+        else if (result instanceof Error) work.reject(result)
+        else work.resolve(result)
       }
       return { later, computedMs }
     } catch (error) {
@@ -179,23 +184,24 @@ export class Writer {
           { err: error, orgId },
           'batch failed; retrying its requests one by one',
         )
-        for (const pending of batch) await this.#commit(orgId, [pending])
-      } else for (const pending of batch) pending.reject(refusalOf(error))
+        for (const work of batch) await this.#commit(orgId, [work])
+      } else for (const { reject } of batch) reject(refusalOf(error))
       return { later: [], computedMs: 0 }
     }
   }
 
-  async #attempt(orgId: string, batch: readonly Pending[]): Promise<Committed> {
-    const memos = emptyMemos(batch)
+  async #attempt(orgId: string, batch: readonly Work[]): Promise<Committed> {
+    const lanes = openLanes(orgId, batch)
     for (let attempt = 1; ; attempt++) {
-      for (const [lane, memo] of memos) await lane?.before?.(orgId, itemsOf(batch, lane), memo)
+      for (const [lane, open] of lanes)
+        await open.before?.(batch.filter((work) => work.lane === lane))
       let done: Committed | null = null
       // Changes may write to the directory, so they run where everything can be reached.
       const { nodes } = this.#options
       const near = (nodes && !batch.some(({ alone }) => alone) && nodes.of(orgId)) || null
       const deps = near ? { ...this.#deps, ...near } : this.#deps
       try {
-        return await runTransaction(deps, orgId, batch, memos, (committed) => {
+        return await runTransaction(deps, orgId, batch, lanes, (committed) => {
           done = committed
         })
       } catch (error) {
@@ -246,20 +252,12 @@ export class Writer {
   }
 }
 
-/** Starts an empty memory for each lane. */
-function emptyMemos(batch: readonly Pending[]): LaneMemos {
-  const memos = new Map<Pending['lane'], Map<string, unknown>>()
-  for (const { lane } of batch) if (!memos.has(lane)) memos.set(lane, new Map())
-  return memos
+/** Opens each lane once. */
+function openLanes(orgId: string, batch: readonly Work[]): OpenLanes {
+  const lanes = new Map<Lane<unknown, unknown>, LaneBatch<unknown, unknown>>()
+  for (const { lane } of batch) if (lane && !lanes.has(lane)) lanes.set(lane, lane.open(orgId))
+  return lanes
 }
-
-const itemsOf = (
-  batch: readonly Pending[],
-  lane: Lane<unknown, unknown> | null,
-): readonly Item<unknown>[] =>
-  batch
-    .filter((pending) => pending.lane === lane)
-    .map(({ job, requester }) => ({ job, caller: requester.caller }))
 
 /**
  * Returns the error for the client: failures of the work unchanged. Anything else prevented the
@@ -275,7 +273,7 @@ function refusalOf(error: unknown): unknown {
  * sampled: a part of the first one, to which the others link. Returns a function that ends it.
  */
 function observeCommit(
-  batch: readonly Waiting[],
+  batch: readonly Work[],
   began: number,
   metrics: WriteMetrics | undefined,
 ): () => void {

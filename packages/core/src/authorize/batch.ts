@@ -1,0 +1,217 @@
+import type { Logger } from 'pino'
+import { LRUCache } from 'lru-cache'
+import { MAX_CACHED_ORGS } from '../base/page.ts'
+import type { BatchTime } from '../computing/computing.ts'
+import { isUnavailable } from '../db/failure.ts'
+import type { OrganizationVersions } from '../limits/at-version.ts'
+import { TryAgain } from '../ledger/write/work.ts'
+import { judge } from './decide.ts'
+import type { Judged, Prepared, Ruled } from './decide.ts'
+import type { Ask, DecisionScope, Overlay, Slot, Stage } from './stage.ts'
+
+/** The transaction in which a batch is prepared, and the version of the rules that it sees. */
+export interface BatchScope extends DecisionScope {
+  readonly configVersion: number
+  readonly time: BatchTime
+}
+
+/** The compiled rules of an organization at one version of its configuration. Immutable. */
+interface Snapshot {
+  readonly version: number
+  readonly rules: ReadonlyMap<Slot, unknown>
+}
+
+/** Requests that are ready for a decision, with the states of the stages for them. */
+export interface ReadyRequests {
+  /** The first of the requests; the rest is left for the next batch. */
+  readonly judged: readonly Judged[]
+  readonly prepared: ReadonlyMap<Slot, Prepared>
+}
+
+type Stages = ReadonlyMap<Slot, Stage>
+
+/** The stages in their slots, and the rules of organizations as this process last loaded them. */
+export class DecisionStages {
+  readonly log: Logger
+  readonly versions: OrganizationVersions
+  /** They need no time limit: `config_version` invalidates them. */
+  readonly snapshots = new LRUCache<string, Snapshot>({ max: MAX_CACHED_ORGS })
+  stages: Stages = new Map()
+  /** The stages that need external facts. */
+  gathering: readonly (readonly [Slot, Stage])[] = []
+
+  constructor(log: Logger, versions: OrganizationVersions) {
+    this.log = log
+    this.versions = versions
+  }
+
+  /** Fills the slots. Called once, at boot. */
+  use(stages: Stages): void {
+    this.stages = stages
+    this.gathering = [...stages].filter(([, stage]) => stage.gather !== undefined)
+  }
+
+  /** Returns whether a stored answer awaits something that has happened since. */
+  async hasEnded(
+    answer: string,
+    scope: Pick<DecisionScope, 'orgId' | 'tx' | 'now'>,
+  ): Promise<boolean> {
+    for (const stage of this.stages.values())
+      if (await stage.hasEnded?.(answer, scope.orgId, scope.tx, scope.now)) return true
+    return false
+  }
+}
+
+/**
+ * Requests of one organization that are decided together: all I/O before their decision. One object
+ * lives through all attempts of their transaction, and keeps external facts and stages that failed.
+ */
+export class DecisionBatch {
+  readonly #all: DecisionStages
+  readonly #orgId: string
+  readonly #overlaid: OverlaidRules | undefined
+  /** The rules of the last attempt, without the stages that failed. */
+  #snapshot: Snapshot | null = null
+  /** Version of the rules for which external facts were gathered. */
+  #gathered: number | null = null
+  readonly #outside = new Map<Slot, unknown>()
+  readonly #unavailable = new Set<Slot>()
+
+  constructor(all: DecisionStages, orgId: string, overlaid?: OverlaidRules) {
+    this.#all = all
+    this.#orgId = orgId
+    this.#overlaid = overlaid
+  }
+
+  /**
+   * Lets stages gather external facts before a transaction begins; the first batch of a new version
+   * retries for it.
+   */
+  async gather(asks: () => readonly Ask[]): Promise<void> {
+    const snapshot = this.#snapshot ?? this.#all.snapshots.get(this.#orgId)
+    if (!snapshot || this.#gathered === snapshot.version) return
+    this.#gathered = snapshot.version
+    const { gathering } = this.#all
+    if (gathering.length === 0) return
+    const all = asks()
+    for (const [slot, stage] of gathering) {
+      if (this.#unavailable.has(slot)) continue
+      try {
+        const rules = this.#rulesOf(stage, snapshot.rules.get(slot))
+        this.#outside.set(slot, await stage.gather?.(all, rules))
+      } catch (error) {
+        this.#giveUp(slot, error)
+      }
+    }
+  }
+
+  /**
+   * Judges as many requests as the time allows and prepares the state of every stage for them. After
+   * a stage that fails, `TryAgain` is thrown because its transaction must end, and the next attempt
+   * does without it. An error that means that the database is unavailable, or asks to repeat the
+   * transaction, is rethrown.
+   */
+  async prepare(asks: readonly Ask[], scope: BatchScope): Promise<ReadyRequests> {
+    const snapshot = await this.#load(scope)
+    this.#snapshot = snapshot
+    const gathers = this.#all.gathering.some(([slot]) => !this.#unavailable.has(slot))
+    if (gathers && this.#gathered !== snapshot.version) throw new TryAgain()
+    const stages = new Map<Slot, Ruled>()
+    for (const [slot, stage] of this.#all.stages) {
+      const available = !this.#unavailable.has(slot)
+      const rules = available ? this.#rulesOf(stage, snapshot.rules.get(slot)) : null
+      stages.set(slot, { stage, snapshot: rules, available })
+    }
+    const judged = scope.time.firstOf(asks, (ask) => judge(ask, stages))
+    const ready = judged.map(({ ask }) => ask)
+    const prepared = new Map<Slot, Prepared>()
+    for (const [slot, { stage, snapshot: rules, available }] of stages) {
+      if (!available) {
+        prepared.set(slot, { stage, state: null, available, leftOut: null })
+        continue
+      }
+      try {
+        const outside = this.#outside.get(slot)
+        const state = stage.prepare
+          ? await stage.prepare(ready, rules, scope, outside, matchedOf(judged, slot))
+          : rules
+        prepared.set(slot, { stage, state, available, leftOut: stage.leftOut?.(rules) ?? null })
+      } catch (error) {
+        this.#fail(slot, error)
+      }
+    }
+    return { judged, prepared }
+  }
+
+  /**
+   * Returns the rules at the version of the scope, loaded inside the transaction that holds the lock of
+   * the organization. Stages whose rules cannot have changed keep those of the last version.
+   */
+  async #load(scope: BatchScope): Promise<Snapshot> {
+    const { snapshots, versions, stages } = this.#all
+    const version = scope.configVersion
+    const isWhole = this.#unavailable.size === 0
+    const known = isWhole ? snapshots.get(this.#orgId) : undefined
+    if (known?.version === version) return known
+    const parts = known ? versions.partsBetween(this.#orgId, known.version, version) : 'all'
+    const rules = new Map<Slot, unknown>()
+    for (const [slot, stage] of stages) {
+      if (this.#unavailable.has(slot)) continue
+      if (known && parts !== 'all' && stage.reads && !stage.reads.some((part) => parts.has(part))) {
+        rules.set(slot, known.rules.get(slot))
+        continue
+      }
+      try {
+        rules.set(slot, await stage.load(scope))
+      } catch (error) {
+        this.#fail(slot, error)
+      }
+    }
+    const snapshot = { version, rules }
+    // A snapshot without all stages is valid for this batch only.
+    if (isWhole) snapshots.set(this.#orgId, snapshot)
+    return snapshot
+  }
+
+  #rulesOf(stage: Stage, rules: unknown): unknown {
+    return this.#overlaid ? this.#overlaid.of(stage, rules) : rules
+  }
+
+  #fail(slot: Slot, error: unknown): never {
+    if (isUnavailable(error)) throw error
+    this.#giveUp(slot, error)
+    throw new TryAgain()
+  }
+
+  #giveUp(slot: Slot, error: unknown): void {
+    this.#all.log.error({ err: error, slot }, 'stage failed; denying the requests that need it')
+    this.#unavailable.add(slot)
+  }
+}
+
+/** The rules of stages with those of a preview; built once, because indexing many rules takes time. */
+export class OverlaidRules {
+  readonly #overlay: Overlay
+  readonly #built = new Map<unknown, unknown>()
+
+  constructor(overlay: Overlay) {
+    this.#overlay = overlay
+  }
+
+  /** Throws for rules that the stage does not support. */
+  of(stage: Stage, rules: unknown): unknown {
+    if (!stage.overlay) return rules
+    if (!this.#built.has(rules)) this.#built.set(rules, stage.overlay(rules, this.#overlay))
+    return this.#built.get(rules)
+  }
+}
+
+/** Returns the matches of a stage, by request. */
+function matchedOf(judged: readonly Judged[], slot: Slot): ReadonlyMap<Ask, unknown> {
+  const found = new Map<Ask, unknown>()
+  for (const { ask, matched } of judged) {
+    const one = matched?.get(slot)
+    if (one !== undefined) found.set(ask, one)
+  }
+  return found
+}
