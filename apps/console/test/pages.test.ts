@@ -137,7 +137,7 @@ describe.skipIf(!canRun)('the console in Chromium', () => {
 
     expect(found.size).toBeGreaterThan(15)
     expect([...found].filter((path) => !known.has(path))).toEqual([])
-    const routes = readFileSync(resolve(import.meta.dirname, '../src/routes.tsx'), 'utf8')
+    const routes = readFileSync(resolve(import.meta.dirname, '../src/main.tsx'), 'utf8')
     const patterns = [...routes.matchAll(/ path: '([^']+)'/g)].map(([, path = '']) =>
       path.startsWith('/') ? path : `/ledger/${path}`,
     )

@@ -16,7 +16,7 @@ const show = {
   terminal: printableLine,
   discover: shownName,
   console: (await load<{ spellOut: Show }>('apps/console/src/format/literal.ts')).spellOut,
-  verifier: (await load<{ printable: Show }>('apps/verify/src/describe.ts')).printable,
+  verifier: (await load<{ printable: Show }>('apps/verify/src/lines.ts')).printable,
   doctor: await doctor(),
   ...(hasModules() && (await commercial())),
 } as const

@@ -132,7 +132,7 @@ describe('docs/verify-offline.md', () => {
   const program = (name: string) => readFileSync(join(root, 'apps/verify/src', name), 'utf8')
 
   it('lists every option, and no others', () => {
-    const options = [...program('options.ts').matchAll(/^ {2}(--[a-z-]+( [A-Z]+)?)/gm)].map(
+    const options = [...program('run.ts').matchAll(/^ {2}(--[a-z-]+( [A-Z]+)?)/gm)].map(
       ([, option]) => option,
     )
 

@@ -132,3 +132,11 @@ function decode(pieces: readonly Uint8Array[], length: number): string {
   const bytes = Buffer.concat(pieces)
   return isUtf8(bytes) ? bytes.toString('utf8') : ''
 }
+
+/** Characters that steer a terminal, reorder text, end a line or are invisible; letters that look blank too. */
+const UNSEEN =
+  /[\u{16FE4}\p{C}\p{Zl}\p{Zp}[\p{Zs}--\x20]\p{Default_Ignorable_Code_Point}\u2800\uFFFC\u{13441}\u{13442}\u{1D159}]/gv
+
+/** Makes text of a file safe for a terminal. */
+export const printable = (text: string): string =>
+  text.replaceAll(UNSEEN, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)

@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import { verifyExport } from './export.ts'
 import type { ExportVerdict } from './export.ts'
 import { JsonError } from './jcs.ts'
-import { linesOf, readLine } from './lines.ts'
+import { linesOf, printable, readLine } from './lines.ts'
 import { ReportCheck } from './report.ts'
 import type { ReportVerdict } from './report.ts'
 import { readKept, readKey } from './note.ts'
@@ -174,14 +174,6 @@ function section(title: string, told: Told, facts: Readonly<Record<string, strin
     .map(printable)
     .join('\n')
 }
-
-/** Characters that steer a terminal, reorder text, end a line or are invisible; letters that look blank too. */
-const UNSEEN =
-  /[\u{16FE4}\p{C}\p{Zl}\p{Zp}[\p{Zs}--\x20]\p{Default_Ignorable_Code_Point}\u2800\uFFFC\u{13441}\u{13442}\u{1D159}]/gv
-
-/** Makes text of a file safe for a terminal. */
-const printable = (text: string): string =>
-  text.replaceAll(UNSEEN, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
 
 const USAGE = `usage: remit-verify EXPORT [options]
 

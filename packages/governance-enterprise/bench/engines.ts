@@ -2,7 +2,7 @@ import { preparsePolicySet, statefulIsAuthorized } from '@cedar-policy/cedar-was
 import { DecisionMeter } from '@remit/core/decision'
 import type { Ask } from '@remit/core/decision'
 import { newEnforcer, newModel } from 'casbin'
-import { evaluatePolicies, snapshotOf } from '../src/policies/stage.ts'
+import { evaluatePolicies, snapshotOf } from '../src/policies/evaluate.ts'
 import { ruleOf } from '../src/policies/policy.ts'
 import { compileCondition } from '../src/rules/condition.ts'
 import type { PlainRequest, PlainRule } from './workload.ts'

@@ -2,7 +2,7 @@ import { statefulIsAuthorized, preparsePolicySet } from '@cedar-policy/cedar-was
 import fc from 'fast-check'
 import { runs } from '@remit/testing/pure'
 import { describe, expect, it } from 'vitest'
-import { snapshotOf } from '../src/policies/stage.ts'
+import { snapshotOf } from '../src/policies/evaluate.ts'
 import { matchRule } from '../src/rules/rule-index.ts'
 import { aPolicy, verdictOf } from './support/policies.ts'
 import { anAsk } from './support/rules.ts'

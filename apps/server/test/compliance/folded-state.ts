@@ -90,7 +90,7 @@ export const rowsOf = ({ remit, org }: Api): Promise<Row[]> =>
 /** Number of decisions that the scanner reads, and number of all decisions. */
 export async function scanned(rows: readonly Row[]): Promise<{ known: number; of: number }> {
   const { DecisionEntry } = (await load('decision-entry.ts')) as Scanning
-  const { Interner } = (await load('interner.ts')) as Names
+  const { Interner } = (await load('meter.ts')) as Names
   const decisions = rows.filter(({ kind }) => kind === 'authorization.decided')
   const names = new Interner()
   const known = decisions.filter((row) => DecisionEntry.of(row, 0, names) !== null)
@@ -111,7 +111,7 @@ export async function folded(
   carried: readonly Row[] = [],
 ): Promise<Setup> {
   const { createFold, reportQueryOf } = (await load('index.ts')) as Facts
-  const { approvalAt } = (await load('state/approvals.ts')) as Approvals
+  const { approvalAt } = (await load('state/rules.ts')) as Approvals
   const fold = createFold(reportQueryOf({ orgId, from: 0, to }))
   for (const row of carried) fold.carry(row)
   for (const row of rows) fold.entry(row)

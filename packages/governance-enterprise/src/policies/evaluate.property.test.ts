@@ -3,7 +3,7 @@ import { runs } from '@remit/testing/pure'
 import { describe, it } from 'vitest'
 import { aPolicy, isAllowed, verdictOf } from '../../test/support/policies.ts'
 import { anAsk } from '../../test/support/rules.ts'
-import { snapshotOf, withOverlay } from './stage.ts'
+import { snapshotOf, withOverlay } from './evaluate.ts'
 
 const AGENTS = ['a', 'b', 'planner-1']
 const ACTIONS = ['pay', 'pay.eu', 'pay.eu.fast', 'mail.send']

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { aPolicy, verdictOf } from '../../test/support/policies.ts'
 import { anAsk } from '../../test/support/rules.ts'
-import { evaluatePolicies, snapshotOf } from './stage.ts'
+import { evaluatePolicies, snapshotOf } from './evaluate.ts'
 
 /** Conditions with each of the three answers. */
 const ANSWERS = { T: 'true', F: 'false', E: 'context.missing == 1' } as const

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { admitCondition } from '../rules/admit-condition.ts'
 import { ruleOf } from './policy.ts'
 import type { PolicyRule } from './policy.ts'
-import type { OverlaidRules } from './stage.ts'
+import type { OverlaidRules } from './evaluate.ts'
 
 const Overlaid = z.object({ overlay: z.object({ add: z.array(PolicyInput) }) })
 

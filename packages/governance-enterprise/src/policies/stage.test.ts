@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { DECISION_MS, DecisionMeter } from '@remit/core/decision'
 import { aPolicy } from '../../test/support/policies.ts'
 import { anAsk } from '../../test/support/rules.ts'
-import { snapshotOf, policyStage } from './stage.ts'
+import { policyStage } from './stage.ts'
+import { snapshotOf } from './evaluate.ts'
 
 /** A clock that is ten milliseconds further at every look. */
 const hurrying = () => {

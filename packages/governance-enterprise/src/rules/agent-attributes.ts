@@ -1,5 +1,5 @@
 import type { Ask } from '@remit/core/decision'
-import type { Roster } from '../agents/agents.ts'
+import type { Roster } from '../agents/state.ts'
 
 type Attributes = Readonly<Record<string, unknown>>
 

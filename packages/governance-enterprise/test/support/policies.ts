@@ -1,7 +1,7 @@
 import type { Ask, Meter } from '@remit/core/decision'
-import { evaluatePolicies } from '../../src/policies/stage.ts'
+import { evaluatePolicies } from '../../src/policies/evaluate.ts'
 import type { PolicyRule } from '../../src/policies/policy.ts'
-import type { PolicySnapshot } from '../../src/policies/stage.ts'
+import type { PolicySnapshot } from '../../src/policies/evaluate.ts'
 import { aRule } from './rules.ts'
 
 /** A policy rule about everything, but for what is given. */
