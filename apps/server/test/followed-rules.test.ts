@@ -2,7 +2,7 @@ import { apiOf, createClock, createTestRemit, someDialects } from '@remit/testin
 import type { Api } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules, loadModules } from '../src/boot/modules.ts'
-import { createEnterprise } from './identity/support.ts'
+import { createEnterprise, OWNERS } from './identity/support.ts'
 import { ACTS, dice } from './support/random-acts.ts'
 
 const ROUNDS = 100
@@ -34,6 +34,61 @@ describe.skipIf(!hasModules()).each(someDialects())(
     afterAll(async () => {
       await there.remit.close()
       await here.remit.close()
+    })
+
+    it.each<[string, (api: Api) => Promise<unknown>]>([
+      [
+        'an agent',
+        (api) => api.ok('registerAgent', { body: { agent_id: 'agent_0', owners: OWNERS } }),
+      ],
+      [
+        'its suspension',
+        (api) =>
+          api.ok('changeAgent', {
+            params: { agentID: 'agent_0' },
+            body: { status: 'suspended', suspended_reason: 'odd' },
+          }),
+      ],
+      ['a stop', (api) => api.remit.ports.agentSwitch!.suspend(api.org.id, 'agent_1', 'test')],
+      [
+        'a mode',
+        (api) =>
+          api.ok('setAgentMode', { params: { agent_id: 'agent_2' }, body: { mode: 'granted' } }),
+      ],
+      [
+        'a permission',
+        (api) =>
+          api.ok('grantPermission', {
+            params: { id: 'grant_0' },
+            body: { agent_id: 'agent_2', actions: ['pay.*'] },
+          }),
+      ],
+      [
+        'a spend limit',
+        (api) => api.ok('setSpendLimit', { params: { id: 'agent_3' }, body: { daily_usd: 10 } }),
+      ],
+      [
+        'a policy',
+        (api) => api.ok('createPolicy', { body: { effect: 'allow', agents: ['agent_4'] } }),
+      ],
+      [
+        'an approval rule',
+        (api) =>
+          api.ok('setApprovalRule', { params: { id: 'rule_0' }, body: { actions: ['mail.*'] } }),
+      ],
+      [
+        'a setting',
+        (api) => api.ok('changeOrganization', { body: { settings: { unknown_agents: 'deny' } } }),
+      ],
+    ])('follow %s alone', async (_, change) => {
+      const before = await decisions(there)
+      await change(here)
+      const fresh = await another()
+      const whole = await decisions(fresh)
+      await fresh.remit.close()
+
+      expect(await decisions(there)).toEqual(whole)
+      expect(whole).not.toEqual(before)
     })
 
     it('decide like rules that are loaded as a whole, after each of many changes', async () => {
