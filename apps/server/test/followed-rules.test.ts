@@ -20,10 +20,10 @@ describe.skipIf(!hasModules()).each(someDialects())(
     const clock = createClock()
     let here: Api
     let there: Api
-    const another = async (): Promise<Api> => {
+    const another = async (org = here.org): Promise<Api> => {
       const { url, signingKey } = here.remit
       const modules = await loadModules()
-      return apiOf(await createTestRemit({ modules, url, signingKey, clock }), here.org)
+      return apiOf(await createTestRemit({ modules, url, signingKey, clock }), org)
     }
     const decisions = ({ remit, org }: Api) => remit.decider.preview(org.id, 'enterprise', REQUESTS)
 
@@ -93,15 +93,16 @@ describe.skipIf(!hasModules()).each(someDialects())(
 
     it('decide like rules that are loaded as a whole, after each of many changes', async () => {
       const roll = dice(11)
+      const org = await here.remit.organization()
       const seen = new Set<string>()
       for (let round = 0; round < ROUNDS; round++) {
         // Sometimes several changes lie between two decisions.
-        for (let n = 0; n <= roll(3); n++) await ACTS[roll(ACTS.length)]!(here, roll, clock)
-        const fresh = await another()
+        for (let n = 0; n <= roll(3); n++) await ACTS[roll(ACTS.length)]!(here.as(org), roll, clock)
+        const fresh = await another(org)
         const whole = await decisions(fresh)
         await fresh.remit.close()
 
-        expect(await decisions(there), `round ${round}`).toEqual(whole)
+        expect(await decisions(there.as(org)), `round ${round}`).toEqual(whole)
         for (const { reason } of whole) seen.add(reason)
       }
       // The changes mattered.
