@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connect, startCounting, startGateway } from './mcp/support/http.ts'
-import { hasPublicCases, partsOf, PUBLIC_CASES } from './support/public-cases.ts'
+import { ELSEWHERE, hasPublicCases, partsOf, PUBLIC_CASES } from './support/public-cases.ts'
 import type { HttpCall, PublicCase } from './support/public-cases.ts'
 import { hasModules, startRemit } from './support/server.ts'
 import type { RemitServer } from './support/server.ts'
@@ -14,20 +14,6 @@ interface McpCall {
   readonly params: { readonly name?: string }
   readonly gateway?: { readonly map: object }
 }
-/** Their expectation is a sentence, or they need many requests: a test of the feature holds them. */
-const ELSEWHERE = new Set([
-  'cel-now-is-utc',
-  'idempotency-parallel',
-  'http-keep-alive-lb',
-  'spend-litellm-unpriced',
-  'b-tool-over-limit',
-  'b-note-grease',
-  'b-note-bad-own',
-  'b-iban-new-countries',
-  // 2^53 is exact, so it is accepted.
-  'number-2-53-message',
-])
-
 const isHttp = (call: object): call is HttpCall => 'path' in call
 const isMcp = (call: object): call is McpCall => 'mcp' in call
 const casesOf = (fits: (call: object) => boolean) =>

@@ -84,7 +84,9 @@ it('the verifier has a set of its own, which is the same', () => {
 })
 
 it('a cell that hides the start of a formula starts with an apostrophe', () => {
-  const cells = CHARACTERS.map((one) => cellText(`${one}=1+1`))
+  const cells = [...CHARACTERS, '', '\t', '\r', '\n'].flatMap((one) =>
+    ['=', '＝', '+', '-', '@'].map((sign) => cellText(`${one}${sign}1+1`)),
+  )
 
   expect(cells.filter((cell) => !cell.startsWith(`"'`))).toEqual([])
 })

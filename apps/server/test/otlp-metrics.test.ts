@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import type { Server } from 'node:http'
+import type { IncomingHttpHeaders, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { pino } from 'pino'
@@ -10,6 +10,7 @@ import { createInstallation } from './support/installation.ts'
 import type { Installation } from './support/installation.ts'
 
 const ENDPOINT = 'OTEL_EXPORTER_OTLP_METRICS_ENDPOINT'
+const HEADERS = 'OTEL_EXPORTER_OTLP_HEADERS'
 const WAIT = { timeout: 60_000, interval: 50 }
 
 interface Point {
@@ -38,12 +39,15 @@ interface Body {
 let installation: Installation
 let collector: Server
 let bodies: Body[]
+let headers: IncomingHttpHeaders[]
 let status: number
 beforeEach(async () => {
   bodies = []
+  headers = []
   status = 200
   installation = await createInstallation()
   collector = createServer((request, response) => {
+    headers.push(request.headers)
     void json(request).then((body) => {
       bodies.push(body as Body)
       return response.writeHead(status, { 'content-type': 'application/json' }).end('{}')
@@ -56,6 +60,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   delete process.env[ENDPOINT]
+  delete process.env[HEADERS]
   collector.closeAllConnections()
   collector.close()
   await installation.remove()
@@ -106,6 +111,14 @@ it('a collector gets the metrics of the page, with their names and values', asyn
   )
   const attributes = body?.resourceMetrics[0]?.resource.attributes
   expect(attributes).toContainEqual({ key: 'service.name', value: { stringValue: 'remit' } })
+})
+
+it('a collector gets the headers of the settings, whose values may have `=`', async () => {
+  process.env[HEADERS] = 'authorization=Basic dXNlcjpwYXNz==,x-team=a=b'
+  const server = await start(3_600_000)
+  await server.stop()
+
+  expect(headers).toMatchObject([{ authorization: 'Basic dXNlcjpwYXNz==', 'x-team': 'a=b' }])
 })
 
 it('metrics are sent again and again, and a collector that fails keeps no server from its work', async () => {

@@ -26,6 +26,19 @@ export const PUBLIC_CASES: readonly PublicCase[] = hasPublicCases
       .map((line) => JSON.parse(line) as PublicCase)
   : []
 
+/** Requests whose body or expectation is a sentence, or that are sent often: `public-other-cases.test.ts` has them. */
+export const ELSEWHERE: ReadonlySet<string> = new Set([
+  'cel-now-is-utc',
+  'idempotency-parallel',
+  'http-keep-alive-lb',
+  'spend-litellm-unpriced',
+  'b-tool-over-limit',
+  'b-note-grease',
+  'b-note-bad-own',
+  'b-iban-new-countries',
+  'number-2-53-message',
+])
+
 /** The setup of a case, and its calls. */
 export const partsOf = ({ request }: PublicCase) =>
   'setup' in request ? request : { setup: [], call: request }

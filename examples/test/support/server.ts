@@ -1,7 +1,7 @@
 import { createClient } from '@remit/contract/client'
 import type { Client } from '@remit/contract/client'
 import { createTestRemit } from '@remit/testing'
-import type { TestOrganization, TestRemit } from '@remit/testing'
+import type { TestOrganization, TestRemit, TestRemitOptions } from '@remit/testing'
 import { hasModules, listen, loadModules } from '@remit/server/testing'
 
 export { hasModules }
@@ -15,8 +15,9 @@ export interface RemitServer {
   stop(): Promise<void>
 }
 
-export async function startRemit(): Promise<RemitServer> {
-  const remit = await createTestRemit(hasModules() ? { modules: await loadModules() } : {})
+export async function startRemit(options: TestRemitOptions = {}): Promise<RemitServer> {
+  const modules = hasModules() ? { modules: await loadModules() } : {}
+  const remit = await createTestRemit({ ...modules, ...options })
   const listener = await listen(remit.app, { host: '127.0.0.1', port: 0 })
   const org = await remit.organization()
   return {

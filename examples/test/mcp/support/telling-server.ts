@@ -18,8 +18,8 @@ const send = (message: Members) =>
   process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
 
 const tell = (method: string, params: Members, stream?: unknown) => {
-  const _meta = { [`${META}subscriptionId`]: stream }
-  send({ method, params: stream === undefined ? params : { ...params, _meta } })
+  const of = stream === undefined ? {} : { _meta: { [`${META}subscriptionId`]: stream } }
+  send({ method, params: { ...params, ...of } })
 }
 
 function resultOf(id: unknown, method: unknown, { uri, notifications }: Members): Members | null {

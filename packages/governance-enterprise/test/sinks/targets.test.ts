@@ -210,7 +210,11 @@ describe.skipIf(!hasRsyslog())('rsyslog', () => {
     const { id } = await create('syslog', { url: rsyslog.url, ca: TLS_CERTIFICATE })
     await caughtUp(api, id, clock)
     await api.ok('appendEntry', {
-      body: { action: 'ünïcode', decision_id: null, metadata: { long: 'x'.repeat(20_000) } },
+      body: {
+        action: 'ünïcode',
+        decision_id: null,
+        metadata: { long: 'x'.repeat(20_000), odd: 'line\nbreak "q" ] \\ 😀' },
+      },
     })
     await caughtUp(api, id, clock)
 
