@@ -280,6 +280,7 @@ describe.skipIf(!canRun)('the pages that lead', () => {
     expect(await text('Votes')).toMatch(/bob\s+approve\s+[\d:]+\s+Invoice seen/)
     for (const kind of ['approval.requested', 'authorization.decided', 'entry.appended'])
       expect(await text('Entries')).toContain(kind)
+    expect(await text('Entries')).toContain('first key (key_')
     expect(await violationsInBoth(page)).toEqual([])
 
     await page.goto('/console/decisions/dec_none')
@@ -331,6 +332,16 @@ describe.skipIf(!canRun)('the pages that lead', () => {
     await page.getByText('The id in the address is wrong, or the record was deleted.').waitFor()
 
     expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0)
+    // Nothing waits, so there is no list for the keys.
+    expect(await page.getByText('j and k move').isVisible()).toBe(false)
+    tab.complaints.splice(0)
+  })
+
+  test('spend of an agent without a limit says so', async () => {
+    await page.goto('/console/spend?agent=nobody')
+    await page.getByText('nobody has no limit').waitFor()
+
+    expect(await page.getByText('The id in the address is wrong').count()).toBe(0)
     tab.complaints.splice(0)
   })
 

@@ -115,6 +115,11 @@ describe.skipIf(!canRun)('the page of MCP tools', () => {
       .getByText(/injection:instruction_override.* · score (?:0\.\d\d|1\.00) of 1/)
       .waitFor()
     expect(await page.locator('mark').first().innerText()).toContain('Ignore all previous')
+    const unscored = page.locator('blockquote').filter({ hasNot: page.locator('small') })
+    const texts = await unscored.allInnerTexts()
+    expect(texts.filter((text) => texts.some((one) => one !== text && one.includes(text)))).toEqual(
+      [],
+    )
     await page.getByRole('button', { name: 'Reviewed, harmless' }).click()
     const dialog = page.getByRole('dialog', { name: 'The findings are harmless' })
     expect(await violationsInBoth(page)).toEqual([])

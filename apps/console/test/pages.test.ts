@@ -287,6 +287,40 @@ describe.skipIf(!canRun)('the console in Chromium', () => {
       await context.close()
     })
 
+    test.each([
+      '/policies/new',
+      '/policies/approval-rules/new',
+      '/agents/trust/new',
+      '/agents/issuers/new',
+    ])('of a reader has no form at %s that nobody of the role can save', async (path) => {
+      const { secret } = await server.api.createKey({ body: { role: 'read' } })
+      const other = await openTab(browser, server)
+      await startSession(other, server, secret!)
+      const { page, context } = other
+      await page.goto(`/console${path}`)
+      await page.getByRole('heading', { name: 'This page does not exist' }).waitFor()
+      await page.getByRole('link', { name: 'Go to the first page' }).click()
+      await page.getByRole('heading', { name: 'Live' }).waitFor()
+
+      expect(await page.getByRole('button', { name: 'Create' }).count()).toBe(0)
+      await context.close()
+    })
+
+    test('of a reader opens the first tab in place of one that the role lacks', async () => {
+      const { secret } = await server.api.createKey({ body: { role: 'read' } })
+      const other = await openTab(browser, server)
+      await startSession(other, server, secret!)
+      const { page, context } = other
+      await page.goto('/console/playground?tab=authzen')
+      await settled(page)
+
+      expect(await page.getByRole('link', { name: 'Guard' }).getAttribute('aria-current')).toBe(
+        'page',
+      )
+      expect(await page.getByRole('button', { name: 'Evaluate' }).count()).toBe(0)
+      await context.close()
+    })
+
     test('of a reader shows no button that its role refuses', async () => {
       const { secret } = await server.api.createKey({ body: { role: 'read' } })
       const other = await openTab(browser, server)
@@ -300,6 +334,11 @@ describe.skipIf(!canRun)('the console in Chromium', () => {
       await settled(page)
       expect(await page.getByRole('link', { name: 'New policy' }).count()).toBe(0)
       expect(await page.getByRole('link', { name: 'Reports' }).count()).toBe(1)
+
+      await page.getByRole('link', { name: 'Spend' }).click()
+      await settled(page)
+      await page.getByRole('region', { name: 'Open holds' }).getByRole('table').waitFor()
+      expect(await page.getByRole('columnheader', { name: 'Actions' }).count()).toBe(0)
       await context.close()
     })
   })

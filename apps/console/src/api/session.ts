@@ -1,6 +1,6 @@
 import { RemitError } from '@remit/contract/client'
-import type { Session } from '@remit/contract'
-import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
+import type { Actor, Session } from '@remit/contract'
+import { queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { remit } from './client.ts'
 
 const SIGNED_OUT: Session = {
@@ -29,6 +29,22 @@ export const useSession = (): Session => useSuspenseQuery(sessionQuery).data
 export function useCan(): (endpoint: string) => boolean {
   const { endpoints } = useSession()
   return (endpoint) => endpoints.includes(endpoint)
+}
+
+export const keysQuery = queryOptions({
+  queryKey: ['keys'],
+  queryFn: ({ signal }) => remit.listKeys({ query: { limit: 1_000 }, signal }),
+})
+
+/** Returns the words for an actor: `carla (key_1)` for a key with a name, where the reader may list keys. */
+export function useActorText(): (actor: Actor | null) => string | null {
+  const can = useCan()
+  const { data } = useQuery({ ...keysQuery, enabled: can('GET /v1/keys'), staleTime: 60_000 })
+  return (actor) => {
+    if (!actor) return null
+    const name = data?.data.find(({ id }) => id === actor.id)?.name
+    return name ? `${name} (${actor.id})` : `${actor.type} ${actor.id}`.trim()
+  }
 }
 
 export const signInWithKey = (key: string): Promise<void> => remit.startSession({ body: { key } })

@@ -44,9 +44,23 @@ export const PAGES: readonly PageLink[] = [
   },
 ]
 
+/** Pages of a new record, each with the endpoint that stores it. */
+const FORMS: Readonly<Record<string, string>> = {
+  '/policies/new': 'POST /v1/policies',
+  '/policies/approval-rules/new': 'POST /v1/approval-rules/{id}',
+  '/agents/trust/new': 'POST /v1/identity/trust',
+  '/agents/issuers/new': 'POST /v1/identity/idp',
+}
+
 /** Returns the page that a path is of, or below. */
 export const pageAt = (pathname: string): PageLink | undefined =>
   PAGES.findLast(({ to }) => pathname === to || pathname.startsWith(`${to}/`))
 
 export const isShown = ({ needs }: PageLink, can: (endpoint: string) => boolean): boolean =>
   needs.some(can)
+
+/** Whether a path is a form that nobody with these endpoints could save. */
+export const isFormOfOthers = (pathname: string, can: (endpoint: string) => boolean): boolean => {
+  const needed = FORMS[pathname]
+  return needed !== undefined && !can(needed)
+}

@@ -17,7 +17,7 @@ export const live = {
   deniedActions: 'Most denied actions',
   deniedAgents: 'Most denied agents',
   denied: 'Denied',
-  noDenials: 'No decision was deny.',
+  noDenials: 'Nothing was denied.',
   others: 'others',
   pending: 'Pending approvals',
   limits: 'Limits above 80%',

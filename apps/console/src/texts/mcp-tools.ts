@@ -9,6 +9,7 @@ export const mcpTools = {
     'The MCP gateway reports the tools of its servers when a client lists them. Start it with:',
   gateway:
     'REMIT_URL=https://remit.example.com REMIT_KEY=rmk_… remit-mcp --trust pinned --agent coder -- npx -y @modelcontextprotocol/server-filesystem /src',
+  missing: 'This tool does not exist',
   tool: 'Tool',
   server: 'Server',
   state: 'State',

@@ -10,6 +10,8 @@ export const spend = {
   spent: 'Spent',
   of: (used: string, cap: string) => `${used} of ${cap}`,
   noCap: 'no cap',
+  noLimitOf: (agent: string) => `${agent} has no limit`,
+  noLimitText: 'The chart appears when the agent has one.',
   history: (agent: string) => `Spend of ${agent}`,
   chart: 'Spend and forecast',
   forecast: 'Straight-line forecast',

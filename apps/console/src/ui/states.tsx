@@ -150,16 +150,18 @@ export function Skeleton() {
 
 interface LoadedProps<T> {
   readonly query: { data: T | undefined; error: unknown; refetch: () => unknown }
+  /** In place of the words for a record that does not exist. */
+  readonly missing?: ReactNode
   readonly children: (data: T) => ReactNode
 }
 
 /** The three states of a query. Data stays visible while a later attempt fails. */
-export function Loaded<T>({ query, children }: LoadedProps<T>) {
+export function Loaded<T>({ query, missing, children }: LoadedProps<T>) {
   const failure = query.error ? (
     <Failure error={query.error} onRetry={() => void query.refetch()} />
   ) : null
   if (query.data === undefined) {
-    if (isMissing(query.error)) return <Missing title={messageOf(query.error)} />
+    if (isMissing(query.error)) return missing ?? <Missing title={messageOf(query.error)} />
     return failure ?? <Skeleton />
   }
   return (

@@ -22,8 +22,10 @@ describe('a summary', () => {
     const call = { action: 'tools/call', context: { upstream: 'files', args: {} } }
     const id = 'create_directory'
 
-    expect(titleOf({ ...call, resource: `tool:${id}` })).toBe('create_directory of files')
-    expect(summaryOf({ ...call, resource: { type: 'tool', id } })).toBe('create_directory of files')
+    expect(titleOf({ ...call, resource: `tool:${id}` })).toBe('create_directory on server files')
+    expect(summaryOf({ ...call, resource: { type: 'tool', id } })).toBe(
+      'create_directory on server files',
+    )
     expect(titleOf({ ...call, context: {}, resource: `tool:${id}` })).toBe(id)
     expect(titleOf({ ...call, action: 'fs.write', resource: `tool:${id}` })).toBe('fs.write')
   })

@@ -22,7 +22,7 @@ function mcpTarget(asked: Asked): string | null {
   if (prefix === undefined || !resource.startsWith(prefix)) return null
   const { upstream } = asked.context
   const name = resource.slice(prefix.length)
-  return typeof upstream === 'string' && upstream !== '' ? `${name} of ${upstream}` : name
+  return typeof upstream === 'string' && upstream !== '' ? `${name} on server ${upstream}` : name
 }
 
 /** The name of a request: the action, or the tool and server of a call over MCP. */

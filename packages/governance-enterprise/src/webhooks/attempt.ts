@@ -394,7 +394,7 @@ const CONTENTS: Readonly<Record<EventKind | typeof TESTED, ContentOf>> = {
     return { title: 'The definition of a tool changed', fields, path: '/mcp-tools' }
   },
   'quota.threshold': (_, data) => ({
-    title: `Decisions of the month: ${noticeTextOf(data['threshold_percent'])} %`,
+    title: `Decisions of the month: ${noticeTextOf(data['threshold_percent'])}% of the limit`,
     fields: [
       ['Month', noticeTextOf(data['month'])],
       ['Decisions', noticeTextOf(data['decisions'])],
@@ -403,7 +403,7 @@ const CONTENTS: Readonly<Record<EventKind | typeof TESTED, ContentOf>> = {
     path: '/settings?tab=usage',
   }),
   'spend.threshold': (_, data) => ({
-    title: `Spend limit: ${noticeTextOf(data['threshold_percent'])} %`,
+    title: `Spend limit: ${noticeTextOf(data['threshold_percent'])}% reached`,
     fields: [
       ['Agent', noticeTextOf(data['agent_id'])],
       ['Window', noticeTextOf(data['window'])],

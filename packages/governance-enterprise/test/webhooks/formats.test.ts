@@ -180,6 +180,21 @@ describe.each(someDialects())('messages for people on %s', (dialect) => {
     })
   })
 
+  it('name the share of a spend limit that is used', async () => {
+    await using receiver = await startReceiver()
+    await create({ url: receiver.url, format: 'slack', events: ['spend.threshold'] })
+    await api.ok('setSpendLimit', { params: { id: 'spender' }, body: { daily_usd: 100 } })
+    const context = { amount_usd: 85 }
+    await api.ok('authorize', { body: { agent_id: 'spender', action: 'mail.send', context } })
+    const messages = await receiver.until(2)
+    const titles = messages.map(({ body }) => (JSON.parse(body) as Slack).text)
+
+    expect(titles.toSorted()).toEqual([
+      expect.stringMatching(/^Spend limit: 50% reached/),
+      expect.stringMatching(/^Spend limit: 80% reached/),
+    ])
+  })
+
   it('are sent again where the mail server refuses, and say so without its words', async () => {
     mail.refuses = 450
     const { id } = await create({ url: 'mailto:late@example.org', format: 'email' })

@@ -26,13 +26,14 @@ const PATHS: Readonly<Record<string, string>> = {
 
 export function Agents() {
   const can = useCan()
-  const { tab = 'agents' } = useSearch({ from: '/agents' })
+  const search = useSearch({ from: '/agents' })
   const [isOpen, setOpen] = useState(false)
   const tabs = [
     { label: t.agents.tabs.agents, value: 'agents' },
     ...(can('GET /v1/identity/trust') ? [{ label: t.agents.tabs.trust, value: 'trust' }] : []),
     ...(can('GET /v1/identity/idp') ? [{ label: t.agents.tabs.issuers, value: 'issuers' }] : []),
   ]
+  const tab = tabs.find(({ value }) => value === search.tab)?.value ?? 'agents'
   return (
     <Page
       title={t.agents.title}

@@ -292,7 +292,7 @@ function PendingList({ requests, open, isChosen }: PendingListProps) {
   return (
     <div className={styles['split']} data-chosen={isChosen ? '' : undefined}>
       <Stack>
-        <div className={styles['list']}>
+        <div className={styles['list']} hidden={requests.length === 0}>
           {selected.length > 0 && <Bulk selected={selected} onVote={setVote} />}
           <ul ref={list} aria-label={t.approvals.list} data-shortcuts onKeyDown={onKeyDown}>
             {requests.map((request) => (
@@ -307,7 +307,10 @@ function PendingList({ requests, open, isChosen }: PendingListProps) {
             ))}
           </ul>
         </div>
-        {isOn && <p className={classes(ui['hint'], styles['keys'])}>{t.approvals.keys}</p>}
+        {requests.length === 0 && <p className={ui['muted']}>{t.approvals.empty}</p>}
+        {isOn && requests.length > 0 && (
+          <p className={classes(ui['hint'], styles['keys'])}>{t.approvals.keys}</p>
+        )}
       </Stack>
       {open !== undefined && (
         <div className={styles['detail']}>

@@ -2,7 +2,7 @@ import type { Entry, Approval, ApprovalRule, Policy } from '@remit/contract'
 import { useQuery, queryOptions } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { useCan } from '../../api/session.ts'
+import { useActorText, useCan } from '../../api/session.ts'
 import { usd } from '../../format/money.ts'
 import { t } from '../../texts.ts'
 import { buttonClass } from '../../ui/button.tsx'
@@ -163,31 +163,34 @@ function Cost({ story: { recorded, own } }: { story: Story }) {
   )
 }
 
-const Timeline = ({ entries }: { entries: readonly Entry[] }) => (
-  <Card title={t.decisions.story}>
-    <Table<Entry>
-      label={t.decisions.entries}
-      rows={entries}
-      rowKey={({ seq }) => String(seq)}
-      csv="decision"
-      columns={[
-        SEQ_COLUMN,
-        {
-          name: t.ledger.time,
-          value: ({ recorded_at }) => recorded_at,
-          as: 'time',
-        },
-        { name: t.ledger.kind, value: ({ kind }) => kind },
-        {
-          name: t.ledger.actor,
-          value: ({ actor }) => actor && `${actor.type} ${actor.id}`,
-          as: 'id',
-        },
-        { name: t.decisions.reported, value: ({ data }) => outcomesOf([{ data } as Entry])[0] },
-      ]}
-    />
-  </Card>
-)
+function Timeline({ entries }: { entries: readonly Entry[] }) {
+  const actorText = useActorText()
+  return (
+    <Card title={t.decisions.story}>
+      <Table<Entry>
+        label={t.decisions.entries}
+        rows={entries}
+        rowKey={({ seq }) => String(seq)}
+        csv="decision"
+        columns={[
+          SEQ_COLUMN,
+          {
+            name: t.ledger.time,
+            value: ({ recorded_at }) => recorded_at,
+            as: 'time',
+          },
+          { name: t.ledger.kind, value: ({ kind }) => kind },
+          {
+            name: t.ledger.actor,
+            value: ({ actor }) => actorText(actor),
+            as: 'id',
+          },
+          { name: t.decisions.reported, value: ({ data }) => outcomesOf([{ data } as Entry])[0] },
+        ]}
+      />
+    </Card>
+  )
+}
 
 interface ApprovalOfProps {
   readonly approval: Approval

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { fieldErrorsOf, remit } from '../../api/client.ts'
-import { useCan } from '../../api/session.ts'
+import { useActorText, useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { buttonClass } from '../../ui/button.tsx'
 import { ConfirmDelete } from '../../ui/confirm-delete.tsx'
@@ -95,6 +95,7 @@ function NewIssuer({ first }: { first: Draft }) {
 
 /** Terms never change: another issuer can begin with them. */
 function StoredIssuer({ issuer }: { issuer: Issuer }) {
+  const actorText = useActorText()
   const can = useCan()
   const client = useQueryClient()
   const navigate = useNavigate()
@@ -140,7 +141,10 @@ function StoredIssuer({ issuer }: { issuer: Issuer }) {
             ],
             [t.agents.issuers.error, keys.error && <Literal>{keys.error}</Literal>],
             [t.common.created, <Time key="c" at={issuer.created_at} as="full" />],
-            [t.common.createdBy, <Literal key="b">{issuer.created_by}</Literal>],
+            [
+              t.common.createdBy,
+              <Literal key="b">{actorText({ type: '', id: issuer.created_by }) ?? ''}</Literal>,
+            ],
           ]}
         />
       </Card>

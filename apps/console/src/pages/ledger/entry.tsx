@@ -5,6 +5,7 @@ import { Link, useParams } from '@tanstack/react-router'
 import { ChevronDown, ChevronUp, X, CircleCheck, CircleDashed, CircleX } from 'lucide-react'
 import { useState } from 'react'
 import { remit } from '../../api/client.ts'
+import { useActorText } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { buttonClass, Button } from '../../ui/button.tsx'
 import { Card, Facts, Row, Stack } from '../../ui/layout.tsx'
@@ -121,20 +122,14 @@ function EntryView({ seq }: { seq: number }) {
 const names = t.ledger.fields
 
 function EntryFacts({ entry }: { entry: FullEntry }) {
+  const actorText = useActorText()
   const text = (value: string | null) => (value ? <Literal>{value}</Literal> : null)
   return (
     <Facts
       rows={[
         [names.kind, text(entry.kind)],
         [names.recorded_at, <Time key="t" at={entry.recorded_at} as="exact" />],
-        [
-          names.actor,
-          entry.actor && (
-            <>
-              <Literal>{`${entry.actor.type} ${entry.actor.id}`}</Literal>
-            </>
-          ),
-        ],
+        [names.actor, text(actorText(entry.actor))],
         [names.agent_id, text(entry.agent_id)],
         [names.action, text(entry.action)],
         [names.resource, text(entry.resource)],

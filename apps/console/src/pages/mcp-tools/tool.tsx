@@ -33,7 +33,9 @@ export function McpToolPage() {
       title={<Literal>{name}</Literal>}
       actions={<CurlButton request={() => ({ method: 'GET', path: '/v1/mcp/tools' })} />}
     >
-      <Loaded query={query}>{(tool) => (tool ? <Tool tool={tool} /> : <Missing />)}</Loaded>
+      <Loaded query={query}>
+        {(tool) => (tool ? <Tool tool={tool} /> : <Missing title={t.mcpTools.missing} />)}
+      </Loaded>
     </Page>
   )
 }
@@ -92,6 +94,14 @@ function Tool({ tool }: { tool: McpTool }) {
   )
 }
 
+/** The marked texts, without those that a longer one contains; a text with a score stands for itself. */
+const markedOf = (verdict: McpTool['verdict']) =>
+  (verdict?.marked ?? []).filter(
+    ({ text, score }, _, all) =>
+      score !== null ||
+      !all.some((one) => one.score === null && one.text !== text && one.text.includes(text)),
+  )
+
 /** The findings of the guard with score and marked texts; without the alarm after a review. */
 function Findings({ tool: { findings, verdict, review } }: { tool: McpTool }) {
   if (findings.length === 0) return <Note tone="info">{t.mcpTools.noFindings}</Note>
@@ -108,7 +118,7 @@ function Findings({ tool: { findings, verdict, review } }: { tool: McpTool }) {
           </span>
         )}
       </Note>
-      {verdict?.marked.map(({ text, score }) => (
+      {markedOf(verdict).map(({ text, score }) => (
         <blockquote key={text} className={ui['marked']}>
           <mark>
             <Literal lines>{text}</Literal>

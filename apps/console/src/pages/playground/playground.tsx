@@ -19,7 +19,8 @@ export function Playground() {
     },
     { label: t.playground.tabs.authzen, value: 'authzen', needs: 'POST /access/v1/evaluation' },
   ].filter(({ needs }) => can(needs))
-  const { tab = tabs[0]?.value ?? '' } = useSearch({ from: '/playground' })
+  const search = useSearch({ from: '/playground' })
+  const tab = tabs.find(({ value }) => value === search.tab)?.value ?? tabs[0]?.value ?? ''
   return (
     <Page
       title={t.playground.title}

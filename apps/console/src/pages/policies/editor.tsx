@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch, Link } from '@tanstack/react-router'
 import { useState, lazy, Suspense } from 'react'
 import { fieldErrorsOf, remit } from '../../api/client.ts'
-import { useCan } from '../../api/session.ts'
+import { useActorText, useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Input, Checkbox, Select, UtcInput } from '../../ui/field.tsx'
 import { Page, Stack, Row, Card, Grid } from '../../ui/layout.tsx'
@@ -304,6 +304,7 @@ function RuleHistory({ id }: { id: string }) {
 }
 
 function Change({ entry, before }: { entry: Entry; before: Entry | undefined }) {
+  const actorText = useActorText()
   const [isOpen, setOpen] = useState(false)
   const reason = entry.data?.['change_reason']
   return (
@@ -313,7 +314,7 @@ function Change({ entry, before }: { entry: Entry; before: Entry | undefined }) 
       </Link>
       <strong>{t.policies.changes[entry.kind] ?? entry.kind}</strong>
       <span className={ui['muted']}>
-        {t.policies.by} <Literal>{entry.actor?.id ?? ''}</Literal>
+        {t.policies.by} <Literal>{actorText(entry.actor) ?? ''}</Literal>
       </span>
       <Time at={entry.recorded_at} as="full" />
       {typeof reason === 'string' && <Literal>{reason}</Literal>}

@@ -2,7 +2,7 @@ import type { Key } from '@remit/contract'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { fieldErrorsOf, remit } from '../../api/client.ts'
-import { useCan } from '../../api/session.ts'
+import { keysQuery, useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
 import { Input, Select } from '../../ui/field.tsx'
@@ -19,10 +19,7 @@ export function Keys() {
   const client = useQueryClient()
   const [secret, setSecret] = useState<string | null>(null)
   const [ended, setEnded] = useState<Key | null>(null)
-  const query = useQuery({
-    queryKey: ['keys'],
-    queryFn: ({ signal }) => remit.listKeys({ query: { limit: 1_000 }, signal }),
-  })
+  const query = useQuery(keysQuery)
   const refresh = () => client.invalidateQueries({ queryKey: ['keys'] })
   const rotate = useMutation({
     mutationFn: (id: string) => remit.rotateKey({ params: { id } }),

@@ -177,7 +177,7 @@ function NewWebhook({ onMade }: { onMade: (secret: string | null) => void }) {
   return (
     <Card title={t.settings.webhooks.create}>
       <Stack>
-        <Row>
+        <Grid>
           <Select
             label={t.settings.webhooks.format}
             value={format}
@@ -191,6 +191,7 @@ function NewWebhook({ onMade }: { onMade: (secret: string | null) => void }) {
           <Input
             label={t.settings.webhooks.url}
             value={url}
+            hint={t.settings.webhooks.urlHints[format]}
             fault={faultOf('url')}
             onValue={setUrl}
           />
@@ -200,18 +201,7 @@ function NewWebhook({ onMade }: { onMade: (secret: string | null) => void }) {
             fault={faultOf('description')}
             onValue={setDescription}
           />
-          <Button
-            tone="primary"
-            disabled={create.isPending || url === '' || events.length === 0}
-            onClick={() => create.mutate()}
-          >
-            {t.settings.webhooks.create}
-          </Button>
-          <CurlButton request={() => ({ method: 'POST', path: '/v1/webhooks', body })} />
-        </Row>
-        <p className={ui['hint']}>
-          {t.settings.webhooks.url}: {t.settings.webhooks.urlHints[format]}
-        </p>
+        </Grid>
         <fieldset>
           <legend className={ui['legend']}>{t.settings.webhooks.events}</legend>
           <Grid>
@@ -229,6 +219,16 @@ function NewWebhook({ onMade }: { onMade: (secret: string | null) => void }) {
           </Grid>
         </fieldset>
         {create.error && <Failure error={create.error} />}
+        <Row>
+          <Button
+            tone="primary"
+            disabled={create.isPending || url === '' || events.length === 0}
+            onClick={() => create.mutate()}
+          >
+            {t.settings.webhooks.create}
+          </Button>
+          <CurlButton request={() => ({ method: 'POST', path: '/v1/webhooks', body })} />
+        </Row>
       </Stack>
     </Card>
   )

@@ -162,6 +162,20 @@ function Holds({ agent }: { agent: string | undefined }) {
     onSuccess: () => announce(t.spend.released),
     onSettled: () => client.invalidateQueries({ queryKey: ['spend'] }),
   })
+  const releases = {
+    name: t.common.actions,
+    end: true,
+    cell: (hold: SpendHold) => (
+      <Button
+        tone="quiet"
+        disabled={release.isPending}
+        aria-label={`${t.spend.release} ${hold.decision_id}`}
+        onClick={() => release.mutate(hold)}
+      >
+        {t.spend.release}
+      </Button>
+    ),
+  }
   const path = `/v1/spend-holds${agent === undefined ? '' : `?agent_id=${encodeURIComponent(agent)}`}`
   return (
     <Card title={t.spend.holds} actions={<CurlButton request={() => ({ method: 'GET', path })} />}>
@@ -203,21 +217,7 @@ function Holds({ agent }: { agent: string | undefined }) {
                       cell: ({ held_at }) => <Ago at={held_at} />,
                     },
                     { name: t.spend.expires, value: ({ expires_at: at }) => at, as: 'time' },
-                    {
-                      name: t.common.actions,
-                      end: true,
-                      cell: (hold) =>
-                        can('POST /v1/ledger') && (
-                          <Button
-                            tone="quiet"
-                            disabled={release.isPending}
-                            aria-label={`${t.spend.release} ${hold.decision_id}`}
-                            onClick={() => release.mutate(hold)}
-                          >
-                            {t.spend.release}
-                          </Button>
-                        ),
-                    },
+                    ...(can('POST /v1/ledger') ? [releases] : []),
                   ]}
                 />
                 {query.hasNextPage && (
@@ -258,7 +258,10 @@ function BurnDown({ agent }: { agent: string | undefined }) {
           onValue={(value) => setWindow(value === 'month' ? 'month' : 'day')}
         />
       </Row>
-      <Loaded query={query}>
+      <Loaded
+        query={query}
+        missing={<Empty title={t.spend.noLimitOf(agent)}>{t.spend.noLimitText}</Empty>}
+      >
         {(history) => <Drawn agent={agent} history={history} isDay={window === 'day'} />}
       </Loaded>
     </Stack>
