@@ -155,7 +155,7 @@ describe.skipIf(!canRun)('an approver in the console', () => {
       },
     })
     const page = await show(ada, `/approvals/${id}`)
-    await page.getByRole('heading', { name: 'create_directory of files' }).waitFor()
+    await page.getByRole('heading', { name: 'create_directory on server files' }).waitFor()
     const fields = page.getByLabel('Fields of the request')
 
     expect(await fields.innerText()).toContain('/srv')

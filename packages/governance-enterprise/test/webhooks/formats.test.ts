@@ -225,6 +225,8 @@ describe.each(someDialects())('messages for people on %s', (dialect) => {
     [{ url: 'http://hooks.slack.com/x', format: 'slack' }, 'url'],
     [{ url: 'mailto:ada@example.org', format: 'slack' }, 'url'],
     [{ url: 'https://example.org/x', format: 'email' }, 'url'],
+    // As long as mailto: before the address.
+    [{ url: 'https:/ada@example.org', format: 'email' }, 'url'],
     [{ url: 'mailto:ada@example.org?bcc=eve@example.org', format: 'email' }, 'url'],
     [{ url: 'mailto:ada@example.org\r\nBcc: eve@example.org', format: 'email' }, 'url'],
     [{ url: 'mailto:"x" <eve@example.org>', format: 'email' }, 'url'],
