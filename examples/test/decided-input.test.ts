@@ -53,6 +53,25 @@ describe.skipIf(!hasModules())('what is decided', () => {
     (
       await server.client.listEntries({ query: { agent_id: agent, kind: 'entry.appended' } })
     ).data.map(({ data }) => data?.['outcome'])
+
+  it('has the members named like those of a prototype that are there, and no other one', async () => {
+    const condition =
+      'has(context.args.constructor) || has(context.args.__proto__) || has(context.args.toString)'
+    await server.client.createPolicy({ body: { effect: 'deny', actions: ['named'], condition } })
+    const ran: string[] = []
+    const map = { named: { omit: ['/iban', '/to/__proto__', '/valueOf'] } }
+    const gate = await newGate({ map })
+    const named = gate.wrap('named', (input: object) => ran.push(JSON.stringify(input)), {
+      onDeny: 'return',
+    })
+    const allowed = ['{}', '{"iban":"DE1","to":{"__proto__":{"usd":5000}}}', '{"valueOf":1}']
+    const refused = ['{"constructor":1}', '{"__proto__":{"usd":1}}']
+    for (const text of [...allowed, ...refused]) await named(JSON.parse(text) as object)
+
+    expect(ran).toEqual(allowed)
+    expect(({} as { usd?: unknown }).usd).toBeUndefined()
+  })
+
   const approve = (verdict: Verdict) =>
     server.client.decideApproval({
       params: { requestID: verdict.kind === 'pending' ? verdict.approvalId : '' },
