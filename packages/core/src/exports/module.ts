@@ -14,8 +14,6 @@ export type {
 export type {
   Ports,
   UsageCounts,
-  SpendQuery,
-  SpendSource,
   SpendAccounts,
   SpendComparison,
   AgentSwitch,

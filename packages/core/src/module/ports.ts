@@ -23,8 +23,6 @@ import type { WriteContext } from '../ledger/write/work.ts'
  * name; commercial packages depend on each other in no other way.
  */
 export interface Ports {
-  /** Measured spend, instead of the totals of the ledger. */
-  readonly spendSource: SpendSource
   /** Suspends and resumes single agents. */
   readonly agentSwitch: AgentSwitch
   /** The agents of the organization. */
@@ -56,22 +54,6 @@ export interface UsageCounts {
     orgId: string,
     between: { readonly from?: string | undefined; readonly to?: string | undefined },
   ): Promise<Usage>
-}
-
-/** A window of spend: a UTC calendar day (`2026-11-20`) or month (`2026-11`). */
-export interface SpendQuery {
-  readonly orgId: string
-  readonly agentId: string
-  readonly window: string
-}
-
-/** An external source of spend. */
-export interface SpendSource {
-  /**
-   * Returns the USD spent in the window, a finite number of at least 0. A rejection or an aborted
-   * signal denies.
-   */
-  spent(query: SpendQuery, signal: AbortSignal): Promise<number>
 }
 
 /** Spend totals and holds, computed again from the entries of the ledger. */

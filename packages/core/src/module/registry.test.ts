@@ -63,10 +63,10 @@ describe('assemble', () => {
     [
       'a module requires what nobody offers',
       [
-        part('a', {}, { requires: ['agentSwitch', 'spendSource'] }),
+        part('a', {}, { requires: ['agentSwitch', 'spendAccounts'] }),
         part('b', { provides: { agentSwitch } }),
       ],
-      'a requires spendSource',
+      'a requires spendAccounts',
     ],
   ])('refuses to start when %s', (_, parts, message) => {
     expect(() => assemble(parts)).toThrow(new ModuleConflict(message))

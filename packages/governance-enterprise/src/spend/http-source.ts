@@ -1,6 +1,6 @@
-import type { SpendSource } from '@remit/core/module'
 import { boundedText } from '@remit/core/net'
 import { z } from 'zod'
+import type { SpendSource } from './measure.ts'
 
 const Answer = z.object({ usd: z.number().min(0) })
 const MAX_BYTES = 64 * 1024

@@ -1,8 +1,9 @@
 import { DecisionMeter } from '@remit/core/decision'
 import type { Ask } from '@remit/core/decision'
-import type { SpendQuery } from '@remit/core/module'
+
 import { describe, expect, it, vi } from 'vitest'
 import { measureWith } from './measure.ts'
+import type { SpendQuery } from './measure.ts'
 
 const ask = (agent_id: string): Ask => ({
   orgId: 'org_1',

@@ -1,7 +1,22 @@
 import { toMicroUsd } from '@remit/contract/values'
 import type { Ask } from '@remit/core/decision'
-import type { SpendSource } from '@remit/core/module'
 import { windowsAt } from './windows.ts'
+
+/** A window of spend: a UTC calendar day (`2026-11-20`) or month (`2026-11`). */
+export interface SpendQuery {
+  readonly orgId: string
+  readonly agentId: string
+  readonly window: string
+}
+
+/** An external source of spend, instead of the totals of the ledger. */
+export interface SpendSource {
+  /**
+   * Returns the USD spent in the window, a finite number of at least 0. A rejection or an aborted
+   * signal denies.
+   */
+  spent(query: SpendQuery, signal: AbortSignal): Promise<number>
+}
 
 /** USD in each window by agent; null if the source failed. */
 export type MeasuredSpend = ReadonlyMap<
