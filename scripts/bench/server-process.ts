@@ -42,8 +42,7 @@ interface Started {
 }
 
 async function remit(): Promise<Started> {
-  const open = (url: string, _ = true, usesShards = false) =>
-    openDatabase<CoreTables>(url, { hasSessions: true, usesShards })
+  const open = (url: string) => openDatabase<CoreTables>(url, { hasSessions: true })
   const url = spec.databaseUrl ?? ''
   const db = open(url)
   const log = pino({ level: 'silent' })

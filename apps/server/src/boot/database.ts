@@ -55,10 +55,9 @@ export async function openStorage(config: Settings, log: Logger): Promise<Storag
   if (direct !== undefined && !(await hasPersistentSessions(direct)))
     throw new ConfigError(NOT_DIRECT)
   const isPooled = !(await hasPersistentSessions(url))
-  const open = (to: string, isDirect: boolean, usesShards = false) =>
+  const open = (to: string, isDirect: boolean) =>
     openDatabase<CoreTables>(to, {
       hasSessions: isDirect,
-      usesShards,
       onConnectionError: (error) => log.warn({ err: error }, 'idle database connection failed'),
     })
   const db = open(url, !isPooled)
@@ -90,15 +89,15 @@ export async function openStorage(config: Settings, log: Logger): Promise<Storag
 export function nearNodes(
   db: Database<CoreTables>,
   url: string,
-  open: (url: string, isDirect: boolean, usesShards: boolean) => Database<CoreTables>,
+  open: (url: string, isDirect: boolean) => Database<CoreTables>,
   log: Logger,
 ): NearNodes {
   return new NearNodes(db, {
-    async open({ host, port }, usesShards) {
+    async open({ host, port }) {
       const at = new URL(url)
       at.hostname = host.includes(':') ? `[${host}]` : host
       at.port = String(port)
-      return open(at.href, await hasPersistentSessions(at.href), usesShards)
+      return open(at.href, await hasPersistentSessions(at.href))
     },
     onError: (error) =>
       log.warn({ err: error }, 'decisions do not use the node that has their organization'),

@@ -1,16 +1,8 @@
-import {
-  NearNodes,
-  openDatabase,
-  findShard,
-  holdShard,
-  onShard,
-  ShardMoved,
-} from '@remit/core/db/open'
-import type { Database } from '@remit/core/db/open'
+import { NearNodes, openDatabase } from '@remit/core/db/open'
 import type { CoreTables } from '@remit/core/db'
-import { findHead, lockHead } from '@remit/core/ledger/records'
+import { lockHead } from '@remit/core/ledger/records'
 import { createDatabase } from '@remit/testing'
-import type { PostgresNode, TestDatabase } from '@remit/testing'
+import type { TestDatabase } from '@remit/testing'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createOrg } from '../support/cli.ts'
@@ -67,91 +59,6 @@ describe.skipIf(!runsOnCitus)('the node of an organization', () => {
 
     expect(await mode(installation.env['REMIT_DATABASE_URL'] ?? '')).toBe('force_custom_plan')
     expect(await mode(plain.url)).toBe('auto')
-  })
-
-  describe('its shard', () => {
-    const usingShards = (node: PostgresNode, role = 'remit') =>
-      openDatabase<CoreTables>(node.url.replace('remit@', `${role}@`), {
-        hasSessions: true,
-        usesShards: true,
-      })
-    beforeAll(async () => {
-      const { coordinator } = installation.cluster
-      await coordinator.run('create role serving login')
-      await coordinator.run('grant select, insert, update on ledger_head to serving')
-    })
-    const found = async (db: Database<CoreTables>) => {
-      const shard = await findShard(db, orgId)
-      if (!shard) throw new Error('no shard')
-      return shard
-    }
-    const move = async (mode: string) => {
-      const from = await installation.nodeOf(orgId)
-      const to = installation.cluster.workers.find((worker) => worker !== from)
-      await installation.cluster.coordinator.run(`select citus_move_shard_placement(
-        get_shard_id_for_distribution_column('ledger_head', '${orgId}'),
-        '127.0.0.1', ${from.port}, '127.0.0.1', ${to?.port}, '${mode}')`)
-    }
-
-    test('has the rows of the distributed tables, also in one transaction with them', async () => {
-      const node = usingShards(await installation.nodeOf(orgId))
-      const shard = await found(node)
-      const sizes = await node.transaction().execute(async (opened) => {
-        const tx = onShard(opened, shard)
-        await lockHead(tx, orgId)
-        await holdShard(opened, shard)
-        await tx
-          .updateTable('ledger_head')
-          .set({ decided: 77 })
-          .where('org_id', '=', orgId)
-          .execute()
-        const both = [await findHead(tx, orgId), await findHead(opened, orgId)]
-        await opened
-          .updateTable('ledger_head')
-          .set({ decided: 0 })
-          .where('org_id', '=', orgId)
-          .execute()
-        return both.map((head) => head?.decided)
-      })
-      await node.destroy()
-      expect(sizes).toEqual([77, 77])
-      expect(await findHead(installation.db, orgId)).toMatchObject({ decided: 0 })
-    })
-
-    test.each([
-      ['block_writes', 'remit'],
-      ['block_writes', 'serving'],
-      ['force_logical', 'remit'],
-      ['force_logical', 'serving'],
-    ])(
-      'moves by %s after the transactions of the role %s that hold it, with their rows',
-      async (mode, role) => {
-        const from = await installation.nodeOf(orgId)
-        const node = usingShards(from, role)
-        const shard = await found(node)
-        const decided = Date.now()
-        let moving = Promise.resolve()
-        await node.transaction().execute(async (opened) => {
-          const tx = onShard(opened, shard)
-          await lockHead(tx, orgId)
-          await holdShard(opened, shard)
-          moving = move(mode)
-          await vi.waitUntil(
-            async () => (await from.ask('select count(*) from pg_locks where not granted')) !== '0',
-            WAIT,
-          )
-          await tx.updateTable('ledger_head').set({ decided }).where('org_id', '=', orgId).execute()
-        })
-        await moving
-
-        expect(await installation.nodeOf(orgId)).not.toBe(from)
-        expect(await findHead(installation.db, orgId)).toMatchObject({ decided })
-        await expect(node.transaction().execute((tx) => holdShard(tx, shard))).rejects.toThrow(
-          ShardMoved,
-        )
-        await node.destroy()
-      },
-    )
   })
 
   test('commits durably through the coordinator and directly, on a node whose default is not durable', async () => {

@@ -28,7 +28,7 @@ const failureOf = (work: Promise<unknown>): Promise<string> =>
 
 describe.skipIf(!runsOnCitus)('a move of an organization under load', () => {
   let installation: Distributed
-  /** One decides on the shards of the workers, one through the coordinator. */
+  /** One decides on the workers, one through the coordinator: both through the distributed tables. */
   let servers: RunningServer[] = []
   const organizations: Organization[] = []
 

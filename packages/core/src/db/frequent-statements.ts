@@ -15,13 +15,7 @@ const USES = 3
 export class FrequentStatements {
   readonly #uses = new LRUCache<string, number>({ max: MAX_COUNTED })
   readonly #names = new Map<string, string>()
-  readonly #mayStay: (text: string) => boolean
   #generation = 0
-
-  /** `mayStay` returns false for texts that must not stay prepared. */
-  constructor(mayStay: (text: string) => boolean = () => true) {
-    this.#mayStay = mayStay
-  }
 
   /** Returns the name of a statement, or undefined if it is not frequent. */
   nameOf(text: string): string | undefined {
@@ -29,7 +23,7 @@ export class FrequentStatements {
     if (known !== undefined || this.#names.size >= MAX_PREPARED) return known
     const uses = (this.#uses.get(text) ?? 0) + 1
     this.#uses.set(text, uses)
-    if (uses < USES || !this.#mayStay(text)) return undefined
+    if (uses < USES) return undefined
     const name = `remit_${this.#generation}_${this.#names.size}`
     this.#names.set(text, name)
     this.#uses.delete(text)
@@ -52,40 +46,23 @@ export function isStale(error: unknown): boolean {
   return code === '0A000' && routine === 'RevalidateCachedQuery'
 }
 
-interface Last {
-  readonly queries: readonly CompiledQuery[]
-  /** The connection of the statements, which may change their texts. */
-  readonly on: DatabaseConnection
-}
-
-const waiting = new WeakMap<DatabaseConnection, Last>()
-const wrapped = new WeakMap<DatabaseConnection, DatabaseConnection>()
-
-/** Returns a connection that passes statements on to `own`, and ends its transactions there. */
-export function wrapConnection(
-  own: DatabaseConnection,
-  wrapper: DatabaseConnection,
-): DatabaseConnection {
-  wrapped.set(wrapper, own)
-  return wrapper
-}
+const waiting = new WeakMap<DatabaseConnection, readonly CompiledQuery[]>()
 
 /**
  * Leaves the last statements of a transaction to its COMMIT, which `EagerDriver` sends together with
  * them. Whatever they return is ignored; if one fails, PostgreSQL rolls the transaction back.
  */
 export const commitWith = (tx: AnyDatabase, queries: readonly CompiledQuery[]): Promise<void> =>
-  tx.getExecutor().provideConnection(async (on) => {
-    const own = wrapped.get(on) ?? on
-    if (waiting.has(own)) throw new Error('the transaction already has its last statements')
-    waiting.set(own, { queries, on })
+  tx.getExecutor().provideConnection(async (connection) => {
+    if (waiting.has(connection)) throw new Error('the transaction already has its last statements')
+    waiting.set(connection, queries)
   })
 
 /** Sends the last statements of the transaction on a connection, once. */
 export function sendLast(connection: DatabaseConnection): Promise<unknown>[] {
   const last = waiting.get(connection)
   waiting.delete(connection)
-  return last?.queries.map((query) => last.on.executeQuery(query)) ?? []
+  return last?.map((query) => connection.executeQuery(query)) ?? []
 }
 
 /** Forgets them. */

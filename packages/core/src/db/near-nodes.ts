@@ -2,8 +2,6 @@ import { sql } from 'kysely'
 import { isDistributed } from './distributed.ts'
 import type { Database } from './open.ts'
 import type { CoreTables } from './schema.ts'
-import { findShard, mayUseShards } from './shard.ts'
-import type { Shard } from './shard.ts'
 
 type Db = Database<CoreTables>
 
@@ -15,20 +13,13 @@ export interface NodeAddress {
 
 export interface NearNodesOptions {
   /** Opens connections to a node, with the role and database of the cluster. */
-  readonly open: (address: NodeAddress, usesShards: boolean) => Promise<Db>
+  readonly open: (address: NodeAddress) => Promise<Db>
   /** Called when a node that has an organization cannot be used. */
   readonly onError: (error: unknown) => void
 }
 
-/** Where the rows of an organization are. */
-export interface NearNode {
-  readonly db: Db
-  /** Its tables there; null if only the distributed tables may be used. */
-  readonly shard: Shard | null
-}
-
 interface Place {
-  readonly node: NearNode | null
+  readonly node: Db | null
   /** Until then, nobody looks again. */
   readonly until: number
 }
@@ -58,7 +49,7 @@ export class NearNodes {
    * Returns connections to the node with the rows of an organization. Null while it is not known, or
    * does not answer; a call looks for it then, and does not wait.
    */
-  of(orgId: string): NearNode | null {
+  of(orgId: string): Db | null {
     const place = this.#places.get(orgId)
     if ((place?.until ?? 0) < performance.now() && !this.#looking.has(orgId)) {
       const looking = this.#look(orgId).finally(() => this.#looking.delete(orgId))
@@ -78,7 +69,7 @@ export class NearNodes {
   }
 
   async #look(orgId: string): Promise<void> {
-    let node: NearNode | null = null
+    let node: Db | null = null
     try {
       node = await this.#find(orgId)
     } catch (error) {
@@ -89,16 +80,16 @@ export class NearNodes {
     this.#places.set(orgId, { node, until: performance.now() + REFRESH_MS })
   }
 
-  #open(key: string, address: NodeAddress, usesShards: boolean): Promise<Db> {
+  #open(key: string, address: NodeAddress): Promise<Db> {
     const known = this.#nodes.get(key)
     if (known) return known
-    const opening = this.#options.open(address, usesShards)
+    const opening = this.#options.open(address)
     this.#nodes.set(key, opening)
     opening.catch(() => this.#nodes.delete(key))
     return opening
   }
 
-  async #find(orgId: string): Promise<NearNode | null> {
+  async #find(orgId: string): Promise<Db | null> {
     if (!(await isDistributed(this.#main))) return null
     const { rows } = await sql<NodeAddress>`select n.nodename as host, n.nodeport as port
       from pg_dist_placement p join pg_dist_node n using (groupid)
@@ -107,8 +98,7 @@ export class NearNodes {
     const [address] = rows
     if (!address) return null
     const key = `${address.host}:${address.port}`
-    const usesShards = await mayUseShards(this.#main)
-    const node = await this.#open(key, address, usesShards)
+    const node = await this.#open(key, address)
     // The name may lead to another server from here than from the coordinator.
     const head = await node
       .selectFrom('ledger_head')
@@ -117,6 +107,6 @@ export class NearNodes {
       .executeTakeFirst()
     if (!head || !(await isDistributed(node)))
       throw new Error(`${key} is not the node of the cluster that has organization ${orgId}`)
-    return { db: node, shard: usesShards ? await findShard(node, orgId) : null }
+    return node
   }
 }

@@ -10,7 +10,6 @@ import { makeFolder } from '../base/files.ts'
 import { ClusterAdapter, ClusterDialect } from './distributed.ts'
 import { FrequentStatements } from './frequent-statements.ts'
 import { clientClass, prepareSession } from './postgres-client.ts'
-import { isForShard } from './shard-transaction.ts'
 
 /** A database, or an open transaction. Stores take one as their first argument. */
 export type Database<Tables> = Kysely<Tables>
@@ -31,11 +30,6 @@ export interface OpenOptions {
    * transactions that write stay prepared.
    */
   readonly hasSessions?: boolean
-  /**
-   * Transactions that write use shards of a Citus node directly (`shard.ts`). Only their statements
-   * stay prepared, and PostgreSQL decides if it keeps the plans.
-   */
-  readonly usesShards?: boolean
   /** Opens SQLite read-only, and accepts a PostgreSQL server that is read-only. */
   readonly readonly?: boolean
 }
@@ -147,9 +141,7 @@ function openPostgres<Tables>(url: string, options: OpenOptions): Database<Table
     keepAlive: true,
     Client: clientClass(
       options.answerMs ?? ANSWER_MS,
-      options.hasSessions
-        ? new FrequentStatements(options.usesShards ? isForShard : undefined)
-        : null,
+      options.hasSessions ? new FrequentStatements() : null,
     ),
     application_name: options.applicationName ?? 'remit',
     // Statements that do not need each other's answers are sent together.
@@ -157,8 +149,7 @@ function openPostgres<Tables>(url: string, options: OpenOptions): Database<Table
     types,
     // Not a hook of Kysely: a connection that it refuses would stay in the pool, out of reach.
     verify: callbackify(async (client: pg.PoolClient) => {
-      const { readonly: mayBeReadOnly = false, usesShards = false } = options
-      adapter.isDistributed = await prepareSession(client, { mayBeReadOnly, usesShards })
+      adapter.isDistributed = await prepareSession(client, options.readonly ?? false)
     }),
   })
   // Without listeners, an error of a connection in use would end the process: the pool listens to

@@ -131,15 +131,12 @@ const CUSTOM_PLANS = "set_config('plan_cache_mode', 'force_custom_plan', false)"
  * is not complete: a standby may lag, so a revoked key would still be valid there. Returns true if the
  * tables are distributed.
  */
-export async function prepareSession(
-  client: ClientBase,
-  { mayBeReadOnly, usesShards }: { readonly mayBeReadOnly: boolean; readonly usesShards: boolean },
-): Promise<boolean> {
+export async function prepareSession(client: ClientBase, mayBeReadOnly: boolean): Promise<boolean> {
   const { rows } = await client.query<{ is_read_only: boolean; is_distributed: boolean }>(
     `select ${transactionSettings('session')},
       current_setting('transaction_read_only') = 'on' as is_read_only,
       to_regclass('${MARK}') is not null as is_distributed,
-      case when to_regclass('${MARK}') is not null and not ${usesShards} then ${CUSTOM_PLANS} end`,
+      case when to_regclass('${MARK}') is not null then ${CUSTOM_PLANS} end`,
   )
   if (rows[0]?.is_read_only && !mayBeReadOnly) throw new ReadOnlyServer()
   return rows[0]?.is_distributed === true

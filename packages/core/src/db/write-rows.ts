@@ -4,7 +4,6 @@ import { isDistributed } from './distributed.ts'
 import { commitWith } from './frequent-statements.ts'
 import { dialectOf } from './portable.ts'
 import type { AnyDatabase, Cell, Dialect } from './portable.ts'
-import { isOnShard } from './shard-transaction.ts'
 
 export type ColumnTypes = Readonly<Record<string, 'text' | 'bigint'>>
 
@@ -51,7 +50,7 @@ async function queriesFor(
 ): Promise<CompiledQuery[]> {
   const waiting = inserts.filter(({ rows }) => rows.length > 0)
   const dialect = dialectOf(db)
-  if (dialect === 'sqlite' || ((await isDistributed(db)) && !isOnShard(db)))
+  if (dialect === 'sqlite' || (await isDistributed(db)))
     return waiting.flatMap((insert) => valuesQueries(insert, dialect))
   const queries: CompiledQuery[] = []
   while (waiting.length > 0) {

@@ -3,9 +3,6 @@ import type { Clock } from '../../base/clock.ts'
 import { BatchTime } from '../../computing/computing.ts'
 import { isDatabaseError } from '../../db/failure.ts'
 import type { Database } from '../../db/open.ts'
-import { holdShard } from '../../db/shard.ts'
-import type { Shard } from '../../db/shard.ts'
-import { onShard } from '../../db/shard-transaction.ts'
 import { writeLastRows, writeRows } from '../../db/write-rows.ts'
 import { notifyOthers } from '../../db/signals.ts'
 import type { CoreTables, LedgerHeadRow } from '../../db/schema.ts'
@@ -42,8 +39,6 @@ export type OpenLanes = ReadonlyMap<Lane<unknown, unknown>, LaneBatch<unknown, u
 
 export interface TransactionDeps {
   readonly db: Database<CoreTables>
-  /** The tables of the organization, if `db` leads to their node. */
-  readonly shard?: Shard | null
   readonly clock: Clock
   readonly heads: HeadGuard
   readonly observers: readonly EntryObserver[]
@@ -89,11 +84,8 @@ export async function runTransaction(
   onDone: (committed: Committed) => void,
 ): Promise<Committed> {
   const began = performance.now()
-  const committed = await deps.db.transaction().execute(async (opened) => {
-    const { shard } = deps
-    const tx = shard ? onShard(opened, shard) : opened
+  const committed = await deps.db.transaction().execute(async (tx) => {
     const head = await lockHead(tx, orgId)
-    if (shard) await holdShard(opened, shard)
     deps.metrics?.lockSeconds((performance.now() - began) / 1000)
     if (!head) throw await withoutHead(tx, orgId)
     const signer = await deps.heads.signerFor(tx, head)

@@ -199,7 +199,7 @@ export class Writer {
       // Changes may write to the directory, so they run where everything can be reached.
       const { nodes } = this.#options
       const near = (nodes && !batch.some(({ alone }) => alone) && nodes.of(orgId)) || null
-      const deps = near ? { ...this.#deps, ...near } : this.#deps
+      const deps = near ? { ...this.#deps, db: near } : this.#deps
       try {
         return await runTransaction(deps, orgId, batch, lanes, (committed) => {
           done = committed
