@@ -92,6 +92,8 @@ describe('a rule that a decision does not record as matching', () => {
       'changed',
     ],
     ['meets a stage that failed', 'stage_unavailable', {}, 'unknown'],
+    ['meets a reason of a newer server', 'action_forbidden', {}, 'unknown'],
+    ['meets a reason named as a member of objects', 'toString', {}, 'unknown'],
   ]
   test.each(CASES)('%s', (_, reason, change, outcome) => {
     expect(outcomes(reason, change)).toEqual([outcome])

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { endpoints } from './contract.ts'
+import { REASONS } from './reasons.ts'
+import type { ReasonFacts } from './reasons.ts'
 
 const all = Object.entries(endpoints)
 
@@ -72,5 +74,23 @@ describe('the contract', () => {
 
   it('lets nobody but admins in where no role is named, and never names admin', () => {
     expect(all.filter(([, { roles }]) => roles.includes('admin'))).toEqual([])
+  })
+})
+
+describe('a reason of a decision', () => {
+  it('needs a value for every fact that a reader takes', () => {
+    const { decision, policies, needsMatch, spend } = REASONS.spend_limit_daily
+    // @ts-expect-error without the decision
+    const noDecision: ReasonFacts = { policies, needsMatch, spend }
+    // @ts-expect-error without the part of the policies
+    const noPolicies: ReasonFacts = { decision, needsMatch, spend }
+    // @ts-expect-error without whether it names what it refers to
+    const noMatch: ReasonFacts = { decision, policies, spend }
+    // @ts-expect-error without the cause of a denial by spend
+    const noSpend: ReasonFacts = { decision, policies, needsMatch }
+    const facts = new Set(Object.values(REASONS).map((row) => Object.keys(row).toSorted().join()))
+
+    expect([noDecision, noPolicies, noMatch, noSpend]).toHaveLength(4)
+    expect([...facts]).toEqual(['decision,needsMatch,policies,spend'])
   })
 })

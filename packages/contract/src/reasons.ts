@@ -2,22 +2,26 @@ import { z } from 'zod'
 import type { Decision } from './authorize.ts'
 
 /** Facts about a reason of `POST /v1/authorize`, for readers of the ledger. */
-interface ReasonFacts {
+export interface ReasonFacts {
   /** The decision that it explains; null for self-tests, which are no decisions. */
   readonly decision: Decision | null
-  /** The part of the policies: they denied the request, let it pass, or another stage denied it. */
-  readonly policies: 'denied' | 'passed' | 'elsewhere'
+  /**
+   * The part of the policies: they denied the request or let it pass, or another stage denied it
+   * before or after them, or at a place that the reason does not name.
+   */
+  readonly policies: 'denied' | 'passed' | 'before' | 'after' | 'unnamed'
   /** True if `matched` names what the reason refers to. */
   readonly needsMatch: boolean
-  /** The cause of a denial by spend: beyond a limit, or without data. */
-  readonly spend?: 'cap' | 'no_data'
+  /** The cause of a denial by spend: beyond a limit, or without data. Null for other reasons. */
+  readonly spend: 'cap' | 'no_data' | null
 }
 
-const passed = { decision: 'allow', policies: 'passed', needsMatch: true } as const
-const denied = { decision: 'deny', policies: 'denied', needsMatch: true } as const
-const elsewhere = { decision: 'deny', policies: 'elsewhere', needsMatch: true } as const
+const passed = { decision: 'allow', policies: 'passed', needsMatch: true, spend: null } as const
+const denied = { decision: 'deny', policies: 'denied', needsMatch: true, spend: null } as const
+const before = { decision: 'deny', policies: 'before', needsMatch: true, spend: null } as const
+const after = { ...before, policies: 'after' } as const
 
-/** Every reason, in the order of the documentation. A new one is a row here and nothing else. */
+/** Every reason, in the order of the documentation. Readers take what they need from its row. */
 export const REASONS = {
   default_allow: { ...passed, needsMatch: false },
   default_deny: { ...denied, needsMatch: false },
@@ -26,21 +30,21 @@ export const REASONS = {
   policy_error: { ...denied, needsMatch: false },
   approved: passed,
   permission_grant: passed,
-  agent_denied: elsewhere,
-  agent_suspended: elsewhere,
-  agent_removed: elsewhere,
-  no_permission: { ...elsewhere, needsMatch: false },
-  spend_limit_daily: { ...elsewhere, spend: 'cap' },
-  spend_limit_monthly: { ...elsewhere, spend: 'cap' },
-  spend_unavailable: { ...elsewhere, needsMatch: false, spend: 'no_data' },
-  amount_invalid: elsewhere,
-  context_unseen: { ...elsewhere, needsMatch: false },
+  agent_denied: before,
+  agent_suspended: before,
+  agent_removed: before,
+  no_permission: { ...before, needsMatch: false },
+  spend_limit_daily: { ...before, spend: 'cap' },
+  spend_limit_monthly: { ...before, spend: 'cap' },
+  spend_unavailable: { ...before, needsMatch: false, spend: 'no_data' },
+  amount_invalid: before,
+  context_unseen: { ...before, needsMatch: false },
   approval_required: { ...passed, decision: 'needs_approval' },
-  approval_rejected: elsewhere,
-  approval_backlog: elsewhere,
-  stage_unavailable: { ...elsewhere, needsMatch: false },
-  unmappable: { ...elsewhere, needsMatch: false },
-  self_test: { ...elsewhere, decision: null, needsMatch: false },
+  approval_rejected: after,
+  approval_backlog: after,
+  stage_unavailable: { ...before, policies: 'unnamed', needsMatch: false },
+  unmappable: { ...before, needsMatch: false },
+  self_test: { ...before, decision: null, needsMatch: false },
 } satisfies Record<string, ReasonFacts>
 
 export const Reason = z

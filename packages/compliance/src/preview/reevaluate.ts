@@ -34,13 +34,15 @@ export function reevaluate(
   if (ask.plan !== 'enterprise') return { is: 'unchanged', why: 'not_in_plan' }
   // Of a newer version, whose stages and policies this one does not know.
   if (!isReason(reason)) return { is: 'not_replayable', why: 'reason_unknown' }
-  if (REASONS[reason].policies === 'elsewhere') return { is: 'unchanged', why: 'denied_elsewhere' }
+  const { policies } = REASONS[reason]
+  if (policies !== 'denied' && policies !== 'passed')
+    return { is: 'unchanged', why: 'denied_elsewhere' }
   const policy = matched.find(({ kind }) => kind === 'policy')?.id ?? null
   if (reason === 'policy_error' && policy === null)
     return { is: 'not_replayable', why: 'policies_failed' }
   const verdict = trial.judge(ask, agent)
   if (verdict.says === 'unknown') return { is: 'not_replayable', why: 'agent_unknown' }
-  const wasDenied = REASONS[reason].policies === 'denied'
+  const wasDenied = policies === 'denied'
   if (wasDenied === (verdict.says === 'deny')) return { is: 'unchanged', why: 'judged' }
   const was: Side = { decision, reason, policy }
   const wouldBe: Side = { ...outcomeOf(verdict, { ask, matched }, trial), policy: verdict.policy }

@@ -1,4 +1,4 @@
-import type { ApprovalRule, Entry, Policy } from '@remit/contract'
+import type { ApprovalRule, Entry, Policy, REASONS } from '@remit/contract'
 import { matchesAll, matchesPattern } from '@remit/contract/patterns'
 import type { Outcome } from '../../texts/decisions.ts'
 
@@ -22,21 +22,41 @@ export interface RulesThen {
   readonly approvalRules: readonly ApprovalRule[]
 }
 
-/** Reasons of what decides before the policies are asked. */
-const BEFORE: ReadonlySet<string> = new Set([
-  'agent_denied',
-  'agent_removed',
-  'agent_suspended',
-  'amount_invalid',
-  'context_unseen',
-  'no_permission',
-  'self_test',
-  'spend_limit_daily',
-  'spend_limit_monthly',
-  'spend_unavailable',
-  'unmappable',
-])
-const BY_POLICIES: ReadonlySet<string> = new Set(['default_deny', 'policy_deny', 'policy_error'])
+type Reasons = typeof REASONS
+type Part = Reasons[keyof Reasons]['policies']
+
+/**
+ * The part of the policies, as the contract has it. The contract's record would load zod; the type
+ * holds each row equal to it, and a new reason does not compile until it has a row.
+ */
+const POLICIES: { readonly [R in keyof Reasons]: Reasons[R]['policies'] } = {
+  default_allow: 'passed',
+  policy_allow: 'passed',
+  approved: 'passed',
+  permission_grant: 'passed',
+  approval_required: 'passed',
+  default_deny: 'denied',
+  policy_deny: 'denied',
+  policy_error: 'denied',
+  agent_denied: 'before',
+  agent_suspended: 'before',
+  agent_removed: 'before',
+  no_permission: 'before',
+  spend_limit_daily: 'before',
+  spend_limit_monthly: 'before',
+  spend_unavailable: 'before',
+  amount_invalid: 'before',
+  context_unseen: 'before',
+  unmappable: 'before',
+  self_test: 'before',
+  approval_rejected: 'after',
+  approval_backlog: 'after',
+  stage_unavailable: 'unnamed',
+}
+
+/** A reason of a newer server is as one that names no place. */
+const partOf = (reason: string | null): Part =>
+  reason !== null && Object.hasOwn(POLICIES, reason) ? POLICIES[reason as keyof Reasons] : 'unnamed'
 
 type Rule = Pick<Policy, 'agents' | 'actions' | 'resources' | 'condition' | 'enabled'> &
   Partial<Pick<Policy, 'not_before' | 'expires_at'>> & {
@@ -106,8 +126,9 @@ function policyOutcome(
   matched: readonly Matched[],
   { effect }: Policy,
 ): Outcome | null {
-  if (reason === null || reason === 'stage_unavailable') return 'unknown'
-  if (BEFORE.has(reason)) return 'before'
+  const part = partOf(reason)
+  if (part === 'unnamed') return 'unknown'
+  if (part === 'before') return 'before'
   // The first deny that matches, or else whose condition fails, ends the evaluation.
   if (reason === 'policy_deny' || reason === 'policy_error') return 'denied'
   const hasAllow = matched.some(({ kind }) => kind === 'policy')
@@ -116,9 +137,9 @@ function policyOutcome(
 
 /** Null: the rule was tried and did not match. All of them are, where the policies let a request pass. */
 function approvalOutcome(reason: string | null): Outcome | null {
-  if (reason === null || reason === 'stage_unavailable') return 'unknown'
-  if (BEFORE.has(reason)) return 'before'
-  return BY_POLICIES.has(reason) ? 'denied' : null
+  const part = partOf(reason)
+  if (part === 'unnamed') return 'unknown'
+  return part === 'before' || part === 'denied' ? part : null
 }
 
 /** Why a rule that names the agent and the action did not match. */
