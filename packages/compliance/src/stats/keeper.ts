@@ -1,14 +1,12 @@
-import { randomUUID } from 'node:crypto'
-import { Failure, Periodic, isoTime } from '@remit/core/base'
+import { Failure, isoTime } from '@remit/core/base'
 import type { Database } from '@remit/core/db/open'
-import { eachPart, on, bulkInsert, inPart } from '@remit/core/db'
+import { bulkInsert, inPart } from '@remit/core/db'
 import type { Part } from '@remit/core/db'
 import type { Contribution, Deps } from '@remit/core/module'
 import type { Jobs, Tally } from '../jobs/jobs.ts'
 import type { Tables } from '../tables/schema.ts'
-import { Lease } from '../watch/lease.ts'
-import { eachBehind, moveProgress } from '../watch/progress.ts'
-import type { Behind } from '../watch/progress.ts'
+import { LedgerFollower, moveProgress } from '../followers/follower.ts'
+import type { Behind } from '../followers/follower.ts'
 import { decisionEntry, Interner } from '../facts/index.ts'
 import { Counter } from './count.ts'
 
@@ -22,71 +20,54 @@ const FORGET_MS = 60 * 60 * 1000
  * installation that holds the lease reads new entries in a worker thread.
  */
 export class StatKeeper implements Required<Pick<Contribution, 'start' | 'close'>> {
-  readonly #deps: Pick<Deps, 'clock' | 'log'>
-  readonly #db: Database<Tables>
+  readonly #clock: Deps['clock']
   readonly #jobs: Jobs
-  readonly #runs: Periodic
-  readonly #lease: Lease
+  readonly #follower: LedgerFollower
   #forgotAt = -Infinity
-  #closed = false
 
   constructor(deps: Pick<Deps, 'db' | 'clock' | 'log' | 'settings'>, jobs: Jobs) {
-    this.#deps = deps
-    this.#db = on<Tables>(deps.db)
+    this.#clock = deps.clock
     this.#jobs = jobs
-    this.#runs = new Periodic(
-      Math.min(EVERY_MS, deps.settings.watchEveryMs ?? EVERY_MS),
-      () => this.#look(),
-      (error) => this.#warn(error),
-    )
-    this.#lease = new Lease(deps.db as never, 'stats', randomUUID(), MISSED * EVERY_MS)
+    this.#follower = new LedgerFollower(deps, {
+      name: 'stats',
+      everyMs: Math.min(EVERY_MS, deps.settings.watchEveryMs ?? EVERY_MS),
+      missed: MISSED,
+      work: () => this.#look(),
+      failure: 'counting decisions failed',
+    })
   }
 
   start(): void {
-    this.#runs.start()
+    this.#follower.start()
   }
 
   /** One run, if this process holds the lease; for the timer and tests. */
   look(): Promise<void> {
-    return this.#runs.run()
+    return this.#follower.look()
   }
 
-  async close(): Promise<void> {
-    this.#closed = true
-    await this.#runs.close()
-    await this.#lease
-      .release()
-      .catch((error: unknown) =>
-        this.#deps.log.warn({ err: error }, 'releasing the lease of the counts failed'),
-      )
+  close(): Promise<void> {
+    return this.#follower.close()
   }
 
   async #look(): Promise<void> {
-    const count = (part: Part) =>
-      eachBehind(this.#db, 'stat_progress', part, this.#holds, (behind) => this.#count(behind))
-    await eachPart(this.#db, count, this.#warn)
-    const now = this.#deps.clock.now()
-    if (this.#closed || now - this.#forgotAt < FORGET_MS) return
+    await this.#follower.behind('stat_progress', (behind) => this.#count(behind))
+    const now = this.#clock.now()
+    if (this.#follower.isClosed || now - this.#forgotAt < FORGET_MS) return
     this.#forgotAt = now
-    await eachPart(this.#db, (part) => forgetMinutes(this.#db, part, now), this.#warn)
+    await this.#follower.eachPart((part) => forgetMinutes(this.#follower.db, part, now))
   }
-
-  readonly #warn = (error: unknown, organizations?: readonly string[]): void =>
-    this.#deps.log.warn({ err: error, organizations }, 'counting decisions failed')
-
-  readonly #holds = async (): Promise<boolean> =>
-    !this.#closed && (await this.#lease.hold(this.#deps.clock.now()))
 
   /** Counts until the end of the ledger, a part at a time. */
   async #count(behind: Behind): Promise<void> {
     const { orgId } = behind
     try {
       let { nextSeq } = behind
-      while (!this.#closed) {
+      while (!this.#follower.isClosed) {
         const from: number = nextSeq ?? 0
         const counted = await this.#jobs.tally(orgId, from)
-        if (counted.nextSeq === from || !(await addTally(this.#db, { orgId, nextSeq }, counted)))
-          return
+        if (counted.nextSeq === from) return
+        if (!(await addTally(this.#follower.db, { orgId, nextSeq }, counted))) return
         nextSeq = counted.nextSeq
       }
     } catch (error) {

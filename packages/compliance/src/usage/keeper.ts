@@ -1,15 +1,9 @@
-import { randomUUID } from 'node:crypto'
-import { Periodic } from '@remit/core/base'
-import type { Database } from '@remit/core/db/open'
-import { eachPart, on } from '@remit/core/db'
 import type { Part } from '@remit/core/db'
 import type { Contribution, Deps, UsageSinkSettings } from '@remit/core/module'
 import { createOutbound, OutboundError } from '@remit/core/net'
 import type { Outbound } from '@remit/core/net'
-import type { Tables } from '../tables/schema.ts'
-import { Lease } from '../watch/lease.ts'
-import { eachBehind } from '../watch/progress.ts'
-import type { Behind } from '../watch/progress.ts'
+import { LedgerFollower } from '../followers/follower.ts'
+import type { Behind } from '../followers/follower.ts'
 import { HourCount } from './fold.ts'
 import { addHour, findUnsent, markSent, readEntries } from './store.ts'
 import type { UsageHourRow } from '../tables/usage.ts'
@@ -32,23 +26,19 @@ const HOUR = 13
  */
 export class UsageKeeper implements Required<Pick<Contribution, 'start' | 'close'>> {
   readonly #deps: UsageDeps
-  readonly #db: Database<Tables>
-  readonly #lease: Lease
-  readonly #runs: Periodic
+  readonly #follower: LedgerFollower
   readonly #sink: UsageSink | null
-  #closed = false
 
   constructor(deps: UsageDeps) {
     this.#deps = deps
-    this.#db = on<Tables>(deps.db)
     const { usageSink: settings, watchEveryMs } = deps.settings
-    const everyMs = settings?.everyMs ?? watchEveryMs ?? EVERY_MS
-    this.#lease = new Lease(deps.db as never, 'usage', randomUUID(), MISSED * everyMs)
-    this.#runs = new Periodic(
-      everyMs,
-      () => this.#look(),
-      (error) => deps.log.warn({ err: error }, 'counting or sending usage failed'),
-    )
+    this.#follower = new LedgerFollower(deps, {
+      name: 'usage',
+      everyMs: settings?.everyMs ?? watchEveryMs ?? EVERY_MS,
+      missed: MISSED,
+      work: () => this.#look(),
+      failure: 'counting or sending usage failed',
+    })
     // The operator chose the address, so it may be on a private network.
     this.#sink = settings
       ? createUsageSink(
@@ -59,40 +49,27 @@ export class UsageKeeper implements Required<Pick<Contribution, 'start' | 'close
   }
 
   start(): void {
-    this.#runs.start()
+    this.#follower.start()
   }
 
   /** One run, if this process holds the lease; for the timer and tests. */
   look(): Promise<void> {
-    return this.#runs.run()
+    return this.#follower.look()
   }
 
-  async close(): Promise<void> {
-    this.#closed = true
-    await this.#runs.close()
-    await this.#lease
-      .release()
-      .catch((error: unknown) =>
-        this.#deps.log.warn({ err: error }, 'releasing the lease of the usage failed'),
-      )
+  close(): Promise<void> {
+    return this.#follower.close()
   }
 
   async #look(): Promise<void> {
-    const failed = (error: unknown, organizations?: readonly string[]) =>
-      this.#deps.log.warn({ err: error, organizations }, 'counting or sending usage failed')
-    const count = (part: Part) =>
-      eachBehind(this.#db, 'usage_progress', part, this.#holds, (behind) => this.#count(behind))
-    await eachPart(this.#db, count, failed)
-    await eachPart(this.#db, (part) => this.#send(part), failed)
+    await this.#follower.behind('usage_progress', (behind) => this.#count(behind))
+    await this.#follower.eachPart((part) => this.#send(part))
   }
-
-  readonly #holds = async (): Promise<boolean> =>
-    !this.#closed && (await this.#lease.hold(this.#deps.clock.now()))
 
   /** Counts all past hours of a ledger, each in its own transaction. */
   async #count({ orgId, nextSeq }: Behind): Promise<void> {
     let next = nextSeq
-    while (!this.#closed) {
+    while (!this.#follower.isClosed) {
       const counted = await this.#countHour(orgId, next ?? 0)
       if (!counted) return
       const rows = counted.count.counts().map(([meter, quantity]) => ({
@@ -104,7 +81,8 @@ export class UsageKeeper implements Required<Pick<Contribution, 'start' | 'close
         quantity,
         sent: 0,
       }))
-      if (!(await addHour(this.#db, { orgId, nextSeq: next }, counted.toSeq + 1, rows))) return
+      if (!(await addHour(this.#follower.db, { orgId, nextSeq: next }, counted.toSeq + 1, rows)))
+        return
       next = counted.toSeq + 1
     }
   }
@@ -115,7 +93,7 @@ export class UsageKeeper implements Required<Pick<Contribution, 'start' | 'close
     let first: { hour: string; fromSeq: number } | null = null
     let next = from
     for (;;) {
-      const page = await readEntries(this.#db, orgId, next, PAGE)
+      const page = await readEntries(this.#follower.db, orgId, next, PAGE)
       for (const entry of page) {
         const hour = entry.recorded_at.slice(0, HOUR)
         first ??= { hour, fromSeq: entry.seq }
@@ -139,11 +117,11 @@ export class UsageKeeper implements Required<Pick<Contribution, 'start' | 'close
     if (!this.#sink || !usageSink) return
     const organizations = usageSink.customers && [...usageSink.customers.keys()]
     for (;;) {
-      const rows = await findUnsent(this.#db, part, organizations, PIECE)
+      const rows = await findUnsent(this.#follower.db, part, organizations, PIECE)
       for (const row of rows) {
-        if (!(await this.#holds())) return
+        if (!(await this.#follower.holds())) return
         await this.#sink.send(eventOf(row))
-        await markSent(this.#db, row)
+        await markSent(this.#follower.db, row)
       }
       if (rows.length < PIECE) return
     }

@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto'
-import { Periodic, isoTime } from '@remit/core/base'
+import { isoTime } from '@remit/core/base'
 import { eachPart, organizationIds } from '@remit/core/db'
 import type { Part } from '@remit/core/db'
 import type { Contribution, Deps, CheckpointBucket } from '@remit/core/module'
@@ -10,7 +9,7 @@ import { SYSTEM } from '@remit/core/caller'
 import type { EntryDraft } from '@remit/core/ledger/lanes'
 import { putObject } from '@remit/core/net'
 import { recordHeartbeat, findDueHeartbeats } from './heartbeat.ts'
-import { Lease } from './lease.ts'
+import { LedgerFollower } from '../followers/follower.ts'
 import { appendNote, readNotes } from './checkpoint-files.ts'
 
 type WatchDeps = Pick<
@@ -29,68 +28,46 @@ const PIECE = 100
  */
 export class Watch implements Required<Pick<Contribution, 'start' | 'close'>> {
   readonly #deps: WatchDeps
-  readonly #everyMs: number
-  readonly #lease: Lease
+  readonly #follower: LedgerFollower
   readonly #checkpoints: CheckpointKeeper | null
-  readonly #runs: Periodic
-  #heldUntil = -Infinity
-  #closed = false
 
   constructor(deps: WatchDeps) {
     this.#deps = deps
     const { checkpointDir, witnessEveryMs = EVERY_MS } = deps.settings
     const { watchEveryMs = Math.min(EVERY_MS, witnessEveryMs) } = deps.settings
-    this.#everyMs = watchEveryMs
-    this.#runs = new Periodic(
-      watchEveryMs,
-      () => this.#look(),
-      (error) => deps.log.warn({ err: error }, 'watching the ledgers failed'),
-    )
-    this.#lease = new Lease(deps.db as never, 'ledger-watch', randomUUID(), MISSED * watchEveryMs)
+    this.#follower = new LedgerFollower(deps, {
+      name: 'ledger-watch',
+      everyMs: watchEveryMs,
+      missed: MISSED,
+      work: () => this.#look(),
+      failure: 'watching the ledgers failed',
+    })
     this.#checkpoints =
       checkpointDir === undefined ? null : new CheckpointKeeper(deps, checkpointDir)
   }
 
   start(): void {
-    // Not immediately: a server that stops soon after its start leaves no trace.
-    this.#runs.start()
+    this.#follower.start()
   }
 
   /** One run, if this process holds the lease; for the timer and tests. */
   look(): Promise<void> {
-    return this.#runs.run()
+    return this.#follower.look()
   }
 
-  async close(): Promise<void> {
-    this.#closed = true
-    await this.#runs.close()
-    await this.#lease
-      .release()
-      .catch((error: unknown) =>
-        this.#deps.log.warn({ err: error }, 'releasing the watch lease failed'),
-      )
+  close(): Promise<void> {
+    return this.#follower.close()
   }
 
   async #look(): Promise<void> {
-    this.#heldUntil = Math.min(this.#heldUntil, this.#deps.clock.now())
-    if (!(await this.#holds())) return
+    if (!(await this.#follower.holds())) return
     await eachPart(
       this.#deps.db,
       (part) => this.#beat(part),
       (error, organizations) =>
         this.#deps.log.warn({ err: error, organizations }, 'finding due heartbeats failed'),
     )
-    await this.#checkpoints?.keep(() => this.#holds())
-  }
-
-  /** Returns whether to continue; renews the lease during long work. */
-  async #holds(): Promise<boolean> {
-    const now = this.#deps.clock.now()
-    if (this.#closed) return false
-    if (now < this.#heldUntil) return true
-    const isMine = await this.#lease.hold(now)
-    if (isMine) this.#heldUntil = now + this.#everyMs
-    return isMine
+    await this.#checkpoints?.keep(this.#follower.holds)
   }
 
   async #beat(part: Part): Promise<void> {
@@ -99,7 +76,7 @@ export class Watch implements Required<Pick<Contribution, 'start' | 'close'>> {
     for (;;) {
       const silent = await findDueHeartbeats(db, part, clock.now(), after, PIECE)
       for (const orgId of silent) {
-        if (!(await this.#holds())) return
+        if (!(await this.#follower.holds())) return
         try {
           await recordHeartbeat(writer, orgId)
         } catch (error) {
