@@ -1,10 +1,8 @@
-import type { AuthorizeAnswer, Decision, Match, Reason } from '@remit/contract'
-import { resourceText } from './resource.ts'
-import { SLOTS, TEAM_SLOTS } from './stage.ts'
+import type { AuthorizeAnswer, Decision, Match, Reason, Resource } from '@remit/contract'
+import { memoOf, SLOTS, TEAM_SLOTS } from './stage.ts'
 import type { Ask, DecisionData, Slot, Stage, StageVerdict, Notes, Settled } from './stage.ts'
 
 const NONE: readonly Ask[] = []
-const byAsk = new WeakMap<Ask, readonly Ask[]>()
 
 /**
  * The other readings of a request, as requests of their own; most have none. The same ones each time,
@@ -13,17 +11,12 @@ const byAsk = new WeakMap<Ask, readonly Ask[]>()
 export function readingsOf(ask: Ask): readonly Ask[] {
   const { readings } = ask.claims
   if (readings === undefined || ask.reading !== undefined) return NONE
-  let asks = byAsk.get(ask)
-  if (!asks) {
-    asks = readings.map(({ resource, context }, reading) => ({
-      ...ask,
-      reading,
-      request: { ...ask.request, resource, context: { ...ask.request.context, ...context } },
-      resource: resourceText(resource),
-    }))
-    byAsk.set(ask, asks)
-  }
-  return asks
+  return (memoOf(ask).readings ??= readings.map(({ resource, context }, reading) => ({
+    ...ask,
+    reading,
+    request: { ...ask.request, resource, context: { ...ask.request.context, ...context } },
+    resource: resourceText(resource),
+  })))
 }
 
 /** The verdict of a stage by its rules alone, or the error that it failed with; then it denies. */
@@ -216,4 +209,33 @@ function settle(ask: Ask, decision: Decision, trace: Decided['trace']): Decided[
     if (meant === decision) settled.push({ slot, ask, decision, effect: verdict.effect })
   }
   return settled
+}
+
+/** Returns the resource as rules match it and entries store it: `type:id`, or null for none. */
+export function resourceText(resource: Resource | undefined): string | null {
+  if (resource === undefined || resource === '') return null
+  return typeof resource === 'string' ? resource : `${resource.type}:${resource.id}`
+}
+
+/** Returns the type of a resource whose text is ambiguous because the type contains a colon. */
+export const unclearType = (resource: Resource | undefined): string | undefined =>
+  typeof resource === 'object' && resource.type.includes(':') ? resource.type : undefined
+
+/**
+ * Rebuilds the resource of an entry from its text and the additional members (`unclearType`,
+ * properties), as conditions read it. Undefined for none.
+ */
+export function recordedResource(
+  text: string | null,
+  type?: string,
+  properties?: Record<string, unknown>,
+): Resource | undefined {
+  if (text === null) return undefined
+  if (type === undefined && properties === undefined) return text
+  const end = type === undefined ? Math.max(0, text.indexOf(':')) : type.length
+  return {
+    type: text.slice(0, end),
+    id: text.slice(end + 1),
+    ...(properties && { properties }),
+  }
 }

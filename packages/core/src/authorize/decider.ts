@@ -28,15 +28,14 @@ import type {
 import type { Writer } from '../ledger/write/writer.ts'
 import type { DecisionRate } from '../limits/decision-rate.ts'
 import { admittedDecisions, quotaEntries, quotaExceeded } from '../limits/month.ts'
-import type { ObserveDecision } from '../telemetry/request-metrics.ts'
+import type { ObserveDecision } from '../telemetry/metrics.ts'
 import type { TraceParent } from '../telemetry/tracing.ts'
 import type { Share } from '../threads/share.ts'
-import { decide, unseenPlaces } from './decide.ts'
+import { decide, unseenPlaces, resourceText, unclearType } from './decide.ts'
 import type { Decided } from './decide.ts'
 import { DecisionBatch, DecisionStages } from './batch.ts'
 import { preview } from './preview.ts'
 import type { Preview, PreviewOptions } from './preview.ts'
-import { resourceText, unclearType } from './resource.ts'
 import type { Ask, Settled, Slot, Stage, UnverifiedFacts } from './stage.ts'
 
 interface Job {

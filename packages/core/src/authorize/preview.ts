@@ -11,11 +11,10 @@ import { missingHead } from '../ledger/write/head-guard.ts'
 import { findHead, lockHead } from '../ledger/store/store.ts'
 import { TryAgain } from '../ledger/write/work.ts'
 import type { Share } from '../threads/share.ts'
-import { decide, unseenPlaces } from './decide.ts'
+import { decide, unseenPlaces, resourceText } from './decide.ts'
 import type { Decided } from './decide.ts'
 import { DecisionBatch, OverlaidRules } from './batch.ts'
 import type { DecisionStages, ReadyRequests } from './batch.ts'
-import { resourceText } from './resource.ts'
 import type { Ask, Overlay, Slot, StageVerdict, UnverifiedFacts } from './stage.ts'
 
 export interface PreviewOptions {

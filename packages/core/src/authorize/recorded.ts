@@ -1,7 +1,7 @@
 import { Decision, Plan, reasonFacts, Replaced } from '@remit/contract'
 import type { Match } from '@remit/contract'
 import { DecisionMeter } from '../computing/computing.ts'
-import { recordedResource } from './resource.ts'
+import { recordedResource } from './decide.ts'
 import type { Ask, Reading } from './stage.ts'
 
 /** A decision, read back from its entry. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { resourceText } from './resource.ts'
+import { resourceText } from './decide.ts'
 
 describe('resourceText', () => {
   it.each([

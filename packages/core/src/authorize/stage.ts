@@ -56,7 +56,23 @@ export interface Ask {
   readonly reading?: number
   /** Limits the computing time of the conditions of all stages. */
   readonly meter: Meter
+  /** The registry's attributes of the agent, which conditions read. Set by the first stage. */
+  agent?: Readonly<Record<string, unknown>> | undefined
+  /** See `memoOf`. */
+  memo?: AskMemo
 }
+
+/** What has been computed of one request. */
+export interface AskMemo {
+  readonly of: Ask
+  readings?: readonly Ask[]
+  /** The facts that conditions read. */
+  facts?: unknown
+}
+
+/** Returns the memo of a request; a changed copy of the request has one of its own. */
+export const memoOf = (ask: Ask): AskMemo =>
+  ask.memo?.of === ask ? ask.memo : (ask.memo = { of: ask })
 
 /** The result of a stage for one request. */
 export type StageVerdict =

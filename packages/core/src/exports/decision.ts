@@ -1,8 +1,8 @@
 export { agentFacts } from '../authorize/agent-facts.ts'
 export type { Preview } from '../authorize/preview.ts'
 export { readingsOf } from '../authorize/decide.ts'
-export { resourceText } from '../authorize/resource.ts'
-export { SLOTS } from '../authorize/stage.ts'
+export { resourceText } from '../authorize/decide.ts'
+export { memoOf, SLOTS } from '../authorize/stage.ts'
 export type { Slot } from '../authorize/stage.ts'
 export type {
   Ask,

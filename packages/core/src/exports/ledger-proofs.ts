@@ -5,8 +5,8 @@ export {
   openCheckpoint,
   readCheckpoint,
   sizeOfNote,
-} from '../ledger/format/checkpoint.ts'
-export type { Checkpoint } from '../ledger/format/checkpoint.ts'
+} from '../ledger/format/note.ts'
+export type { Checkpoint } from '../ledger/format/note.ts'
 export { parsePayload } from '../ledger/format/entry.ts'
 export type { StoredEntry } from '../ledger/format/entry.ts'
 export { NoteError, parseVerifierKey } from '../ledger/format/note.ts'

@@ -11,11 +11,10 @@ import type {
   PersonPrincipal,
 } from '../caller/caller.ts'
 import type { FailedKeys, RateLimit } from './limits.ts'
+import { readCookie } from '../sessions/sessions.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import { parseKey } from '../keys/key-text.ts'
-import { readCookie } from '../sessions/sessions.ts'
-import { readFields } from './body.ts'
-import { headerOf } from './header.ts'
+import { readFields, headerOf } from './body.ts'
 
 export interface AdmissionDeps {
   readonly authenticator: Authenticator

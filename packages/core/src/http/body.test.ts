@@ -6,7 +6,7 @@ import type { Route } from './endpoint.ts'
 import { ComputePool } from '../threads/pool.ts'
 import type { Computer } from '../threads/pool.ts'
 import { Bodies } from './body.ts'
-import { RequestTurns } from './request-turns.ts'
+import { RequestTurns } from './limits.ts'
 import { problemResponse } from './problem.ts'
 
 const pool = new ComputePool(2)

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { Deadlines } from './deadlines.ts'
+import { Deadlines } from './pipeline.ts'
 
 describe('Deadlines', () => {
   let deadlines: Deadlines

@@ -1,8 +1,7 @@
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
 import { mountOpenApi } from './app.ts'
-import { createMetrics } from '../telemetry/metrics.ts'
-import { requestMetrics } from '../telemetry/request-metrics.ts'
+import { createMetrics, requestMetrics } from '../telemetry/metrics.ts'
 import { metricsApp } from './status.ts'
 
 describe('what anybody may ask for is not made anew for each who asks', () => {

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { RequestTurns } from './request-turns.ts'
+import { RequestTurns } from './limits.ts'
 
 /** Requests of 2 ms each, and the order in which they begin. */
 function createRequests() {

@@ -6,12 +6,16 @@ import type { Database } from '../db/open.ts'
 import { writeRows } from '../db/write-rows.ts'
 import type { CoreTables } from '../db/schema.ts'
 import { fail } from '../base/errors.ts'
-import { signCheckpoint } from '../ledger/format/checkpoint.ts'
+import {
+  signCheckpoint,
+  addSignature,
+  createNoteSigner,
+  createLedgerSigner,
+} from '../ledger/format/note.ts'
 import type { EntryDraft } from '../ledger/format/draft.ts'
 import { newSalt } from '../ledger/format/entry.ts'
 import { linkEntries } from '../ledger/format/link.ts'
 import { forgedHead, HeadGuard, missingHead } from '../ledger/write/head-guard.ts'
-import { addSignature, createNoteSigner, createLedgerSigner } from '../ledger/format/note.ts'
 import { linkedRows, lockHead } from '../ledger/store/store.ts'
 import { SYSTEM } from '../caller/caller.ts'
 

@@ -1,7 +1,6 @@
 import { PerformanceObserver } from 'node:perf_hooks'
 import { describe, expect, it, vi } from 'vitest'
-import { requestMetrics } from './request-metrics.ts'
-import { createMetrics } from './metrics.ts'
+import { requestMetrics, createMetrics } from './metrics.ts'
 import { cached } from './cached.ts'
 
 describe('metrics', () => {

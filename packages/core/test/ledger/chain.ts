@@ -1,6 +1,7 @@
 import { createPrivateKey, hash } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { signCheckpoint } from '../../src/ledger/format/checkpoint.ts'
+import { signCheckpoint, createNoteSigner } from '../../src/ledger/format/note.ts'
+import type { NoteSigner } from '../../src/ledger/format/note.ts'
 import {
   commitmentOf,
   ENTRY_FORMAT,
@@ -16,8 +17,6 @@ import {
   formatHeaderLine,
 } from '../../src/ledger/verify/export.ts'
 import { MerkleTree, encodeFrontier } from '../../src/ledger/format/merkle.ts'
-import { createNoteSigner } from '../../src/ledger/format/note.ts'
-import type { NoteSigner } from '../../src/ledger/format/note.ts'
 
 /** An entry to be, without its place. The payload's other fields are null. */
 export interface Draft {

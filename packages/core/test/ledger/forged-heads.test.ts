@@ -5,9 +5,13 @@ import { createClock, createTestRemit, DIALECTS, handMade } from '@remit/testing
 import type { TestRemit } from '@remit/testing'
 import type { LedgerHeadRow } from '../../src/db/schema.ts'
 import { localSignals } from '../../src/db/signals.ts'
-import { signCheckpoint } from '../../src/ledger/format/checkpoint.ts'
+import {
+  signCheckpoint,
+  cosignNote,
+  parseVerifierKey,
+  createLedgerSigner,
+} from '../../src/ledger/format/note.ts'
 import { SYSTEM } from '../../src/caller/caller.ts'
-import { cosignNote, parseVerifierKey, createLedgerSigner } from '../../src/ledger/format/note.ts'
 import { findHead } from '../../src/ledger/store/store.ts'
 import { verifyDatabase } from '../../src/ledger/verify/database.ts'
 import { Writer } from '../../src/ledger/write/writer.ts'

@@ -1,5 +1,5 @@
 import type { LedgerEntryRow, LedgerHeadRow } from '../../src/db/schema.ts'
-import { signCheckpoint } from '../../src/ledger/format/checkpoint.ts'
+import { signCheckpoint } from '../../src/ledger/format/note.ts'
 import { commitmentOf } from '../../src/ledger/format/entry.ts'
 import type { LedgerSigner } from '../../src/ledger/format/note.ts'
 import { cutFrom, readEntries, relink, repairHead, replaceEntries, setEntry } from './attacker.ts'

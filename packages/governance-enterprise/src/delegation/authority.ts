@@ -1,6 +1,5 @@
 import type { Ask, Meter } from '@remit/core/decision'
 import { MAX_DELEGATION_DEPTH } from '@remit/contract/values'
-import { addAgentAttributes } from '../rules/agent-attributes.ts'
 import { agentAdmission } from '../agents/state.ts'
 import type { Roster } from '../agents/state.ts'
 import { matchRule, RuleIndex } from '../rules/rule-index.ts'
@@ -128,9 +127,8 @@ function authorizes(chain: PermissionChain, ask: Ask, authority: Authority, look
 
 /** The same request by another agent. */
 function asIf(agentId: string, ask: Ask, roster: Roster): Ask {
-  const other = { ...ask, request: { ...ask.request, agent_id: agentId } }
-  addAgentAttributes(other, roster)
-  return other
+  const agent = roster.registry.get(agentId)?.attributes
+  return { ...ask, agent, request: { ...ask.request, agent_id: agentId } }
 }
 
 /** The reason why a permission is not in force. */

@@ -5,7 +5,6 @@ import type { AnyDatabase } from '@remit/core/db'
 import { LRUCache } from 'lru-cache'
 import { evaluatePermissions, rulesOf } from './authority.ts'
 import type { CompiledPermissions, PermissionResult } from './authority.ts'
-import { addAgentAttributes } from '../rules/agent-attributes.ts'
 import type { AgentRules, ReadRoster } from '../agents/agents.ts'
 import { modesSince, permissionsSince } from './store.ts'
 import { toPermission } from './permission.ts'
@@ -31,7 +30,7 @@ export function agentStage(readRoster: ReadRoster): Stage<Known, never, Known> {
 
     decide(ask, authority) {
       // The first stage, so that the conditions of all stages can read the agent.
-      addAgentAttributes(ask, authority)
+      ask.agent = authority.registry.get(ask.request.agent_id)?.attributes
       const verdict = admit(ask, authority)
       const { agent_id } = ask.request
       if (!authority.hasRegistry || authority.registry.has(agent_id)) return verdict

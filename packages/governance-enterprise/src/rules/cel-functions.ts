@@ -19,8 +19,7 @@ import { LRUCache } from 'lru-cache'
 import { fromJson } from '@bufbuild/protobuf'
 import { timestampFromMs, TimestampSchema } from '@bufbuild/protobuf/wkt'
 import type { Timestamp } from '@bufbuild/protobuf/wkt'
-import { spend } from './budget.ts'
-import { counted, MAX_LIST, MAX_TEXT } from './cel-costs.ts'
+import { spend, counted, MAX_LIST, MAX_TEXT } from './cel-costs.ts'
 
 const { BOOL, DOUBLE, DYN, INT, STRING, UINT } = CelScalar
 const TIMESTAMP = objectType(TimestampSchema)

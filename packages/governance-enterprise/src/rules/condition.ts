@@ -1,7 +1,7 @@
 import { celEnv, plan } from '@bufbuild/cel'
 import type { Meter } from '@remit/core/decision'
 import { LRUCache } from 'lru-cache'
-import { bounded } from './budget.ts'
+import { bounded } from './cel-costs.ts'
 import { ELEMENTS, FUNCTIONS, MAP, TICK } from './cel-functions.ts'
 import { checkCondition } from './check.ts'
 import { ConditionError } from './condition-error.ts'

@@ -2,11 +2,11 @@ import { celError, celList, celMap } from '@bufbuild/cel'
 import type { CelInput } from '@bufbuild/cel'
 import { timestampFromMs, TimestampSchema } from '@bufbuild/protobuf/wkt'
 import { reflect } from '@bufbuild/protobuf/reflect'
+import { memoOf } from '@remit/core/decision'
 import type { Ask } from '@remit/core/decision'
 import { fromMicroUsd } from '@remit/contract/values'
 import { FAILED, seenContext } from '../base/seen-context.ts'
-import { amountOf } from '../spend/amount.ts'
-import { attributesOf } from './agent-attributes.ts'
+import { amountOf } from '../spend/evaluate.ts'
 import { isRecord } from './direct.ts'
 import { AMOUNT, AMOUNT_RECORD, AUTHORIZE_VARIABLES } from './types.ts'
 
@@ -18,15 +18,10 @@ export interface BoundFacts {
   readonly bindings: Readonly<Record<string, CelInput>>
 }
 
-let last: { readonly ask: Ask; readonly facts: BoundFacts } | null = null
-
-/**
- * The facts of a request. Requests are decided one after the other by all rules and stages, so
- * caching the last one suffices.
- */
+/** The facts of a request, the same for all rules and stages. */
 export function factsOf(ask: Ask): BoundFacts {
-  if (last?.ask !== ask) last = { ask, facts: new LazyFacts(new AskValues(ask), NAMES) }
-  return last.facts
+  const memo = memoOf(ask) as { facts?: BoundFacts }
+  return (memo.facts ??= new LazyFacts(new AskValues(ask), NAMES))
 }
 
 /**
@@ -105,7 +100,7 @@ class AskValues {
   }
 
   get agent(): Readonly<Record<string, unknown>> {
-    return attributesOf(this.#ask)
+    return this.#ask.agent ?? {}
   }
 
   get subject(): Readonly<Record<string, unknown>> {

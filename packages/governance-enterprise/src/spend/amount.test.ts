@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { amountOf } from './amount.ts'
+import { amountOf } from './evaluate.ts'
 
 describe('amountOf', () => {
   it('is missing if no member contains it', () => {

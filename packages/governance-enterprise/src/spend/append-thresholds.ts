@@ -6,7 +6,7 @@ import { countedIn, thresholdEntries } from './thresholds.ts'
 import type { Caps } from './thresholds.ts'
 import { findOverdueHolds, readTotals } from './totals-store.ts'
 import type { Movement } from './totals-store.ts'
-import { windowsAt } from './windows.ts'
+import { windowsAt } from './evaluate.ts'
 
 /** Records the shares of caps that appends reach. */
 export class AppendThresholds {

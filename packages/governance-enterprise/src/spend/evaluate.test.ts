@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { toMicroUsd } from '@remit/contract/values'
 import { describe, expect, it } from 'vitest'
-import { amountOf } from './amount.ts'
-import { evaluateSpend } from './evaluate.ts'
+import { amountOf, evaluateSpend, windowsAt } from './evaluate.ts'
 import type { Limit, SpendUsage } from './evaluate.ts'
-import { windowsAt } from './windows.ts'
 
 interface Row {
   readonly name: string

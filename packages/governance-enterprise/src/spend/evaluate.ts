@@ -1,7 +1,5 @@
 import type { Reason, SpendState } from '@remit/contract'
-import { fromMicroUsd } from '@remit/contract/values'
-import type { Amount } from './amount.ts'
-import type { Windows } from './windows.ts'
+import { fromMicroUsd, isUsd, toMicroUsd } from '@remit/contract/values'
 
 /** A compiled limit; caps are micro-USD. */
 export interface Limit {
@@ -100,3 +98,55 @@ function describe(limit: Limit, amount: Amount, usage: SpendUsage, windows: Wind
     monthly: window(limit.monthlyMicro, usage.month, windows.monthResets),
   }
 }
+
+/** The requested amount: micro-USD, none, or invalid. */
+export type Amount = { readonly micro: number } | 'missing' | 'invalid'
+
+/**
+ * Reads `context.amount_usd`, else `context.amount`; a `context.currency` must be USD. Two
+ * different amounts are invalid: the tool could spend the other one.
+ */
+export function amountOf(context: Readonly<Record<string, unknown>> | undefined): Amount {
+  if (context === undefined) return 'missing'
+  const amount = own(context, 'amount')
+  const value = own(context, 'amount_usd') ?? amount
+  if (value === undefined || value === null) return 'missing'
+  const currency = own(context, 'currency') ?? 'USD'
+  if (currency !== 'USD' || (amount ?? value) !== value) return 'invalid'
+  if (typeof value !== 'number' || !isUsd(value)) return 'invalid'
+  return { micro: toMicroUsd(value) }
+}
+
+const own = (record: Readonly<Record<string, unknown>>, name: string): unknown =>
+  Object.hasOwn(record, name) ? record[name] : undefined
+
+/** The UTC day and month of a time, and their ends. */
+export interface Windows {
+  /** `2026-11-20`. */
+  readonly day: string
+  /** `2026-11`. */
+  readonly month: string
+  readonly dayFrom: string
+  readonly dayResets: string
+  readonly monthFrom: string
+  readonly monthResets: string
+}
+
+/** Windows of `nowMs`, milliseconds since the epoch. Times are RFC 3339. */
+export function windowsAt(nowMs: number): Windows {
+  const now = new Date(nowMs)
+  const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()]
+  const at = (y: number, m: number, d: number) => new Date(Date.UTC(y, m, d)).toISOString()
+  const iso = now.toISOString()
+  return {
+    day: iso.slice(0, 10),
+    month: iso.slice(0, 7),
+    dayFrom: at(year, month, day),
+    dayResets: at(year, month, day + 1),
+    monthFrom: at(year, month, 1),
+    monthResets: at(year, month + 1, 1),
+  }
+}
+
+/** The month of a day id. */
+export const monthOf = (day: string): string => day.slice(0, 7)

@@ -1,6 +1,6 @@
 import { toMicroUsd } from '@remit/contract/values'
 import type { Ask } from '@remit/core/decision'
-import { windowsAt } from './windows.ts'
+import { windowsAt } from './evaluate.ts'
 
 /** A window of spend: a UTC calendar day (`2026-11-20`) or month (`2026-11`). */
 export interface SpendQuery {

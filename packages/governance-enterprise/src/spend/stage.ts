@@ -6,10 +6,8 @@ import type { SpendState } from '@remit/contract'
 import { fromMicroUsd, toMicroUsd } from '@remit/contract/values'
 import { seenContext } from '../base/seen-context.ts'
 import type { SpendHoldRow, SpendLimitRow, SpendTotalRow } from '../tables/schema.ts'
-import { amountOf } from './amount.ts'
-import type { Amount } from './amount.ts'
-import { evaluateSpend } from './evaluate.ts'
-import type { Limit, SpendUsage } from './evaluate.ts'
+import { amountOf, evaluateSpend, windowsAt } from './evaluate.ts'
+import type { Amount, Limit, SpendUsage, Windows } from './evaluate.ts'
 import { listLimits } from './limits-store.ts'
 import type { MeasureSpend, MeasuredSpend } from './measure.ts'
 import { thresholdsOfHolds } from './thresholds.ts'
@@ -20,8 +18,6 @@ import {
   readTotals,
   totalRows,
 } from './totals-store.ts'
-import { windowsAt } from './windows.ts'
-import type { Windows } from './windows.ts'
 
 interface Snapshot {
   readonly limits: ReadonlyMap<string, Limit>

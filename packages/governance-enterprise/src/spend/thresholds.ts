@@ -1,9 +1,8 @@
 import { fromMicroUsd } from '@remit/contract/values'
 import { actorOf } from '@remit/core/caller'
 import type { EntryDraft } from '@remit/core/ledger/lanes'
-import type { Limit, SpendUsage } from './evaluate.ts'
-import { monthOf } from './windows.ts'
-import type { Windows } from './windows.ts'
+import { monthOf } from './evaluate.ts'
+import type { Limit, SpendUsage, Windows } from './evaluate.ts'
 
 /** The caps of an agent; micro-USD. */
 export type Caps = Pick<Limit, 'agentId' | 'dailyMicro' | 'monthlyMicro'>

@@ -2,7 +2,7 @@ import { on } from '@remit/core/db'
 import type { AnyDatabase, BulkInsert } from '@remit/core/db'
 import { sql } from 'kysely'
 import type { SpendHoldRow, SpendTotalRow, Tables } from '../tables/schema.ts'
-import { monthOf } from './windows.ts'
+import { monthOf } from './evaluate.ts'
 
 /** A change of an agent's spend on one day and in its month; micro-USD, may be negative. */
 export interface Movement {

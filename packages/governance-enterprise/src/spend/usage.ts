@@ -4,7 +4,7 @@ import { isoTime } from '@remit/core/base'
 import type { AnyDatabase } from '@remit/core/db'
 import type { SpendLimitRow } from '../tables/schema.ts'
 import { findOverdueHolds, readTotals } from './totals-store.ts'
-import { monthOf, windowsAt } from './windows.ts'
+import { monthOf, windowsAt } from './evaluate.ts'
 
 const usd = (amount: number | null): number | null =>
   amount === null ? null : fromMicroUsd(amount)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { monthOf, windowsAt } from './windows.ts'
+import { monthOf, windowsAt } from './evaluate.ts'
 
 const at = (time: string) => windowsAt(Date.parse(time))
 

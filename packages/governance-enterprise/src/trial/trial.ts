@@ -5,7 +5,6 @@ import { readingsOf } from '@remit/core/decision'
 import type { Ask, Overlay, StageVerdict } from '@remit/core/decision'
 import type { OpenTrial, RuleTrial, TrialVerdict } from '@remit/core/module'
 import { readOrganization } from '@remit/core/orgs/settings'
-import { setAgentAttributes } from '../rules/agent-attributes.ts'
 import { matching, toRule } from '../approvals/rule.ts'
 import type { CompiledApprovalRule } from '../approvals/rule.ts'
 import { listRules } from '../approvals/store.ts'
@@ -74,7 +73,7 @@ class Trial implements RuleTrial {
   #verdictOf(ask: Ask, agent: Readonly<Record<string, unknown>>): StageVerdict {
     let verdict: StageVerdict = { verdict: 'pass' }
     for (const one of [...readingsOf(ask), ask]) {
-      setAgentAttributes(one, agent)
+      one.agent = agent
       verdict = this.#decide(one)
       if (verdict.verdict !== 'pass') break
     }

@@ -7,9 +7,11 @@ import {
   openCheckpoint,
   parseCheckpoint,
   signCheckpoint,
-} from './checkpoint.ts'
+  createNoteSigner,
+  NoteError,
+  parseVerifierKey,
+} from './note.ts'
 import { MerkleTree, emptyRoot, leafHash } from './merkle.ts'
-import { createNoteSigner, NoteError, parseVerifierKey } from './note.ts'
 
 describeWithData('tlog')('the published checkpoints', () => {
   test('21 bodies are judged as published, except sizes no ledger of ours can have', () => {

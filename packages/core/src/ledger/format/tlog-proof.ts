@@ -1,6 +1,13 @@
-import { decodeBase64, hashFromBase64, hexToBase64, parseDecimal, NoteError } from './note.ts'
+import {
+  decodeBase64,
+  hashFromBase64,
+  hexToBase64,
+  parseDecimal,
+  NoteError,
+  CheckpointError,
+  openCheckpoint,
+} from './note.ts'
 import type { NoteVerifier } from './note.ts'
-import { CheckpointError, openCheckpoint } from './checkpoint.ts'
 import { verifyInclusion } from './proof.ts'
 
 const FIRST_LINE = 'c2sp.org/tlog-proof@v1'

@@ -1,9 +1,8 @@
-import { readCheckpoint } from '../format/checkpoint.ts'
-import type { Checkpoint } from '../format/checkpoint.ts'
+import { readCheckpoint, NoteError, parseVerifierKey, verifyNote } from '../format/note.ts'
+import type { Checkpoint } from '../format/note.ts'
 import type { ChainKeys } from './keys.ts'
 import type { Loss } from './history.ts'
 import type { Anchor, ChainErrorCode, Findings } from './report.ts'
-import { NoteError, parseVerifierKey, verifyNote } from '../format/note.ts'
 
 interface Given extends Checkpoint, Source {
   readonly note: string

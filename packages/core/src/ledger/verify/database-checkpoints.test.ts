@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { createTestRemit } from '@remit/testing'
 import { testSigner } from '../../../test/ledger/chain.ts'
-import { signCheckpoint } from '../format/checkpoint.ts'
+import { signCheckpoint } from '../format/note.ts'
 import { StoredCheckpoints } from './database-checkpoints.ts'
 import { DatabaseFindings } from './database-report.ts'
 

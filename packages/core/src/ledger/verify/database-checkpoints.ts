@@ -1,6 +1,6 @@
 import type { Database } from '../../db/open.ts'
 import type { CoreTables, LedgerCheckpointRow, LedgerEntryRow } from '../../db/schema.ts'
-import { sizeOfNote } from '../format/checkpoint.ts'
+import { sizeOfNote } from '../format/note.ts'
 import { entryHash, headerOf } from '../format/entry.ts'
 import { CHECKPOINT_EVERY, minuteOf } from '../store/store.ts'
 import type { DatabaseFindings } from './database-report.ts'

@@ -1,15 +1,14 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createClock, createTestRemit, DIALECTS } from '@remit/testing'
+import type { TestRemit } from '@remit/testing'
 import { afterAttack, cutFrom, dropGuards, setEntry } from '../../../test/support/attacker.ts'
 import type { Attacked } from '../../../test/support/attacker.ts'
 import { append, decisionDraft, grow } from '../../../test/support/drafts.ts'
 import type { LedgerHeadRow } from '../../db/schema.ts'
 import { SYSTEM } from '../../caller/caller.ts'
 import { rotateLedgerKey } from '../../orgs/rotate-ledger-key.ts'
-import { createClock, createTestRemit, DIALECTS } from '@remit/testing'
-import type { TestRemit } from '@remit/testing'
-import { CheckpointError } from '../format/checkpoint.ts'
-import { NoteError } from '../format/note.ts'
+import { CheckpointError, NoteError } from '../format/note.ts'
 import { verifyDatabase } from './database.ts'
 
 const NOTHING = {

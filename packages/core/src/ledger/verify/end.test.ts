@@ -8,8 +8,7 @@ import {
 } from '../../../test/ledger/chain.ts'
 import type { Draft } from '../../../test/ledger/chain.ts'
 import { check, codes } from '../../../test/ledger/check.ts'
-import { signCheckpoint } from '../format/checkpoint.ts'
-import { parseVerifierKey } from '../format/note.ts'
+import { signCheckpoint, parseVerifierKey } from '../format/note.ts'
 import { createChainVerifier } from './chain.ts'
 
 const chain = buildChain(decisions(20))

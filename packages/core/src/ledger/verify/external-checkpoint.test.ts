@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { buildChain, decisions } from '../../../test/ledger/chain.ts'
-import { readCheckpoint } from '../format/checkpoint.ts'
+import { readCheckpoint } from '../format/note.ts'
 import { parseExternalCheckpoint } from './checkpoints.ts'
 
 const chain = buildChain(decisions(3))

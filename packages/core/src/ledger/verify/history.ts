@@ -3,7 +3,7 @@ import { decodeFrontier, rootOf, isSize } from '../format/merkle.ts'
 import { isSignedByAny } from './checkpoints.ts'
 import type { ChainCheckpoints } from './checkpoints.ts'
 import type { Findings, Recovery, ChainVerifierOptions } from './report.ts'
-import { sizeOfNote } from '../format/checkpoint.ts'
+import { sizeOfNote } from '../format/note.ts'
 
 type Data = EntryPayload['data']
 

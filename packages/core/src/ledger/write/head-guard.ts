@@ -5,11 +5,10 @@ import { isDeleted, organizationDeleted } from '../../limits/deleted.ts'
 import type { AnyDatabase } from '../../db/portable.ts'
 import { fail } from '../../base/errors.ts'
 import type { Failure } from '../../base/errors.ts'
-import { CheckpointError, openCheckpoint } from '../format/checkpoint.ts'
+import { CheckpointError, openCheckpoint, isKeyName, NoteError } from '../format/note.ts'
+import type { NoteSigner, NoteVerifier, LedgerSigner } from '../format/note.ts'
 import { entryHash, headerOf, isHash, isTime } from '../format/entry.ts'
 import { decodeFrontier, rootOf } from '../format/merkle.ts'
-import { isKeyName, NoteError } from '../format/note.ts'
-import type { NoteSigner, NoteVerifier, LedgerSigner } from '../format/note.ts'
 
 type Db = Database<CoreTables>
 
