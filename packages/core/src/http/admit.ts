@@ -14,7 +14,8 @@ import type { FailedKeys, RateLimit } from './limits.ts'
 import { readCookie } from '../sessions/sessions.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import { parseKey } from '../keys/key-text.ts'
-import { readFields, headerOf } from './body.ts'
+import { readFields } from './body.ts'
+import { headerOf } from './header.ts'
 
 export interface AdmissionDeps {
   readonly authenticator: Authenticator

@@ -1,6 +1,5 @@
-import { setImmediate } from 'node:timers/promises'
 import type { IncomingMessage } from 'node:http'
-import { randomUUID } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import { endpoints } from '@remit/contract'
 import type { Endpoint } from '@remit/contract'
 import type { Context } from 'hono'
@@ -14,6 +13,7 @@ import type { Job } from '../threads/job.ts'
 import type { Computer } from '../threads/pool.ts'
 import { Turns } from '../threads/turns.ts'
 import { checkShape } from '../base/fields.ts'
+import { headerOf, incomingOf } from './header.ts'
 import type { RequestTurns } from './limits.ts'
 import { cutErrors } from './problem.ts'
 
@@ -318,30 +318,4 @@ async function assembled(
     body[name] = items
   }
   return body
-}
-
-/** Returns Node's request if the server runs on a socket. */
-const incomingOf = (c: Context): IncomingMessage | undefined =>
-  (c.env as { incoming?: IncomingMessage } | undefined)?.incoming
-
-/**
- * Returns one request header by its lower-case name, from Node's own parser, without creating a
- * Headers object. Not for `authorization`: Node keeps the first of two, which must be rejected.
- */
-export function headerOf(c: Context, name: string): string | undefined {
-  const incoming = incomingOf(c)
-  if (!incoming) return c.req.header(name)
-  const value = incoming.headers[name]
-  return Array.isArray(value) ? value.join(', ') : value
-}
-
-/** Returns the address of the client's connection if the server runs on a socket. */
-export const addressOf = (c: Context): string | undefined => incomingOf(c)?.socket.remoteAddress
-
-const SANE = /^[A-Za-z0-9._:@/+=-]{1,128}$/
-
-/** Returns the caller's `X-Request-Id` if it is well-formed, else a new id. */
-export function requestIdOf(c: Context): string {
-  const given = headerOf(c, 'x-request-id')
-  return given !== undefined && SANE.test(given) ? given : randomUUID()
 }

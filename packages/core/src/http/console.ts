@@ -5,7 +5,7 @@ import { writeCookie } from '../sessions/sessions.ts'
 import type { LoginLinks } from '../sessions/people.ts'
 import type { ReadHeader, Sessions } from '../sessions/sessions.ts'
 import { NOBODY } from './answer.ts'
-import { addressOf, headerOf, requestIdOf } from './body.ts'
+import { addressOf, headerOf, requestIdOf } from './header.ts'
 import type { RequestTurns } from './limits.ts'
 
 /** The files of the console. */

@@ -1,7 +1,7 @@
 import { ANSWER_HEADERS, REQUEST_HEADERS } from '@remit/contract'
 import type { MiddlewareHandler } from 'hono'
 import { cors } from 'hono/cors'
-import { headerOf } from './body.ts'
+import { headerOf } from './header.ts'
 
 const PREFLIGHT_SECONDS = 600
 const KEY_HEADERS = ['Authorization', 'X-API-Key'] as const

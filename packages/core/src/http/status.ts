@@ -7,7 +7,7 @@ import type { CoreTables } from '../db/schema.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { unavailable } from '../db/failure.ts'
 import { crossOrigin } from './cross-origin.ts'
-import { requestIdOf } from './body.ts'
+import { requestIdOf } from './header.ts'
 import { problemResponse } from './problem.ts'
 
 export interface StatusDeps {
