@@ -204,8 +204,9 @@ function outages() {
       left = mend.length > 0 ? 1 : 6
       if (mend.length > 0) return end()
       const table = world.pick([...tables, ''])
-      // Nothing is known by heart then.
-      await change('POST', '/v1/spend-limits/other', { daily_usd: world.below(900) + 1 })
+      // A setting can change every rule, so nothing is known by heart then.
+      const actions = [`data.n${world.below(900) + 1}`]
+      await change('PATCH', '/v1/organization', { settings: { consequential_actions: actions } })
       await run(table === '' ? broken : [`alter table ${table} rename to away`])
       mend = table === '' ? mended : [`alter table away rename to ${table}`]
     },
