@@ -16,7 +16,7 @@ import {
 } from './primitives.ts'
 import { ConditionText, Description, Patterns } from './rules.ts'
 import { foldName } from './fit/values.ts'
-import { Validating, VALIDATION_TEXT } from './validation.ts'
+import { Validating, Validation } from './validation.ts'
 
 const SPELLINGS = {
   approve: 'approve',
@@ -223,7 +223,7 @@ export const approvals = {
     query: Validating,
     body: ApprovalRuleInput,
     ok: ApprovalRule,
-    alsoJson: VALIDATION_TEXT,
+    also: { validation: Validation },
     status: 201,
     alsoStatus: 200,
     takes: ['If-Match'],

@@ -49,6 +49,10 @@ export const ReportQuery = z.strictObject({
 })
 export type ReportQuery = z.infer<typeof ReportQuery>
 
+const OscalResults = z
+  .object({ 'assessment-results': z.looseObject({}).describe('As OSCAL defines them') })
+  .meta({ id: 'OscalResults', description: 'With `format=oscal`: OSCAL assessment results' })
+
 /** A report in a list, without its content. */
 export const ReportListItem = z
   .object({
@@ -124,7 +128,7 @@ export const compliance = {
     ok: Report,
     status: 200,
     alsoProduces: ['text/csv', 'text/html'],
-    alsoJson: 'With `format=oscal`: OSCAL assessment results',
+    also: { oscal: OscalResults },
     sends: ['ETag', 'Content-Digest'],
   }),
   listReportEvidence: endpoint({

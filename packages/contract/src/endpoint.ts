@@ -34,8 +34,8 @@ export interface Endpoint<
   readonly produces?: 'text/plain' | 'application/x-ndjson' | 'text/event-stream'
   /** Further media types of a JSON response; the reply names its own. */
   readonly alsoProduces?: readonly string[]
-  /** Further shapes of a JSON response, such as that of a validation. */
-  readonly alsoJson?: string
+  /** Further shapes of a success by name, as JSON, which the caller asks for by query or `Accept`. */
+  readonly also?: Readonly<Record<string, z.ZodType>>
   /** Request headers that it reads, in addition to those that its method and response imply. */
   readonly takes?: readonly RequestHeader[]
   /** Response headers of a success, in addition to the common ones. */
@@ -111,5 +111,14 @@ export interface Call<E extends Endpoint> {
   readonly body: Sent<E['body'], undefined>
 }
 
-/** The body of a successful response. */
-export type Answer<E extends Endpoint> = z.input<E['ok']>
+type Also<E extends Endpoint> = E extends {
+  readonly also: infer Shapes extends Readonly<Record<string, z.ZodType>>
+}
+  ? Shapes[keyof Shapes]
+  : never
+
+/** The body of a successful response, in one of its shapes. */
+export type Answer<E extends Endpoint> = z.input<E['ok'] | Also<E>>
+
+/** The body of a further shape of a successful response; never for an endpoint without one. */
+export type AlsoAnswer<E extends Endpoint> = z.output<Also<E>>

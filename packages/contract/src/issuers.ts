@@ -4,7 +4,7 @@ import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
 import { AgentId, integer, page, Paging, PathId, Timestamp } from './primitives.ts'
 import type { Scope } from './primitives.ts'
-import { Validating, VALIDATION_TEXT } from './validation.ts'
+import { Validating, Validation } from './validation.ts'
 
 /** Asymmetric signature algorithms only, so that a verifier cannot sign. */
 export const SIGNATURE_ALGS = [
@@ -209,7 +209,7 @@ export const issuers = {
     query: Validating,
     body: IssuerInput,
     ok: Issuer,
-    alsoJson: VALIDATION_TEXT,
+    also: { validation: Validation },
     status: 201,
     alsoStatus: 200,
   }),

@@ -180,6 +180,17 @@ export const ledger = {
     ...reading,
     summary: 'Get the newest signed checkpoint, a C2SP note',
     ok: z.string(),
+    also: {
+      json: z
+        .object({
+          note: z.string().describe('The signed note, as in the answer in text form'),
+          origin: z.string().describe('The first line of the note, which names the ledger'),
+          size: z.int(),
+          hash: Hash,
+          vkey: z.string().describe('The verifier key of the note'),
+        })
+        .meta({ id: 'CheckpointParts' }),
+    },
     status: 200,
     produces: 'text/plain',
   }),
@@ -252,6 +263,14 @@ export const ledger = {
     params: SeqParam,
     query: z.strictObject({ size: wholeNumber(1, Number.MAX_SAFE_INTEGER).optional() }),
     ok: z.string(),
+    also: {
+      json: z
+        .object({
+          seq: z.int(),
+          proof: z.string().describe('The tlog-proof, as in the answer in text form'),
+        })
+        .meta({ id: 'InclusionProof' }),
+    },
     status: 200,
     produces: 'text/plain',
   }),

@@ -11,7 +11,7 @@ import {
   windowIsOpen,
 } from './rules.ts'
 import { hasVisibleCharacter } from './fit/values.ts'
-import { Validating, VALIDATION_TEXT } from './validation.ts'
+import { Validating, Validation } from './validation.ts'
 
 const rule = {
   description: Description,
@@ -85,7 +85,7 @@ export const policies = {
     query: Validating,
     body: PolicyChange,
     ok: CreatedPolicy,
-    alsoJson: VALIDATION_TEXT,
+    also: { validation: Validation },
     status: 201,
     alsoStatus: 200,
     sends: ['Location', 'ETag'],

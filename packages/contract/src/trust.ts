@@ -4,7 +4,7 @@ import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
 import { Action, AgentId, FreeForm, page, Paging, PathId, Timestamp } from './primitives.ts'
 import { ConditionText, Description, Pattern, Patterns } from './rules.ts'
-import { Validating, VALIDATION_TEXT } from './validation.ts'
+import { Validating, Validation } from './validation.ts'
 
 /** Labels that an agent must have, each with this value. */
 const LabelSelector = z.strictObject({
@@ -104,7 +104,7 @@ export const trust = {
       warnings: z.array(z.string()).describe('Probable mistakes'),
       ledger: Receipt.optional(),
     }).meta({ id: 'CreatedTrustPolicy' }),
-    alsoJson: VALIDATION_TEXT,
+    also: { validation: Validation },
     status: 201,
     alsoStatus: 200,
   }),

@@ -11,22 +11,23 @@ export const Validating = z.strictObject({
 /** The answer to `?validate=true`. */
 export const Validation = z
   .object({
-    valid: z.boolean(),
-    errors: z.array(
-      z.object({
-        path: z.string(),
-        message: z.string(),
-        position: z
-          .object({ line: z.int(), column: z.int() })
-          .optional()
-          .describe('Of an error in a condition, from 1'),
-      }),
-    ),
+    valid: z.boolean().describe('True if the body has no fault'),
+    errors: z
+      .array(
+        z.object({
+          path: z.string(),
+          message: z.string(),
+          position: z
+            .object({
+              line: z.int().describe('Line of the text'),
+              column: z.int().describe('Column of the line'),
+            })
+            .optional()
+            .describe('Of an error in a condition, from 1'),
+        }),
+      )
+      .describe('The faults of the body'),
     warnings: z.array(z.string()),
   })
   .meta({ id: 'Validation' })
 export type Validation = z.infer<typeof Validation>
-
-/** The description of that answer in the OpenAPI document. */
-export const VALIDATION_TEXT =
-  'With `validate=true`: `{valid, errors: [{path, message, position?: {line, column}}], warnings}`'

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Report, ReportFormat, ReportQuery } from '@remit/contract'
 import { invalid } from '@remit/core/base'
-import { Reply } from '@remit/core/http'
+import { Reply, Written } from '@remit/core/http'
 import { pageOf } from '../print/html/page.ts'
 import { oscalOf } from '../print/oscal/assessment-results.ts'
 import { csvOf } from './csv/csv.ts'
@@ -84,7 +84,7 @@ export function answerIn(
   const { contentType, text, extension, disposition, headers } = renderingOf(stored, query)
   const { id, framework, period, content_sha256 } = stored.report
   const days = `${period.from.slice(0, 10)}_${period.to.slice(0, 10)}`
-  return new Reply(text as never, {
+  return new Reply<Report>(new Written(text), {
     ...options,
     headers: {
       'Content-Type': contentType,

@@ -192,7 +192,11 @@ describe('createClient', () => {
     const { client } = clientThatGets(ok({}))
 
     expectTypeOf(client.authorize).returns.resolves.toEqualTypeOf<AuthorizeAnswer>()
-    expectTypeOf(client.getCheckpoint).returns.resolves.toEqualTypeOf<string>()
+    expectTypeOf(() => client.getCheckpoint()).returns.resolves.toEqualTypeOf<string>()
+    const headers = { accept: 'application/json' }
+    expectTypeOf(() => client.getCheckpoint({ headers })).returns.resolves.toEqualTypeOf<
+      string | { note: string; origin: string; size: number; hash: string; vkey: string }
+    >()
     expectTypeOf<[]>().toExtend<Parameters<typeof client.listScorers>>()
     expectTypeOf<[]>().not.toExtend<Parameters<typeof client.authorize>>()
     expectTypeOf(client.streamApprovals).returns.toEqualTypeOf<AsyncGenerator<ServerEvent>>()

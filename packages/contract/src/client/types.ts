@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Contract, EndpointName } from '../contract.ts'
-import type { Call, Endpoint } from '../endpoint.ts'
-import type { Validating, Validation } from '../validation.ts'
+import type { AlsoAnswer, Call, Endpoint } from '../endpoint.ts'
+import type { Validating } from '../validation.ts'
 import type { ServerEvent } from './events.ts'
 import type { LooseCall } from './request.ts'
 
@@ -51,21 +51,38 @@ interface Operation<E extends Endpoint> {
   withResponse(...call: Arguments<E>): Promise<WithResponse<z.output<E['ok']>>>
 }
 
-/** With `validate=true`, the answer is the verdict on the body. */
-interface Validated<E extends Endpoint> {
-  (call: Options<E> & { readonly query: { readonly validate: 'true' } }): Promise<Validation>
+/** The part of a call that asks for a further shape of the answer: `Accept`, else the query. */
+type Asking<E extends Endpoint> = E extends { readonly produces: string } ? 'headers' : 'query'
+type Validation<E extends Endpoint> = E extends { readonly query: typeof Validating }
+  ? { readonly query: { readonly validate: 'true' } } & Options<E>
+  : never
+type Plain<E extends Endpoint> = E extends { readonly query: typeof Validating }
+  ? Omit<Options<E>, 'query'> & { readonly query?: { readonly validate?: 'false' } }
+  : Omit<Options<E>, Asking<E>> & { readonly [K in Asking<E>]?: undefined }
+
+/**
+ * An endpoint with further shapes of a success: the answer is one of them where the call can ask for
+ * another one.
+ */
+interface Alternatives<E extends Endpoint> {
+  (call: Validation<E>): Promise<AlsoAnswer<E>>
+  (
+    ...call: Record<never, never> extends Plain<E> ? [call?: Plain<E>] : [call: Plain<E>]
+  ): Promise<z.output<E['ok']>>
+  (...call: Arguments<E>): Promise<z.output<E['ok']> | AlsoAnswer<E>>
+  withResponse(...call: Arguments<E>): Promise<WithResponse<z.output<E['ok']> | AlsoAnswer<E>>>
 }
 
 type Stream<E extends Endpoint> = (...call: Arguments<E>) => AsyncGenerator<ServerEvent>
 
+type ClientOf<E extends Endpoint> = E extends { readonly produces: 'text/event-stream' }
+  ? Stream<E>
+  : E extends { readonly also: object }
+    ? Alternatives<E>
+    : Operation<E>
+
 /** One function an endpoint: `client.authorize({ body: { agent_id, action } })`. */
-export type Client = {
-  readonly [K in EndpointName]: Contract[K] extends { readonly produces: 'text/event-stream' }
-    ? Stream<Contract[K]>
-    : Contract[K] extends { readonly query: typeof Validating }
-      ? Validated<Contract[K]> & Operation<Contract[K]>
-      : Operation<Contract[K]>
-}
+export type Client = { readonly [K in EndpointName]: ClientOf<Contract[K]> }
 
 /** The parts of a response that the client reads. */
 export type PlainResponse = Pick<Response, 'ok' | 'status' | 'headers' | 'body'> & {

@@ -114,10 +114,27 @@ describe('openApi', () => {
       schema: {
         anyOf: [
           { $ref: '#/components/schemas/Report' },
-          { type: 'object', description: expect.stringContaining('`format=oscal`') },
+          { $ref: '#/components/schemas/OscalResults' },
         ],
       },
     })
+  })
+
+  it.each([
+    ['getCheckpoint', '200', { $ref: '#/components/schemas/CheckpointParts' }],
+    ['getProof', '200', { $ref: '#/components/schemas/InclusionProof' }],
+    [
+      'createPolicy',
+      '200',
+      {
+        anyOf: [
+          { $ref: '#/components/schemas/CreatedPolicy' },
+          { $ref: '#/components/schemas/Validation' },
+        ],
+      },
+    ],
+  ])('names the shapes of the JSON answer of %s', (name, status, schema) => {
+    expect(operationOf(name)?.responses[status]?.content?.['application/json']).toEqual({ schema })
   })
 
   const operationOf = (name: string) =>

@@ -163,15 +163,19 @@ function success(name: string, endpoint: Endpoint, status: number, components: C
   if (status === 204) return { description: 'Done', headers }
   const type = endpoint.produces ?? 'application/json'
   const others = endpoint.alsoProduces?.map((other) => [other, { schema: { type: 'string' } }])
-  const schema = jsonSchema(endpoint.ok, 'output', components, name)
-  const other = endpoint.alsoJson && { type: 'object', description: endpoint.alsoJson }
+  const schemaOf = (shape: z.ZodType) => jsonSchema(shape, 'output', components, name)
+  const ok = schemaOf(endpoint.ok)
+  const also = Object.values(endpoint.also ?? {}).map(schemaOf)
+  const shapes = endpoint.produces
+    ? { [type]: [ok], 'application/json': also }
+    : { [type]: [ok, ...also] }
+  const content = Object.entries(shapes).flatMap(([media, [first, ...more]]) =>
+    first ? [[media, { schema: more.length > 0 ? { anyOf: [first, ...more] } : first }]] : [],
+  )
   return {
     description: 'The answer',
     headers,
-    content: {
-      [type]: { schema: other ? { anyOf: [schema, other] } : schema },
-      ...Object.fromEntries(others ?? []),
-    },
+    content: { ...Object.fromEntries(content), ...Object.fromEntries(others ?? []) },
   }
 }
 

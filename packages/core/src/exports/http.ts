@@ -1,5 +1,5 @@
 export type { PublicPage } from '../http/app.ts'
-export { implement, Reply } from '../http/endpoint.ts'
+export { implement, Reply, Written } from '../http/endpoint.ts'
 export type { RequestInfo, Handler, Route } from '../http/endpoint.ts'
 export { Attempts, networkOf } from '../http/limits.ts'
 export { asFailure, problemBody, problemResponse } from '../http/problem.ts'

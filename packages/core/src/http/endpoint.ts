@@ -79,15 +79,23 @@ export const implement = <G extends Group>(
     handle: handlers[name as keyof G] as unknown as Route['handle'],
   }))
 
+/** A body in its final text, in the media type that its reply names. */
+export class Written {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
 /** A successful response that is more than a body: another status, headers or a stream. */
 export class Reply<Body> {
-  readonly body: Body | ReadableStream<Uint8Array>
+  readonly body: Body | Written | ReadableStream<Uint8Array>
   readonly status: number | undefined
   readonly headers: Readonly<Record<string, string>>
   /** False for an answer that a repeat under the same `Idempotency-Key` must not get. */
   readonly isKept: boolean
   constructor(
-    body: Body | ReadableStream<Uint8Array>,
+    body: Body | Written | ReadableStream<Uint8Array>,
     options: { status?: number; headers?: Record<string, string>; isKept?: boolean } = {},
   ) {
     this.body = body
@@ -112,10 +120,7 @@ export function render(endpoint: Endpoint, reply: unknown): Rendered {
     reply instanceof Reply ? (reply as Reply<unknown>) : { ...PLAIN, body: reply }
   const code = status ?? endpoint.status
   if (code === 204) return { status: 204, headers, body: null }
-  // A reply that names its own media type brings its text as it is to be sent.
-  if (!endpoint.produces && typeof body === 'string' && headers['Content-Type'] !== undefined) {
-    return { status: code, headers, body }
-  }
+  if (body instanceof Written) return { status: code, headers, body: body.text }
   if (!endpoint.produces || headers['Content-Type'] === 'application/json') {
     return {
       status: code,

@@ -229,7 +229,7 @@ const ruleHandlers = ({ db, writer }: Pick<Deps, 'db' | 'writer'>): RuleHandlers
   setApprovalRule: async ({ params: { id }, body, query }, caller, request) => {
     const warnings = [...checkRule(body), ...(await actionHints(db, caller.orgId, body.actions))]
     if (query.validate === 'true')
-      return new Reply({ valid: true, errors: [], warnings } as never, { status: 200 })
+      return new Reply({ valid: true, errors: [], warnings }, { status: 200 })
     const version = versionOf(request)
     return writer.change(
       caller.orgId,

@@ -64,14 +64,12 @@ export function ledgerRoutes({ ledger, log }: Deps, append: Append): Route[] {
     getCheckpoint: async (_, caller, { accept }) => {
       const { note, origin, size, hash, vkey } = await ledger.head(caller.orgId)
       // As text, the response is the note itself, for C2SP tools.
-      return wantsJson(accept)
-        ? new Reply({ note, origin, size, hash, vkey } as never, JSON_TYPE)
-        : note
+      return wantsJson(accept) ? new Reply({ note, origin, size, hash, vkey }, JSON_TYPE) : note
     },
     getProof: async ({ params, query }, caller, { accept }) => {
       if (ownAgent(caller) !== null) await entryFor(caller, params.seq)
       const proof = await ledger.proof(caller.orgId, params.seq, query.size)
-      return wantsJson(accept) ? new Reply({ seq: params.seq, proof } as never, JSON_TYPE) : proof
+      return wantsJson(accept) ? new Reply({ seq: params.seq, proof }, JSON_TYPE) : proof
     },
     getConsistency: ({ query }, caller) => ledger.consistency(caller.orgId, query.from, query.to),
     exportEntries: async ({ query }, caller) => {

@@ -44,7 +44,7 @@ export const policyRoutes = ({ db, clock, ids, writer }: Deps): Route[] =>
       const admitted = admit(body, await actionHints(db, caller.orgId, body.actions))
       if (query.validate === 'true')
         return new Reply(
-          { valid: true, errors: [], warnings: admitted.warnings(clock.now()) } as never,
+          { valid: true, errors: [], warnings: admitted.warnings(clock.now()) },
           { status: 200 },
         )
       const created = await writer.change(

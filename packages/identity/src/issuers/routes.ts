@@ -42,7 +42,7 @@ export const issuerRoutes = (
       const terms = termsOf(body, server && `${server}${TOKEN_PATH}`)
       checkKeySource(terms, outbound)
       if (query.validate === 'true')
-        return new Reply({ valid: true, errors: [], warnings: [] } as never, { status: 200 })
+        return new Reply({ valid: true, errors: [], warnings: [] }, { status: 200 })
       const id = ids.next('idp_', clock.now())
       const { issuer } = terms
       const question = { orgId: caller.orgId, id, issuer, terms }

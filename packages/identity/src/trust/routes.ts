@@ -39,9 +39,12 @@ export function trustRoutes(deps: Deps): Route[] {
         ...(condition?.warnings[body.effect] ?? []),
       ]
       if (query.validate === 'true')
-        return new Reply({ valid: true, errors: [], warnings: warningsAt(clock.now()) } as never, {
-          status: 200,
-        })
+        return new Reply(
+          { valid: true, errors: [], warnings: warningsAt(clock.now()) },
+          {
+            status: 200,
+          },
+        )
       const requester = { ...request, caller }
       return writer.change(caller.orgId, requester, async (scope, admitted) => {
         const { tx, orgId, now, recordedAt } = scope
