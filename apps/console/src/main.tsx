@@ -9,6 +9,7 @@ import {
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { CSPProvider } from '@base-ui/react/csp-provider'
+import { isServerThere } from './api/client.ts'
 import { queryClient } from './api/query-client.ts'
 import './style/base.css'
 import { Toasts } from './ui/toasts.tsx'
@@ -17,6 +18,7 @@ import { readLive } from './pages/live/spans.ts'
 import { readFilters } from './pages/ledger/filters.ts'
 import { NotFound } from './shell/current-page.tsx'
 import { Broken, Root } from './shell/root.tsx'
+import { t } from './texts.ts'
 import { Skeleton } from './ui/states.tsx'
 
 const rootRoute = createRootRoute({
@@ -24,6 +26,24 @@ const rootRoute = createRootRoute({
   notFoundComponent: NotFound,
   errorComponent: Broken,
 })
+
+/**
+ * A page that loads on its first visit. Where that fails, the router loads the address anew, as a newer build
+ * needs it. Without a server, that would end on an error page of the browser.
+ */
+function page<Exports extends Record<string, unknown>, Name extends keyof Exports & string>(
+  load: () => Promise<Exports>,
+  name: Name,
+) {
+  return lazyRouteComponent(
+    () =>
+      load().catch(async (error: unknown) => {
+        if (await isServerThere()) throw error
+        throw new Error(t.common.away)
+      }),
+    name,
+  )
+}
 
 /** Views of a page that are tabs. */
 const readTab = ({ tab }: Record<string, unknown>): { tab?: string } =>
@@ -33,45 +53,45 @@ const ledger = createRoute({
   getParentRoute: () => rootRoute,
   path: '/ledger',
   validateSearch: readFilters,
-  component: lazyRouteComponent(() => import('./pages/ledger/explorer.tsx'), 'Explorer'),
+  component: page(() => import('./pages/ledger/explorer.tsx'), 'Explorer'),
 })
 const entry = createRoute({
   getParentRoute: () => ledger,
   path: '$seq',
-  component: lazyRouteComponent(() => import('./pages/ledger/entry.tsx'), 'EntryPanel'),
+  component: page(() => import('./pages/ledger/entry.tsx'), 'EntryPanel'),
 })
 
 const decision = createRoute({
   getParentRoute: () => rootRoute,
   path: '/decisions/$id',
-  component: lazyRouteComponent(() => import('./pages/decisions/decision.tsx'), 'DecisionPage'),
+  component: page(() => import('./pages/decisions/decision.tsx'), 'DecisionPage'),
 })
 
 const approvals = createRoute({
   getParentRoute: () => rootRoute,
   path: '/approvals',
   validateSearch: readApprovals,
-  component: lazyRouteComponent(() => import('./pages/approvals/approvals.tsx'), 'Approvals'),
+  component: page(() => import('./pages/approvals/approvals.tsx'), 'Approvals'),
 })
 const approval = createRoute({
   getParentRoute: () => rootRoute,
   path: '/approvals/$id',
   validateSearch: readApprovals,
-  component: lazyRouteComponent(() => import('./pages/approvals/approvals.tsx'), 'Approvals'),
+  component: page(() => import('./pages/approvals/approvals.tsx'), 'Approvals'),
 })
 
 const policies = createRoute({
   getParentRoute: () => rootRoute,
   path: '/policies',
   validateSearch: readTab,
-  component: lazyRouteComponent(() => import('./pages/policies/policies.tsx'), 'Policies'),
+  component: page(() => import('./pages/policies/policies.tsx'), 'Policies'),
 })
 const policy = createRoute({
   getParentRoute: () => rootRoute,
   path: '/policies/$id',
   validateSearch: ({ like }: Record<string, unknown>): { like?: string } =>
     typeof like === 'string' ? { like } : {},
-  component: lazyRouteComponent(() => import('./pages/policies/editor.tsx'), 'PolicyEditor'),
+  component: page(() => import('./pages/policies/editor.tsx'), 'PolicyEditor'),
 })
 
 const approvalRule = createRoute({
@@ -79,80 +99,77 @@ const approvalRule = createRoute({
   path: '/policies/approval-rules/$id',
   validateSearch: ({ except }: Record<string, unknown>): { except?: string } =>
     typeof except === 'string' ? { except } : {},
-  component: lazyRouteComponent(
-    () => import('./pages/approval-rules/editor.tsx'),
-    'ApprovalRuleEditor',
-  ),
+  component: page(() => import('./pages/approval-rules/editor.tsx'), 'ApprovalRuleEditor'),
 })
 
 const live = createRoute({
   getParentRoute: () => rootRoute,
   path: '/',
   validateSearch: readLive,
-  component: lazyRouteComponent(() => import('./pages/live/live.tsx'), 'Live'),
+  component: page(() => import('./pages/live/live.tsx'), 'Live'),
 })
 const agents = createRoute({
   getParentRoute: () => rootRoute,
   path: '/agents',
   validateSearch: readTab,
-  component: lazyRouteComponent(() => import('./pages/agents/agents.tsx'), 'Agents'),
+  component: page(() => import('./pages/agents/agents.tsx'), 'Agents'),
 })
 const agent = createRoute({
   getParentRoute: () => rootRoute,
   path: '/agents/$id',
-  component: lazyRouteComponent(() => import('./pages/agents/agent.tsx'), 'AgentPage'),
+  component: page(() => import('./pages/agents/agent.tsx'), 'AgentPage'),
 })
 const trust = createRoute({
   getParentRoute: () => rootRoute,
   path: '/agents/trust/$id',
-  component: lazyRouteComponent(() => import('./pages/trust/editor.tsx'), 'TrustEditor'),
+  component: page(() => import('./pages/trust/editor.tsx'), 'TrustEditor'),
 })
 const issuer = createRoute({
   getParentRoute: () => rootRoute,
   path: '/agents/issuers/$id',
   validateSearch: ({ copy }: Record<string, unknown>): { copy?: string } =>
     typeof copy === 'string' ? { copy } : {},
-  component: lazyRouteComponent(() => import('./pages/issuers/editor.tsx'), 'IssuerPage'),
+  component: page(() => import('./pages/issuers/editor.tsx'), 'IssuerPage'),
 })
 const mcpTools = createRoute({
   getParentRoute: () => rootRoute,
   path: '/mcp-tools',
   validateSearch: readTab,
-  component: lazyRouteComponent(() => import('./pages/mcp-tools/list.tsx'), 'McpTools'),
+  component: page(() => import('./pages/mcp-tools/list.tsx'), 'McpTools'),
 })
 const mcpTool = createRoute({
   getParentRoute: () => rootRoute,
   path: '/mcp-tools/$id',
-  component: lazyRouteComponent(() => import('./pages/mcp-tools/tool.tsx'), 'McpToolPage'),
+  component: page(() => import('./pages/mcp-tools/tool.tsx'), 'McpToolPage'),
 })
 const spend = createRoute({
   getParentRoute: () => rootRoute,
   path: '/spend',
   validateSearch: ({ agent: id }: Record<string, unknown>): { agent?: string } =>
     typeof id === 'string' ? { agent: id } : {},
-  component: lazyRouteComponent(() => import('./pages/spend/spend.tsx'), 'Spend'),
+  component: page(() => import('./pages/spend/spend.tsx'), 'Spend'),
 })
 const reports = createRoute({
   getParentRoute: () => rootRoute,
   path: '/reports',
-  component: lazyRouteComponent(() => import('./pages/reports/reports.tsx'), 'Reports'),
+  component: page(() => import('./pages/reports/reports.tsx'), 'Reports'),
 })
 const report = createRoute({
   getParentRoute: () => rootRoute,
   path: '/reports/$id',
-  component: lazyRouteComponent(() => import('./pages/reports/report.tsx'), 'ReportPage'),
+  component: page(() => import('./pages/reports/report.tsx'), 'ReportPage'),
 })
 const playground = createRoute({
   getParentRoute: () => rootRoute,
   path: '/playground',
   validateSearch: readTab,
-  component: lazyRouteComponent(() => import('./pages/playground/playground.tsx'), 'Playground'),
+  component: page(() => import('./pages/playground/playground.tsx'), 'Playground'),
 })
 const settings = createRoute({
   getParentRoute: () => rootRoute,
   path: '/settings',
   validateSearch: readTab,
-  component: lazyRouteComponent(() => import('./pages/settings/settings.tsx'), 'Settings'),
+  component: page(() => import('./pages/settings/settings.tsx'), 'Settings'),
 })
 
 const router = createRouter({

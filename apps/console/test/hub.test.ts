@@ -181,6 +181,20 @@ describe.skipIf(!canRun)('the pages that lead', () => {
       .getByRole('img', { name: 'done' })
       .waitFor()
 
+  test('a page that is opened while the server is away says so, and comes with the server', async () => {
+    await tab.context.setOffline(true)
+    await page.getByRole('link', { name: 'Playground' }).click()
+    await page.getByRole('alert').getByText('The server cannot be reached.').waitFor()
+    expect(new URL(page.url()).pathname).toBe('/console/playground')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('alert').waitFor()
+    await tab.context.setOffline(false)
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('heading', { name: 'Playground', level: 1 }).waitFor()
+    await page.goto('/console/')
+    await settled(page)
+  })
+
   test('an empty organization is led by forms to one that denies what no rule allows', async () => {
     await page.getByText('First steps: 0 of 6 done').waitFor()
     expect(await violationsInBoth(page)).toEqual([])

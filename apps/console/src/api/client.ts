@@ -28,3 +28,10 @@ export const isMissing = (error: unknown): boolean =>
 export function fieldErrorsOf(error: unknown): readonly { path: string; message: string }[] {
   return error instanceof RemitError ? (error.problem?.errors ?? []) : []
 }
+
+/** Returns whether the server answers. */
+export const isServerThere = (): Promise<boolean> =>
+  fetch('/health').then(
+    () => true,
+    () => false,
+  )

@@ -9,7 +9,7 @@ import { t } from '../texts.ts'
 import { Page } from '../ui/layout.tsx'
 import { Failure, Skeleton, Code, Note } from '../ui/states.tsx'
 import { pageAt, isShown, PAGES } from './pages.ts'
-import { messageOf } from '../api/client.ts'
+import { isServerThere, messageOf } from '../api/client.ts'
 import icon from '../icon.svg'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { Input, Checkbox } from '../ui/field.tsx'
@@ -47,9 +47,15 @@ function useTitle(isSignedIn: boolean): void {
 
 export const Broken = ({ error, reset }: { error: unknown; reset: () => void }) => (
   <Page title={t.common.failed}>
-    <Failure error={error} onRetry={reset} />
+    <Failure error={error} onRetry={() => void tryAgain(reset)} />
   </Page>
 )
+
+/** Modules that failed to load are loaded again with the whole page only. */
+async function tryAgain(reset: () => void): Promise<void> {
+  if (await isServerThere()) location.reload()
+  else reset()
+}
 
 /** Shown in the place of any page without a session; the address stays. */
 function Login() {

@@ -8,6 +8,7 @@ export const common = {
   command: 'Command',
   dismiss: 'Dismiss',
   retry: 'Try again',
+  away: 'The server cannot be reached.',
   loading: 'Loading',
   cancel: 'Cancel',
   close: 'Close',
