@@ -181,20 +181,6 @@ describe.skipIf(!canRun)('the pages that lead', () => {
       .getByRole('img', { name: 'done' })
       .waitFor()
 
-  test('a page that is opened while the server is away says so, and comes with the server', async () => {
-    await tab.context.setOffline(true)
-    await page.getByRole('link', { name: 'Playground' }).click()
-    await page.getByRole('alert').getByText('The server cannot be reached.').waitFor()
-    expect(new URL(page.url()).pathname).toBe('/console/playground')
-    await page.getByRole('button', { name: 'Try again' }).click()
-    await page.getByRole('alert').waitFor()
-    await tab.context.setOffline(false)
-    await page.getByRole('button', { name: 'Try again' }).click()
-    await page.getByRole('heading', { name: 'Playground', level: 1 }).waitFor()
-    await page.goto('/console/')
-    await settled(page)
-  })
-
   test('an empty organization is led by forms to one that denies what no rule allows', async () => {
     await page.getByText('First steps: 0 of 6 done').waitFor()
     expect(await violationsInBoth(page)).toEqual([])
@@ -403,5 +389,22 @@ describe.skipIf(!canRun)('the pages that lead', () => {
     expect(content?.ledger.by_kind['authorization.decided']).toBeGreaterThan(0)
     expect(await violationsInBoth(page)).toEqual([])
     expect(tab.complaints.splice(0)).toEqual([])
+  })
+
+  test('a page that is opened while the server is away says so, and comes with the server', async () => {
+    const other = await openTab(browser, server)
+    await startSession(other, server, server.key)
+    await other.page.goto('/console/')
+    await settled(other.page)
+    await other.context.setOffline(true)
+    await other.page.getByRole('link', { name: 'Playground' }).click()
+    await other.page.getByRole('alert').getByText('The server cannot be reached.').waitFor()
+    expect(new URL(other.page.url()).pathname).toBe('/console/playground')
+    await other.page.getByRole('button', { name: 'Try again' }).click()
+    await other.page.getByRole('alert').waitFor()
+    await other.context.setOffline(false)
+    await other.page.getByRole('button', { name: 'Try again' }).click()
+    await other.page.getByRole('heading', { name: 'Playground', level: 1 }).waitFor()
+    await other.context.close()
   })
 })

@@ -3,7 +3,7 @@ import type { Api } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules, loadModules } from '../src/boot/modules.ts'
 import { createEnterprise, OWNERS } from './identity/support.ts'
-import { ACTS, dice } from './support/random-acts.ts'
+import { RULE_ACTS, dice } from './support/random-acts.ts'
 
 const ROUNDS = 100
 
@@ -97,7 +97,8 @@ describe.skipIf(!hasModules()).each(someDialects())(
       const seen = new Set<string>()
       for (let round = 0; round < ROUNDS; round++) {
         // Sometimes several changes lie between two decisions.
-        for (let n = 0; n <= roll(3); n++) await ACTS[roll(ACTS.length)]!(here.as(org), roll, clock)
+        for (let n = 0; n <= roll(3); n++)
+          await RULE_ACTS[roll(RULE_ACTS.length)]!(here.as(org), roll, clock)
         const fresh = await another(org)
         const whole = await decisions(fresh)
         await fresh.remit.close()

@@ -28,8 +28,9 @@ describe.each(someDialects())('a table that cannot be read on %s', (dialect) => 
       await rename('away', table)
     }
   }
-  /** A change of configuration, so that nothing is known by heart. */
-  const change = () => api.ok('setSpendLimit', { params: { id: 'other' }, body: { daily_usd: 1 } })
+  /** A setting can change every rule, so nothing is known by heart after it. */
+  const change = () =>
+    api.ok('changeOrganization', { body: { settings: { consequential_actions: ['data.*'] } } })
 
   it('spend_total: denied with spend_unavailable and an entry, only where there is a limit', async () => {
     await without('spend_total', async () => {

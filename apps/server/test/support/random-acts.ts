@@ -80,10 +80,6 @@ export const ACTS: readonly Act[] = [
       : api.call('revokePermission', { params: { id } })
   },
   (api, roll) => {
-    const params = { agent_id: agentOf(roll) }
-    return api.call('setAgentMode', { params, body: { mode: ['open', 'granted'][roll(2)] } })
-  },
-  (api, roll) => {
     const params = { id: `rule_${roll(2)}` }
     const body = { actions: ['pay.*'], request_ttl_seconds: 3600, enabled: roll(4) > 0 }
     return roll(4) > 0
@@ -125,12 +121,8 @@ export const ACTS: readonly Act[] = [
     const settings = [
       { default_effect: 'deny' },
       { default_effect: null },
-      { unknown_agents: 'deny' },
-      { unknown_agents: null },
-      { four_eyes: true },
-      { require_agent_credentials: false },
       { consequential_actions: ['data.*'] },
-    ][roll(7)]
+    ][roll(3)]
     return api.call('changeOrganization', { body: { settings } })
   },
   (api, roll) =>
@@ -154,5 +146,23 @@ export const ACTS: readonly Act[] = [
   (_api, roll, clock) => {
     clock.advance(roll(3600) * 1000)
     return Promise.resolve()
+  },
+]
+
+/** With changes that decide about whole agents. */
+export const RULE_ACTS: readonly Act[] = [
+  ...ACTS,
+  (api, roll) => {
+    const params = { agent_id: agentOf(roll) }
+    return api.call('setAgentMode', { params, body: { mode: ['open', 'granted'][roll(2)] } })
+  },
+  (api, roll) => {
+    const settings = [
+      { unknown_agents: 'deny' },
+      { unknown_agents: null },
+      { four_eyes: true },
+      { require_agent_credentials: false },
+    ][roll(4)]
+    return api.call('changeOrganization', { body: { settings } })
   },
 ]

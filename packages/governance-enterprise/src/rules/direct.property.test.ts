@@ -147,7 +147,7 @@ describe('conditions as closures', () => {
         { numRuns: runs(1_500, 500) },
       )
       for (const answer of ['true', 'false', 'error'] as const)
-        expect(seen[answer]).toBeGreaterThan(runs(100, 10))
+        expect(seen[answer]).toBeGreaterThan(runs(50, 5))
       expect(seen['left to the library']).toBeLessThan(seen.true + seen.false + seen.error)
     },
   )
