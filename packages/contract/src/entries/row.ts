@@ -46,7 +46,10 @@ export interface EntryKindRow<Data extends z.ZodObject = z.ZodObject> {
   readonly carried: 'state' | 'last' | 'open_request' | 'no'
   /** The administrative change for sinks; its object is the first part of the kind. */
   readonly change: EntryChange | null
-  /** The cached rules that it can change; `all` unless proven narrower. */
+  /**
+   * The cached rules that it can change; `all` unless proven narrower. It never grows: processes of an earlier
+   * release keep what their row does not name. A change of more appends a further entry.
+   */
   readonly touches: readonly SnapshotPart[] | 'all'
 }
 

@@ -178,6 +178,8 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
         continue
       }
       const decided = decide(about.ask, prepared, about)
+      // The reply refers to the request until the commit.
+      about.ask.memo = undefined
       if (decided.broken) {
         const { slot, error } = decided.broken
         this.#deps.log.error({ err: error, slot }, 'stage failed for a request; denying it')

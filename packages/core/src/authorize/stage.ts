@@ -59,7 +59,7 @@ export interface Ask {
   /** The registry's attributes of the agent, which conditions read. Set by the first stage. */
   agent?: Readonly<Record<string, unknown>> | undefined
   /** See `memoOf`. */
-  memo?: AskMemo
+  memo?: AskMemo | undefined
 }
 
 /** What has been computed of one request. */

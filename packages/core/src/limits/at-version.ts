@@ -23,19 +23,20 @@ export type ChangedParts = ReadonlySet<SnapshotPart> | 'all'
 interface Step {
   readonly from: number
   readonly to: number
-  readonly parts: ChangedParts
+  readonly parts: ReadonlySet<SnapshotPart>
 }
 
 interface Known {
   readonly version: number
   readonly organization: OrganizationAtVersion
-  /** Entries in the ledger that this process has taken into account. */
+  /** Entries in the ledger that this process has taken into account, and the hash of the last one. */
   size: number
-  /** How the last versions followed each other, oldest first. */
+  hash: string
+  /** How the versions followed each other since all was loaded, oldest first. */
   readonly steps: readonly Step[]
 }
 
-type Head = Pick<LedgerHeadRow, 'org_id' | 'config_version' | 'size'>
+type Head = Pick<LedgerHeadRow, 'org_id' | 'config_version' | 'size' | 'hash'>
 
 const MAX_STEPS = 32
 /** Entries between two versions; more cost as much as to load everything. */
@@ -43,6 +44,10 @@ const MAX_ENTRIES = 1_000
 
 const kinds = statement<{ kind: string; entries: number | string | bigint }>(
   'select kind, count(*) as entries from ledger_entry where org_id = ? and seq >= ? and seq < ? group by kind',
+)
+
+const hashes = statement<{ hash: string }>(
+  'select hash from ledger_entry where org_id = ? and seq = ?',
 )
 
 /**
@@ -60,14 +65,16 @@ export class OrganizationVersions {
     const { org_id: orgId, config_version: version, size } = head
     const known = this.#known.get(orgId)
     if (known?.version === version) {
-      known.size = Math.max(known.size, size)
+      if (size > known.size) Object.assign(known, { size, hash: head.hash })
       return known.organization
     }
-    const parts = known ? await changedParts(tx, orgId, known.size, size) : 'all'
+    const parts = known ? await changedParts(tx, known, head) : 'all'
     const organization =
       known && parts !== 'all' ? known.organization : await readOrganization(tx, orgId)
-    const steps = known ? [...known.steps, { from: known.version, to: version, parts }] : []
-    this.#known.set(orgId, { version, organization, size, steps: steps.slice(-MAX_STEPS) })
+    const steps =
+      known && parts !== 'all' ? [...known.steps, { from: known.version, to: version, parts }] : []
+    const { hash } = head
+    this.#known.set(orgId, { version, organization, size, hash, steps: steps.slice(-MAX_STEPS) })
     return organization
   }
 
@@ -83,7 +90,6 @@ export class OrganizationVersions {
     let at = from
     for (const step of steps) {
       if (step.from !== at) continue
-      if (step.parts === 'all') return 'all'
       for (const part of step.parts) changed.add(part)
       at = step.to
       if (at === to) return changed
@@ -92,14 +98,17 @@ export class OrganizationVersions {
   }
 }
 
-/** The parts that the entries of a range can have changed. */
+/** The parts that the entries since a known end can have changed. */
 async function changedParts(
   tx: AnyDatabase,
-  orgId: string,
-  from: number,
-  to: number,
+  known: Known,
+  { org_id: orgId, config_version: version, size: to }: Head,
 ): Promise<ChangedParts> {
-  if (to <= from || to - from > MAX_ENTRIES) return 'all'
+  const from = known.size
+  if (version < known.version || to <= from || to - from > MAX_ENTRIES) return 'all'
+  // The end may be of another history: a backup was restored, or a standby without it was promoted.
+  const [end] = await hashes(tx, [orgId, from - 1])
+  if (end?.hash !== known.hash) return 'all'
   const parts = new Set<SnapshotPart>()
   let found = 0
   for (const { kind, entries } of await kinds(tx, [orgId, from, to])) {
