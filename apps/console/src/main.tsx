@@ -145,8 +145,9 @@ const mcpTool = createRoute({
 const spend = createRoute({
   getParentRoute: () => rootRoute,
   path: '/spend',
-  validateSearch: ({ agent: id }: Record<string, unknown>): { agent?: string } =>
-    typeof id === 'string' ? { agent: id } : {},
+  validateSearch: ({ agent: id }: Record<string, unknown>): { agent?: string | undefined } => ({
+    agent: typeof id === 'string' && id !== '' ? id : undefined,
+  }),
   component: page(() => import('./pages/spend/spend.tsx'), 'Spend'),
 })
 const reports = createRoute({

@@ -391,6 +391,13 @@ describe.skipIf(!canRun)('the pages that lead', () => {
     expect(tab.complaints.splice(0)).toEqual([])
   })
 
+  test('the spend of an empty agent is that of all', async () => {
+    await page.goto('/console/spend?agent=')
+    await settled(page)
+    await page.getByRole('heading', { level: 1, name: 'Spend' }).waitFor()
+    expect(tab.complaints.splice(0)).toEqual([])
+  })
+
   test('a page that is opened while the server is away says so, and comes with the server', async () => {
     const other = await openTab(browser, server)
     await startSession(other, server, server.key)
