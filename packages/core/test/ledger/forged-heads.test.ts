@@ -140,13 +140,22 @@ describe.each(DIALECTS)('a head that its key did not sign, on %s', (dialect) => 
 
     await expect(append(remit, orgId, [decisionDraft(3)])).rejects.toMatchObject({
       code: 'ledger_unavailable',
-      message: expect.stringContaining('ends before an entry that this server has written'),
+      message: expect.stringContaining('lacks an entry that this server has seen'),
     })
 
     expect((await findHead(remit.db, orgId))!.size).toBe(past.size)
     // After a restart, checkpoints outside of the database take over.
     await append(another(), orgId, [decisionDraft(3)])
     expect(await verifyDatabase(remit.db, orgId)).toMatchObject({ status: 'ok' })
+    // Nor when the others have written past what it answered.
+    for (const more of [1, 2]) {
+      await append(another(), orgId, [decisionDraft(more)])
+      await expect(append(remit, orgId, [decisionDraft(4)])).rejects.toMatchObject({
+        code: 'ledger_unavailable',
+        message: expect.stringContaining('lacks an entry that this server has seen'),
+      })
+    }
+    expect((await findHead(remit.db, orgId))!.size).toBe(past.size + 3)
   })
 
   test.each(['an entry was appended properly', 'the last entries were cut off'])(

@@ -15,6 +15,9 @@ type Db = Database<CoreTables>
 /** The parts of a head that the next entry and its signature depend on. */
 type End = Pick<LedgerHeadRow, 'size' | 'hash' | 'recorded_at' | 'frontier' | 'note' | 'origin'>
 
+/** The end of a ledger that is certainly in the database: its number of entries, the hash of the last one. */
+type CommittedEnd = Pick<LedgerHeadRow, 'size' | 'hash'>
+
 const MAX_KNOWN = 1_000
 
 /**
@@ -25,8 +28,8 @@ export class HeadGuard {
   readonly #signer: LedgerSigner
   /** Ends that this process has verified or written: usually no other process wrote since. */
   readonly #known = new LRUCache<string, End>({ max: MAX_KNOWN })
-  /** The largest committed sizes that this process has seen. */
-  readonly #sizes = new LRUCache<string, number>({ max: MAX_KNOWN })
+  /** The largest committed ends that this process has seen. */
+  readonly #ends = new LRUCache<string, CommittedEnd>({ max: MAX_KNOWN })
 
   constructor(signer: LedgerSigner) {
     this.#signer = signer
@@ -35,28 +38,44 @@ export class HeadGuard {
   /**
    * Returns the signer of a ledger whose head is locked; null if the head does not match its
    * signature. Throws `ledger_unavailable` for a head with another key, for an invalid one, and for
-   * one behind a commit that this process has seen: the answers of that commit would be contradicted.
+   * one without a commit that this process has seen: the answers of that commit would be contradicted.
    */
   async signerFor(tx: Db, head: LedgerHeadRow): Promise<NoteSigner | null> {
     const signer = signerOf(this.#signer, head)
     if (!isSame(this.#known.get(head.org_id), head)) {
       if (!isReadable(head)) throw forgedHead()
       if (!isSigned(head, signer) || !(await isLastEntry(tx, head))) return null
+      this.refuseBehind(head)
+      await this.#refuseOther(tx, head)
       this.keep(head)
     }
     this.refuseBehind(head)
-    this.committed(head.org_id, head.size)
+    this.committed(head.org_id, head)
     return signer
   }
 
   /** Throws `ledger_unavailable` for a head behind a commit that this process has seen. */
   refuseBehind({ org_id: orgId, size }: Pick<LedgerHeadRow, 'org_id' | 'size'>): void {
-    if (size < (this.#sizes.get(orgId) ?? 0)) throw headBehind()
+    if (size < (this.#ends.get(orgId)?.size ?? 0)) throw headBehind()
   }
 
-  /** Remembers the size of a ledger after a commit. */
-  committed(orgId: string, size: number): void {
-    this.#sizes.set(orgId, size)
+  /** Remembers the end of a ledger after a commit. */
+  committed(orgId: string, { size, hash }: CommittedEnd): void {
+    this.#ends.set(orgId, { size, hash })
+  }
+
+  /** Another server may have written past a commit that a restore or a failover lost. */
+  async #refuseOther(tx: Db, head: LedgerHeadRow): Promise<void> {
+    const end = this.#ends.get(head.org_id)
+    if (!end || end.size === 0) return
+    const entry = await tx
+      .selectFrom('ledger_entry')
+      .select('hash')
+      .where('org_id', '=', head.org_id)
+      .where('seq', '=', end.size - 1)
+      .executeTakeFirst()
+    // A missing one was pruned.
+    if (entry && entry.hash !== end.hash) throw headBehind()
   }
 
   /** Remembers a signed end. If it is not committed, the stored one is verified again. */
@@ -93,7 +112,7 @@ export const forgedHead = (): Failure =>
 const headBehind = (): Failure =>
   fail(
     'ledger_unavailable',
-    'The ledger ends before an entry that this server has written, so nothing was recorded: a backup was restored, or a standby without the last commits was promoted',
+    'The ledger lacks an entry that this server has seen, so nothing was recorded: a backup was restored, or a standby without the last commits was promoted',
   )
 
 /** The error for a missing ledger head; the entries may be complete. */

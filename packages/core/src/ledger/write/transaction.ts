@@ -63,8 +63,9 @@ export interface Committed {
   readonly results: readonly unknown[]
   /** Sequence number and hash of the first entry, or null if nothing was written. */
   readonly mark: { readonly seq: number; readonly hash: string } | null
-  /** Entries in the ledger. */
+  /** Entries in the ledger, and the hash of the last one. */
   readonly size: number
+  readonly hash: string
   /** Topics to notify in this process after the commit. */
   readonly topics: ReadonlySet<string>
   /** Milliseconds of computing time of its decisions. */
@@ -117,7 +118,7 @@ export async function runTransaction(
     onDone(done)
     return done
   })
-  deps.heads.committed(orgId, committed.size)
+  deps.heads.committed(orgId, committed)
   return committed
 }
 
@@ -213,7 +214,7 @@ async function record(
   head: LedgerHeadRow,
   signer: NoteSigner | null,
   { heads, observers }: TransactionDeps,
-): Promise<Pick<Committed, 'results' | 'mark' | 'size'>> {
+): Promise<Pick<Committed, 'results' | 'mark' | 'size' | 'hash'>> {
   const drafts: EntryDraft[] = []
   for (const outcome of run.outcomes) if (!leavesNothing(outcome)) drafts.push(...outcome.entries)
   drafts.push(...run.further)
@@ -244,7 +245,7 @@ async function record(
   await writeLastRows(run.scope.tx, run.scope.writes.splice(0))
   const first = linked.entries[0]?.row
   const mark = first ? { seq: first.seq, hash: first.hash } : null
-  return { results, mark, size: linked.size }
+  return { results, mark, size: linked.size, hash: linked.hash }
 }
 
 /** Returns true if a request writes nothing in this transaction. */
