@@ -76,9 +76,12 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
   open(orgId: string): LaneBatch<Job, AuthorizeAnswer> {
     const batch = new DecisionBatch(this.#stages, orgId)
     const { clock } = this.#deps
+    const run: LaneBatch<Job, AuthorizeAnswer>['run'] = (works, scope) =>
+      this.#run(works, scope, batch)
+    if (this.#stages.gathering.length === 0) return { run }
     return {
       before: (works) => batch.gather(() => works.map((work) => askOf(orgId, work, clock.now()))),
-      run: (works, scope) => this.#run(works, scope, batch),
+      run,
     }
   }
 

@@ -74,7 +74,7 @@ export class Writer {
     job: Job,
     requester: Requester,
   ): Promise<Answer> {
-    return this.#enqueue(orgId, { lane, job, alone: null, requester, caller: requester.caller })
+    return this.#enqueue(orgId, lane, job, null, requester)
   }
 
   /** Runs a configuration change alone in its transaction; it must append an entry. */
@@ -107,13 +107,15 @@ export class Writer {
   }
 
   #alone<Answer>(orgId: string, requester: Requester, alone: WorkAlone): Promise<Answer> {
-    const { caller } = requester
-    return this.#enqueue(orgId, { lane: null, job: null, alone, requester, caller })
+    return this.#enqueue(orgId, null, null, alone, requester)
   }
 
   #enqueue<Answer>(
     orgId: string,
-    work: Omit<Work, 'since' | 'resolve' | 'reject'>,
+    lane: Work['lane'],
+    job: unknown,
+    alone: WorkAlone | null,
+    requester: Requester,
   ): Promise<Answer> {
     const queue = this.#queues.get(orgId) ?? new Queue(this.#options.maxBatch ?? 512)
     if (this.#closed || queue.length >= (this.#options.maxWaiting ?? 4096))
@@ -122,9 +124,10 @@ export class Writer {
     const since = performance.now()
     this.#shares.seen(orgId)
     return new Promise((resolve, reject) => {
-      // The writer resolves a work with the answer of its own lane or change.
+      // The writer resolves work with the answer of its own lane or change.
       const settle = resolve as (answer: unknown) => void
-      queue.push({ ...work, since, resolve: settle, reject })
+      const { caller } = requester
+      queue.push({ lane, job, alone, requester, caller, since, resolve: settle, reject })
       if (!this.#running.has(orgId)) this.#running.set(orgId, this.#work(orgId, queue))
     })
   }
