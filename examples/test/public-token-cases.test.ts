@@ -34,7 +34,7 @@ const casesOf = (all: readonly PublicCase[]) =>
 const CASES = casesOf(PUBLIC_CASES)
 type Case = (typeof CASES)[number]
 
-/** What the documentation says, where a case is content with that. */
+/** The text of the documentation that answers some cases. */
 const DOCUMENTED = 'the token must have `kid` and `iat`'
 const REPOSITORY = { repository_owner_id: '65', repository_id: '74' }
 const equal = (claims: Members) =>

@@ -22,7 +22,7 @@ import type { Scored } from './scores.ts'
 import { addUp, randomOf, trainHead } from './head.ts'
 import type { Example, TrainedHead } from './head.ts'
 
-/** Words that say the same, for whoever words an attack anew. The first of a line is what is replaced. */
+/** Synonyms that reword an attack: the word before `=` is replaced by one of those after it. */
 const SYNONYMS = new Map(
   `ignore=leave aside,pay no heed to;disregard=pass over;forget=let go of;previous=former,prior;above=preceding
 all=each of,every one of;instructions=directions,briefing;instruction=direction;rules=norms;prompt=preface

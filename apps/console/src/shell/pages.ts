@@ -59,7 +59,7 @@ export const pageAt = (pathname: string): PageLink | undefined =>
 export const isShown = ({ needs }: PageLink, can: (endpoint: string) => boolean): boolean =>
   needs.some(can)
 
-/** Whether a path is a form that nobody with these endpoints could save. */
+/** Returns true for the path of a form that the role cannot save. */
 export const isFormOfOthers = (pathname: string, can: (endpoint: string) => boolean): boolean => {
   const needed = FORMS[pathname]
   return needed !== undefined && !can(needed)

@@ -34,7 +34,7 @@ export interface Question {
 const TARGETS = {
   'tools/call': { type: 'tool', member: 'name', action: 'tools/call' },
   'resources/read': { type: 'resource', member: 'uri', action: 'resources/read' },
-  // Who may not read a resource must not hear when it changes.
+  // A client that may not read a resource must not learn when it changes.
   'resources/subscribe': { type: 'resource', member: 'uri', action: 'resources/read' },
   'prompts/get': { type: 'prompt', member: 'name', action: 'prompts/get' },
 } as const

@@ -1,6 +1,6 @@
 /**
  * A server on stdio of the revision in `REVISION`, written by hand. When a resource is read, it tells every client
- * that all of its resources have changed, whoever subscribed to which. The text of a resource is the list of
+ * that all of its resources have changed, regardless of subscriptions. The text of a resource is the list of
  * the subscriptions.
  */
 import { createInterface } from 'node:readline'

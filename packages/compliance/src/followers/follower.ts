@@ -7,7 +7,7 @@ import type { Deps } from '@remit/core/module'
 import { sql } from 'kysely'
 import type { Tables } from '../tables/schema.ts'
 
-interface Following {
+interface FollowerOptions {
   /** The name of the lease. */
   readonly name: string
   readonly everyMs: number
@@ -25,17 +25,17 @@ interface Following {
 export class LedgerFollower {
   readonly db: Database<Tables>
   readonly #deps: Pick<Deps, 'clock' | 'log'>
-  readonly #following: Following
+  readonly #options: FollowerOptions
   readonly #lease: Lease
   readonly #runs: Periodic
   #heldUntil = -Infinity
   #closed = false
 
-  constructor(deps: Pick<Deps, 'db' | 'clock' | 'log'>, following: Following) {
-    const { name, everyMs, missed } = following
+  constructor(deps: Pick<Deps, 'db' | 'clock' | 'log'>, options: FollowerOptions) {
+    const { name, everyMs, missed } = options
     this.db = on<Tables>(deps.db)
     this.#deps = deps
-    this.#following = following
+    this.#options = options
     this.#lease = new Lease(this.db, name, randomUUID(), missed * everyMs)
     this.#runs = new Periodic(everyMs, () => this.#run(), this.warn)
   }
@@ -60,10 +60,7 @@ export class LedgerFollower {
     await this.#lease
       .release()
       .catch((error: unknown) =>
-        this.#deps.log.warn(
-          { err: error, lease: this.#following.name },
-          'releasing a lease failed',
-        ),
+        this.#deps.log.warn({ err: error, lease: this.#options.name }, 'releasing a lease failed'),
       )
   }
 
@@ -73,7 +70,7 @@ export class LedgerFollower {
     if (this.#closed) return false
     if (now < this.#heldUntil) return true
     const isMine = await this.#lease.hold(now)
-    if (isMine) this.#heldUntil = now + this.#following.everyMs
+    if (isMine) this.#heldUntil = now + this.#options.everyMs
     return isMine
   }
 
@@ -88,12 +85,12 @@ export class LedgerFollower {
   }
 
   readonly warn = (error: unknown, organizations?: readonly string[]): void =>
-    this.#deps.log.warn({ err: error, organizations }, this.#following.failure)
+    this.#deps.log.warn({ err: error, organizations }, this.#options.failure)
 
   #run(): Promise<void> {
     // Each run asks for the lease.
     this.#heldUntil = Math.min(this.#heldUntil, this.#deps.clock.now())
-    return this.#following.work()
+    return this.#options.work()
   }
 }
 

@@ -62,7 +62,7 @@ export interface Ask {
   memo?: AskMemo | undefined
 }
 
-/** What has been computed of one request. */
+/** Values that rules computed from one request. */
 export interface AskMemo {
   readonly of: Ask
   readings?: readonly Ask[]
@@ -137,7 +137,7 @@ export interface DecisionScope {
   readonly organization: OrganizationAtVersion
 }
 
-/** What a stage loads its rules with. */
+/** The scope in which a stage loads its rules. */
 export type LoadScope = Omit<DecisionScope, 'now'>
 
 /**

@@ -107,8 +107,8 @@ interface Conditioned {
 }
 
 /**
- * Adds the errors of the condition to those of the shape: the server compiles a condition only in a body
- * whose shape is right, so it is asked again without the members that are wrong.
+ * Adds the errors of the condition to those of the shape. The server compiles the condition of a valid body
+ * only, so a second request leaves out the invalid members.
  */
 export async function withCondition<T extends Conditioned>(
   input: T,

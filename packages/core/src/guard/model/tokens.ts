@@ -156,8 +156,7 @@ export class Tokens {
 
 const isBlank = (unit: number): boolean => unit === 0x20 || unit === 0x0a
 
-/** 32-bit hashes (FNV-1a with the finalizer of MurmurHash3) of words and combinations. */
-
+/** The start of a 32-bit hash of a word or a combination: FNV-1a with the finalizer of MurmurHash3. */
 export const BASIS = 0x811c9dc5 | 0
 const PRIME = 0x01000193
 
