@@ -6,8 +6,8 @@ import type { Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { extname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { CHROMIUM, CHROMIUM_ARGS, programEnv } from '@remit/testing/pure'
-import { chromium } from 'playwright-core'
+import { openChromium } from '@remit/testing/browser'
+import { CHROMIUM, programEnv } from '@remit/testing/pure'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 if (CHROMIUM === null) process.stderr.write('skipped: the site of the docs needs a Chromium\n')
@@ -52,7 +52,7 @@ describe.skipIf(CHROMIUM === null)('the site of the docs', () => {
   })
 
   test('finds a page by its words and draws diagrams, without another host', async () => {
-    const browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: CHROMIUM_ARGS })
+    const browser = await openChromium()
     try {
       const address = server.address()
       const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`

@@ -1,5 +1,5 @@
-import { CHROMIUM, CHROMIUM_ARGS } from '@remit/testing/pure'
-import { chromium } from 'playwright-core'
+import { openChromium } from '@remit/testing/browser'
+import { CHROMIUM } from '@remit/testing/pure'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createServer } from '../src/boot/serve.ts'
@@ -61,10 +61,7 @@ describe('the API reference', () => {
   test.skipIf(CHROMIUM === null)(
     'renders the operations and requests nothing from another host',
     async () => {
-      const browser = await chromium.launch({
-        executablePath: CHROMIUM ?? '',
-        args: CHROMIUM_ARGS,
-      })
+      const browser = await openChromium()
       try {
         const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as Document
         const { summary } = document.paths['/v1/scorers'].post

@@ -2,8 +2,8 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pageOf } from '../src/print/html/page.ts'
+import { openChromium } from '@remit/testing/browser'
 import { CHROMIUM, sampled } from '@remit/testing/pure'
-import { openBrowser } from './support/browser.ts'
 import { HOSTILE } from './support/hostile.ts'
 import { FRAMEWORKS, named, quarter, reportOn } from './support/print.ts'
 
@@ -22,7 +22,7 @@ const withoutBlanks = (text: string): string => text.replace(/\s/g, '')
 describe.skipIf(CHROMIUM === null)('in a browser', () => {
   let browser: Browser
   beforeAll(async () => {
-    browser = await openBrowser(CHROMIUM ?? '')
+    browser = await openChromium()
   })
   afterAll(() => browser.close())
 

@@ -30,7 +30,7 @@ interface Attack {
   readonly also?: readonly string[]
   /** The server can no longer write to the ledger. */
   readonly unwritable?: true
-  /** The running server refuses to write, because it has written the entries that are gone. */
+  /** The running server refuses to write, because it has written entries that are gone or replaced. */
   readonly restart?: true
 }
 
@@ -130,6 +130,7 @@ const ATTACKS: readonly Attack[] = [
   {
     name: 'all is rewritten and signed with the real key',
     first: '31 report_checkpoint',
+    restart: true,
     run: (he, own) => he.rewrite(1, own),
   },
   {

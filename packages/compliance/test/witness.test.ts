@@ -13,9 +13,9 @@ import {
   someDialects,
   startKeyService,
 } from '@remit/testing'
-import type { Api, FakeKeyService } from '@remit/testing'
+import type { Api, FakeKeyService, TestRemitOptions } from '@remit/testing'
 import { pino } from 'pino'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { appendNote, readNotes } from '../src/watch/checkpoint-files.ts'
 import { Attacker } from './support/attacker.ts'
 import { createWatching } from './support/watching.ts'
@@ -26,7 +26,9 @@ const MINUTE = 60_000
 describe.each(someDialects())('a witness of the checkpoints outside, with %s', (dialect) => {
   const folder = mkdtempSync(join(tmpdir(), 'remit-witness-'))
   const clock = createClock('2026-11-20T08:00:00.000Z')
+  const log = pino({ level: 'silent' })
   let service: FakeKeyService
+  let settings: NonNullable<TestRemitOptions['settings']>
   let process: Watching
   let api: Api
   let attacker: Attacker
@@ -36,8 +38,7 @@ describe.each(someDialects())('a witness of the checkpoints outside, with %s', (
     const reference = parseKeyReference('vault+transit:transit/remit')
     if (!reference) throw new Error('no reference')
     const witness = createWitness(openRemoteKey(reference, KEY_SERVICE_ENV, service.url))
-    const log = pino({ level: 'silent' })
-    const settings = { checkpointDir: folder, witness }
+    settings = { checkpointDir: folder, witness }
     process = await createWatching({ dialect, clock, log, settings })
     await Attacker.dropGuards(process.remit.db)
   })
@@ -52,19 +53,19 @@ describe.each(someDialects())('a witness of the checkpoints outside, with %s', (
     attacker = new Attacker(process.remit.db, api.org.id)
   })
 
-  const append = (count: number) => {
+  const append = (count: number, { remit } = process) => {
     const entries = Array.from({ length: count }, () =>
       handMade({ kind: 'key.created', actor: SYSTEM, data: {} }),
     )
-    return process.remit.writer.work(api.org.id, OPERATOR, () =>
+    return remit.writer.work(api.org.id, OPERATOR, () =>
       Promise.resolve({ entries, reply: () => undefined }),
     )
   }
   /** Some entries, and the notes that the watch then has kept. */
-  const kept = async (count: number): Promise<readonly string[]> => {
-    await append(count)
+  const kept = async (count: number, by = process): Promise<readonly string[]> => {
+    await append(count, by)
     clock.advance(MINUTE)
-    await process.watch.look()
+    await by.watch.look()
     return (await readNotes(folder, api.org.id)).notes
   }
   const signers = (note: string) => [...note.matchAll(/^— (\S+) /gm)].map(([, name]) => name)
@@ -99,7 +100,14 @@ describe.each(someDialects())('a witness of the checkpoints outside, with %s', (
     // Without a witness, nothing would be wrong with it.
     expect(await verify()).toMatchObject({ valid: true })
 
-    await kept(1)
+    // The process that wrote the replaced entries refuses to continue.
+    await expect(append(1)).rejects.toMatchObject({ code: 'ledger_unavailable' })
+    const { url, signingKey } = process.remit
+    const restarted = await createWatching({ url, signingKey, clock, log, settings })
+    onTestFinished(() => restarted.remit.close())
+    // The lease of the other process ends.
+    clock.advance(240 * MINUTE)
+    await kept(1, restarted)
     await appendNote(folder, api.org.id, (await attacker.head()).note, clock.now())
     await appendNote(folder, api.org.id, note, clock.now())
     expect(await verify()).toMatchObject({

@@ -44,16 +44,6 @@ export const CHROMIUM: string | null =
     '/usr/bin/google-chrome',
   ].find((path) => existsSync(path)) ?? null
 
-export const CHROMIUM_ARGS: string[] = [
-  // Tests run as root in containers, where the sandbox of Chromium does not start.
-  '--no-sandbox',
-  '--disable-dev-shm-usage',
-  // Fewer processes to start, by a sixth of the computing time. Origins stay apart.
-  '--renderer-process-limit=1',
-  '--process-per-site',
-  '--in-process-gpu',
-]
-
 /** Arguments with which Node runs a program from its sources; the same as those of `pnpm start`. */
 export const SOURCE_FLAGS: readonly string[] = [
   '--min-semi-space-size=32',

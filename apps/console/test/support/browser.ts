@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
-import { CHROMIUM, CHROMIUM_ARGS } from '@remit/testing/pure'
-import { chromium } from 'playwright-core'
+import { openChromium } from '@remit/testing/browser'
+import { CHROMIUM } from '@remit/testing/pure'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import type { Server } from './server.ts'
 
@@ -21,8 +21,7 @@ if (CHROMIUM === null) process.stderr.write('skipped: the console needs a Chromi
 /** No name but that of this machine has an address. A route per request would switch off the cache. */
 const OFFLINE = '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1'
 
-export const openBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: CHROMIUM ?? '', args: [...CHROMIUM_ARGS, OFFLINE] })
+export const openBrowser = (): Promise<Browser> => openChromium(OFFLINE)
 
 /** A tab, and everything in it that must not happen. */
 export interface Tab {
