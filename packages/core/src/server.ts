@@ -36,7 +36,7 @@ import { operatorRoutes } from './operator/routes.ts'
 import { openDefaultsReader } from './orgs/open-defaults.ts'
 import { scorerRoutes } from './scorers/routes.ts'
 import { ComputePool } from './threads/pool.ts'
-import { Share } from './threads/share.ts'
+import { HeavyWorkQueue } from './threads/heavy-work-queue.ts'
 import type { Remit, RemitOptions } from './remit.ts'
 import type { Clock } from './base/clock.ts'
 import type { Database } from './db/open.ts'
@@ -59,7 +59,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   const authenticator = new Authenticator(db, options.planCeiling, clock)
   const sessions = new Sessions(db, options.planCeiling, clock, options.sessions ?? NO_SIGN_IN)
   const links = new LoginLinks(clock)
-  const share = new Share()
+  const share = new HeavyWorkQueue()
   const metrics = createMetrics()
   const { license = null } = options
   metrics.gauge(

@@ -40,7 +40,7 @@ export interface DecideOptions extends Limits {
 type Asked = Extract<Answer, { kind: 'pending' }>
 
 /** One step of a run, ready to be asked about. */
-export interface Prepared {
+export interface StepRequest {
   readonly request: AuthorizeRequest
   /** The request as JSON (RFC 8785). */
   readonly text: string
@@ -50,7 +50,7 @@ export interface Prepared {
 /** The verdict on one step: asks, follows an approval, and asks again with the identical request. */
 export async function decide(
   client: Client,
-  { request, text, step }: Prepared,
+  { request, text, step }: StepRequest,
   options: DecideOptions,
 ): Promise<Verdict> {
   const { approval, signal, traceparent } = options

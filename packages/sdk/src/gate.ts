@@ -3,7 +3,7 @@ import type { Client } from '@remit/contract/client'
 import { canonical, digestOf, omittedDigest } from '@remit/contract/fit'
 import type { OmittedDigest } from '@remit/contract/fit'
 import { alreadyDecided, checkApproval, decide } from './decide.ts'
-import type { ApprovalMode, Prepared } from './decide.ts'
+import type { ApprovalMode, StepRequest } from './decide.ts'
 import { randomId } from './ids.ts'
 import { NotExecuted, RemitDenied, RemitPending } from './errors.ts'
 import { decisionKey } from './key.ts'
@@ -26,7 +26,7 @@ const MIN_SECRET = 32
 interface Checked {
   readonly verdict: Verdict
   readonly input: unknown
-  readonly prepared: Prepared | null
+  readonly prepared: StepRequest | null
 }
 
 /** The gate in front of an agent's tools: see `createGate`. */
@@ -187,7 +187,7 @@ export class Gate {
     const { client, approval = WAIT, timeoutMs = TIMEOUT_MS, retries = RETRIES } = this.options
     signal?.throwIfAborted()
     let input: unknown
-    let prepared: Prepared | Error
+    let prepared: StepRequest | Error
     try {
       input = isCopied ? snapshot(call.input) : call.input
       prepared = await this.#prepare(tool, input, callId)
@@ -218,7 +218,7 @@ export class Gate {
     return this.#calls.take(verdict) ? verdict : alreadyDecided(verdict.callId, verdict.decisionId)
   }
 
-  async #prepare(tool: string, input: unknown, call: string): Promise<Prepared | Error> {
+  async #prepare(tool: string, input: unknown, call: string): Promise<StepRequest | Error> {
     const { agentId, map } = this.options
     try {
       const settings = { ...(agentId !== undefined && { agentId }), ...(map && { map }) }

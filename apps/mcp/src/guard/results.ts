@@ -14,7 +14,7 @@ export interface Finding {
 
 const UNCHECKED: Finding = { action: 'block', reasons: ['unchecked'] }
 
-interface Checked {
+interface CheckRequest {
   readonly client: Client
   readonly agentId: string | undefined
   readonly sessionId: string
@@ -83,7 +83,10 @@ function namesIn(value: unknown): string[] {
  * Checks a text of a tool; the worst finding, or null. A text that cannot be read or checked is a
  * finding.
  */
-export async function checkText(textOf: () => string, checked: Checked): Promise<Finding | null> {
+export async function checkText(
+  textOf: () => string,
+  checked: CheckRequest,
+): Promise<Finding | null> {
   try {
     const text = textOf()
     return text.trim() === '' ? null : await checkChunks(text, checked)
@@ -93,7 +96,7 @@ export async function checkText(textOf: () => string, checked: Checked): Promise
   }
 }
 
-async function checkChunks(text: string, checked: Checked): Promise<Finding | null> {
+async function checkChunks(text: string, checked: CheckRequest): Promise<Finding | null> {
   const read = text.slice(0, MAX_CHECKED)
   let worst: Finding | null = null
   for (let at = 0; at < read.length; at += CHUNK) {
@@ -106,7 +109,7 @@ async function checkChunks(text: string, checked: Checked): Promise<Finding | nu
 
 async function checkChunk(
   content: string,
-  { client, agentId, sessionId }: Checked,
+  { client, agentId, sessionId }: CheckRequest,
 ): Promise<Finding | null> {
   const { action, reasons } = await client.checkContent({
     body: {

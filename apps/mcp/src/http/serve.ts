@@ -21,7 +21,7 @@ import type { LegacySession } from './legacy-session.ts'
 import { isLoopback } from '../config/read.ts'
 
 /** A gateway that listens. */
-export interface Served {
+export interface RunningGateway {
   /** Its address as clients know it. */
   readonly url: string
   /** Ends it once the requests under way are answered. */
@@ -32,7 +32,7 @@ export interface Served {
 const REQUEST_MS = 60_000
 
 /** Starts a gateway on HTTP. Rejects where its port is taken, or its key cannot be used. */
-export async function serve(options: GatewayOptions): Promise<Served> {
+export async function serve(options: GatewayOptions): Promise<RunningGateway> {
   const { host, port, publicUrl, config } = options.settings
   const gateway = new Gateway(options)
   await checkKey({

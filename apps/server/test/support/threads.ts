@@ -7,7 +7,7 @@ export const ROOT: string = resolve(import.meta.dirname, '../../../..')
 export const THREADS: Readonly<Record<string, string>> = {
   'thread-priority': 'packages/core/src/threads/low-priority.ts',
   'thread-core': 'packages/core/src/worker.ts',
-  'thread-trial': 'packages/governance-enterprise/src/trial/trial.ts',
+  'thread-trial': 'packages/governance-enterprise/src/rule-trial/trial.ts',
   'thread-ledger': 'packages/compliance/src/worker/worker.ts',
 }
 

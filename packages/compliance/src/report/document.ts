@@ -270,7 +270,7 @@ const controlsOf =
     return fallback.filter((id) => inScope.some((one) => one.id === id)).slice(0, 1)
   }
 
-interface Found {
+interface FindingDraft {
   readonly check: CheckDefinition
   readonly text: string
   readonly count: number
@@ -311,7 +311,7 @@ interface Named {
 }
 
 /** The agents and keys of a finding's entries; findings about the chain have none. */
-function namedIn({ check, seqs }: Found, entries: PeriodFacts['entries']): Named {
+function namedIn({ check, seqs }: FindingDraft, entries: PeriodFacts['entries']): Named {
   if (check.id.startsWith('LED-') || check.id === 'REP-1') return { agents: [], keys: [] }
   const all = (of: (note: EntryNote) => string | null): string[] => [
     ...new Set(seqs.flatMap((seq) => of(entries.get(seq) ?? NOBODY) ?? [])),
@@ -326,7 +326,7 @@ const MOST_NAMES = 10
 /** The agents, keys, dates and correction of a finding, as sentences after its text. */
 function sentencesOf(
   { agents, keys }: Named,
-  found: Found,
+  found: FindingDraft,
   entries: PeriodFacts['entries'],
 ): string[] {
   const { count, seqs, fixedBy } = found
@@ -351,14 +351,18 @@ function sentencesOf(
   return sentences
 }
 
-function namesSentence(title: string, names: readonly string[], { count, seqs }: Found): string[] {
+function namesSentence(
+  title: string,
+  names: readonly string[],
+  { count, seqs }: FindingDraft,
+): string[] {
   if (names.length === 0) return []
   const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : ''
   const where = count > seqs.length ? `, in the first ${seqs.length} entries` : ''
   return [`${title}: ${names.slice(0, MOST_NAMES).join(', ')}${more}${where}.`]
 }
 
-function foundBy(outcome: CheckOutcome): Found[] {
+function foundBy(outcome: CheckOutcome): FindingDraft[] {
   const check = CHECKS.get(outcome.check)
   if (!check || !isApplicable(outcome) || outcome.ok) return []
   const found = outcome.failures.map((failure) => foundOf(check, failure)).toSorted(inOrder)
@@ -368,7 +372,7 @@ function foundBy(outcome: CheckOutcome): Found[] {
 const foundOf = (
   check: CheckDefinition,
   { params, count, seqs, fixedBy }: CheckFailure,
-): Found => ({
+): FindingDraft => ({
   check,
   text: textOf(check.finding, params),
   count,
@@ -377,7 +381,7 @@ const foundOf = (
 })
 
 /** One finding for all that are omitted, open while one of them is. */
-function restOf(check: CheckDefinition, rest: readonly Found[]): Found[] {
+function restOf(check: CheckDefinition, rest: readonly FindingDraft[]): FindingDraft[] {
   if (rest.length === 0) return []
   const seqs = rest.flatMap((one) => one.seqs).toSorted((a, b) => a - b)
   return [
@@ -404,9 +408,9 @@ const textOf = (template: string, params: CheckFailure['params']): string =>
     },
   )
 
-const firstSeq = ({ seqs }: Found): number => seqs[0] ?? Number.MAX_SAFE_INTEGER
+const firstSeq = ({ seqs }: FindingDraft): number => seqs[0] ?? Number.MAX_SAFE_INTEGER
 
-const inOrder = (a: Found, b: Found): number =>
+const inOrder = (a: FindingDraft, b: FindingDraft): number =>
   RANK[a.check.severity] - RANK[b.check.severity] ||
   byCodeUnit(a.check.id, b.check.id) ||
   firstSeq(a) - firstSeq(b) ||

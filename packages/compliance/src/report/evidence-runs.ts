@@ -18,14 +18,14 @@ const MAX_BYTES = 16 * 1024 * 1024
 const LEAST_BYTES = 1024
 
 /** The evidence of a report after a sequence number. */
-interface Asked {
+interface EvidencePage {
   readonly orgId: string
   readonly report: Pick<ReadyReport, 'id' | 'period' | 'content_sha256'>
   readonly of: EvidenceRequest['of']
   readonly afterSeq: number | null
 }
 
-interface Known extends SeqRun {
+interface CachedRun extends SeqRun {
   readonly after: number
 }
 
@@ -38,7 +38,7 @@ interface Known extends SeqRun {
 export class EvidenceRuns {
   readonly #jobs: Pick<Jobs, 'evidence'>
   readonly #length: number
-  readonly #known: LRUCache<string, Known>
+  readonly #known: LRUCache<string, CachedRun>
 
   constructor(
     jobs: Pick<Jobs, 'evidence'>,
@@ -54,7 +54,7 @@ export class EvidenceRuns {
    * follow.
    */
   async page(
-    asked: Asked,
+    asked: EvidencePage,
     limit: number,
     signal: AbortSignal,
   ): Promise<{ readonly seqs: number[]; readonly isLast: boolean }> {
@@ -69,13 +69,16 @@ export class EvidenceRuns {
   }
 
   /** Returns null if no cached run covers the numbers after `after`. */
-  #find(name: string, after: number): Known | null {
+  #find(name: string, after: number): CachedRun | null {
     const known = this.#known.get(name)
     if (!known || after < known.after) return null
     return known.isWhole || after < (known.seqs.at(-1) ?? -1) ? known : null
   }
 
-  async #read({ orgId, report, of, afterSeq }: Asked, signal: AbortSignal): Promise<Known> {
+  async #read(
+    { orgId, report, of, afterSeq }: EvidencePage,
+    signal: AbortSignal,
+  ): Promise<CachedRun> {
     const wanted = {
       question: reportQueryFor(orgId, report.period),
       of,
@@ -87,7 +90,7 @@ export class EvidenceRuns {
   }
 }
 
-const bytesOf = ({ seqs }: Known): number => seqs.byteLength + LEAST_BYTES
+const bytesOf = ({ seqs }: CachedRun): number => seqs.byteLength + LEAST_BYTES
 
 /** The index of the first number above `after`. */
 function firstAbove(seqs: Float64Array, after: number): number {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Framework, ReportPeriod } from '@remit/contract'
 import { invalid } from '@remit/core/base'
 import { on } from '@remit/core/db'
-import type { Change, WriteContext } from '@remit/core/ledger/lanes'
+import type { Change, LedgerScope } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
 import { OPERATOR } from '@remit/core/orgs'
 import { catalogue } from '../catalogue/catalogue.ts'
@@ -75,7 +75,7 @@ function documentsOf(row: ReportHead, { facts, head }: ReportFacts): Documents {
 }
 
 /** Returns whether the period is over and has no entry after those that were read. */
-async function isStillWhole(scope: WriteContext, row: ReportHead, size: number): Promise<boolean> {
+async function isStillWhole(scope: LedgerScope, row: ReportHead, size: number): Promise<boolean> {
   if (scope.recordedAt < row.period_to)
     throw invalid('to', 'is in the future by the clock of the ledger')
   const next = await on<Tables>(scope.tx)
@@ -88,11 +88,7 @@ async function isStillWhole(scope: WriteContext, row: ReportHead, size: number):
 }
 
 /** Returns false if the report is no longer being generated. */
-async function record(
-  scope: WriteContext,
-  row: ReportHead,
-  documents: Documents,
-): Promise<boolean> {
+async function record(scope: LedgerScope, row: ReportHead, documents: Documents): Promise<boolean> {
   const db = on<Tables>(scope.tx)
   // The entry is the only one of its transaction, so it comes next.
   const { size } = await db

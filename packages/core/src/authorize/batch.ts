@@ -4,9 +4,9 @@ import { MAX_CACHED_ORGS } from '../base/page.ts'
 import type { BatchTime } from '../computing/computing.ts'
 import { isUnavailable } from '../db/failure.ts'
 import type { OrganizationVersions } from '../limits/at-version.ts'
-import { TryAgain } from '../ledger/write/work.ts'
+import { RetryBatch } from '../ledger/write/work.ts'
 import { judge } from './decide.ts'
-import type { Judged, Prepared, Ruled } from './decide.ts'
+import type { RuleVerdicts, StageState, StageRules } from './decide.ts'
 import type { Ask, DecisionScope, Overlay, Slot, Stage } from './stage.ts'
 
 /** The transaction in which a batch is prepared, and the version of the rules that it sees. */
@@ -24,8 +24,8 @@ interface Snapshot {
 /** Requests that are ready for a decision, with the states of the stages for them. */
 export interface ReadyRequests {
   /** The first of the requests; the rest is left for the next batch. */
-  readonly judged: readonly Judged[]
-  readonly prepared: ReadonlyMap<Slot, Prepared>
+  readonly judged: readonly RuleVerdicts[]
+  readonly prepared: ReadonlyMap<Slot, StageState>
 }
 
 type Stages = ReadonlyMap<Slot, Stage>
@@ -107,7 +107,7 @@ export class DecisionBatch {
 
   /**
    * Judges as many requests as the time allows and prepares the state of every stage for them. After
-   * a stage that fails, `TryAgain` is thrown because its transaction must end, and the next attempt
+   * a stage that fails, `RetryBatch` is thrown because its transaction must end, and the next attempt
    * does without it. An error that means that the database is unavailable, or asks to repeat the
    * transaction, is rethrown.
    */
@@ -115,8 +115,8 @@ export class DecisionBatch {
     const snapshot = await this.#load(scope)
     this.#snapshot = snapshot
     const gathers = this.#all.gathering.some(([slot]) => !this.#unavailable.has(slot))
-    if (gathers && this.#gathered !== snapshot.version) throw new TryAgain()
-    const stages = new Map<Slot, Ruled>()
+    if (gathers && this.#gathered !== snapshot.version) throw new RetryBatch()
+    const stages = new Map<Slot, StageRules>()
     for (const [slot, stage] of this.#all.stages) {
       const available = !this.#unavailable.has(slot)
       const rules = available ? this.#rulesOf(stage, snapshot.rules.get(slot)) : null
@@ -124,7 +124,7 @@ export class DecisionBatch {
     }
     const judged = scope.time.firstOf(asks, (ask) => judge(ask, stages))
     const ready = judged.map(({ ask }) => ask)
-    const prepared = new Map<Slot, Prepared>()
+    const prepared = new Map<Slot, StageState>()
     for (const [slot, { stage, snapshot: rules, available }] of stages) {
       if (!available) {
         prepared.set(slot, { stage, state: null, available, leftOut: null })
@@ -180,7 +180,7 @@ export class DecisionBatch {
   #fail(slot: Slot, error: unknown): never {
     if (isUnavailable(error)) throw error
     this.#giveUp(slot, error)
-    throw new TryAgain()
+    throw new RetryBatch()
   }
 
   #giveUp(slot: Slot, error: unknown): void {
@@ -207,7 +207,7 @@ export class OverlaidRules {
 }
 
 /** Returns the matches of a stage, by request. */
-function matchedOf(judged: readonly Judged[], slot: Slot): ReadonlyMap<Ask, unknown> {
+function matchedOf(judged: readonly RuleVerdicts[], slot: Slot): ReadonlyMap<Ask, unknown> {
   const found = new Map<Ask, unknown>()
   for (const { ask, matched } of judged) {
     const one = matched?.get(slot)

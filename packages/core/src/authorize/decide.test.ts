@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { DecisionMeter } from '../computing/computing.ts'
 import { decide } from './decide.ts'
-import type { Prepared } from './decide.ts'
+import type { StageState } from './decide.ts'
 import { SLOTS } from './stage.ts'
 import type { Ask, Slot, Stage, StageVerdict } from './stage.ts'
 
@@ -30,7 +30,7 @@ const needsApproval: StageVerdict = {
 const pass: StageVerdict = { verdict: 'pass' }
 
 /** A stage that says what it is told to, or throws it. */
-function stage(said: StageVerdict | Error, options: Partial<Prepared> = {}): Prepared {
+function stage(said: StageVerdict | Error, options: Partial<StageState> = {}): StageState {
   const made: Stage = {
     unavailable: { reason: 'stage_unavailable', message: 'cannot answer' },
     load: () => Promise.resolve(null),
@@ -43,8 +43,8 @@ function stage(said: StageVerdict | Error, options: Partial<Prepared> = {}): Pre
   return { stage: made, state: null, available: true, leftOut: null, ...options }
 }
 
-const run = (stages: Partial<Record<Slot, Prepared>>, ask: Partial<Ask> = {}) =>
-  decide({ ...ASK, ...ask }, new Map(Object.entries(stages) as [Slot, Prepared][]))
+const run = (stages: Partial<Record<Slot, StageState>>, ask: Partial<Ask> = {}) =>
+  decide({ ...ASK, ...ask }, new Map(Object.entries(stages) as [Slot, StageState][]))
 
 describe('decide', () => {
   it('allows when no stage stands against it', () => {
@@ -130,7 +130,7 @@ describe('decide', () => {
   describe('effects', () => {
     const held = (effect: string): StageVerdict => ({ verdict: 'pass', effect })
     const opened: StageVerdict = { ...needsApproval, effect: 'request' }
-    const settledOf = (stages: Partial<Record<Slot, Prepared>>) =>
+    const settledOf = (stages: Partial<Record<Slot, StageState>>) =>
       run(stages).settled.map(({ slot, effect }) => `${slot} ${String(effect)}`)
 
     it('of passes stand when everything passed', () => {

@@ -1,6 +1,6 @@
 import type { AuthorizeAnswer, Decision, Match, Reason, Resource } from '@remit/contract'
 import { memoOf, SLOTS, TEAM_SLOTS } from './stage.ts'
-import type { Ask, DecisionData, Slot, Stage, StageVerdict, Notes, Settled } from './stage.ts'
+import type { Ask, DecisionData, Slot, Stage, StageVerdict, StageNotes, Effect } from './stage.ts'
 
 const NONE: readonly Ask[] = []
 
@@ -26,7 +26,7 @@ export interface StageResult {
 }
 
 /** One request with the verdicts of its rules, before anything is read for it. */
-export interface Judged {
+export interface RuleVerdicts {
   readonly ask: Ask
   readonly said: ReadonlyMap<Slot, StageResult>
   /** Null if no stage found a match. */
@@ -34,7 +34,7 @@ export interface Judged {
 }
 
 /** A stage with its rules, or marked as unavailable. */
-export interface Ruled {
+export interface StageRules {
   readonly stage: Stage
   readonly snapshot: unknown
   readonly available: boolean
@@ -68,7 +68,7 @@ function verdictOf(ask: Ask, stage: Stage, state: unknown, available: boolean): 
  * Evaluates all conditions for one request, in the order of the slots, up to the first stage that does
  * not pass. Pure.
  */
-export function judge(ask: Ask, stages: ReadonlyMap<Slot, Ruled>): Judged {
+export function judge(ask: Ask, stages: ReadonlyMap<Slot, StageRules>): RuleVerdicts {
   const said = new Map<Slot, StageResult>()
   let matched: Map<Slot, unknown> | null = null
   if (deniedAtOnce(ask)) return { ask, said, matched }
@@ -94,7 +94,7 @@ export function judge(ask: Ask, stages: ReadonlyMap<Slot, Ruled>): Judged {
 }
 
 /** A stage with its state for the batch, or marked as unavailable. */
-export interface Prepared {
+export interface StageState {
   readonly stage: Stage
   readonly state: unknown
   readonly available: boolean
@@ -103,7 +103,7 @@ export interface Prepared {
 }
 
 /** One decision with everything that its response and its entry contain. */
-export interface Decided {
+export interface DecisionResult {
   readonly ask: Ask
   readonly decision: Decision
   readonly reason: Reason
@@ -113,7 +113,7 @@ export interface Decided {
   readonly data: Partial<DecisionData>
   readonly warnings: readonly string[]
   /** Effects of passed stages that apply to the decision. */
-  readonly settled: readonly (Settled & { readonly slot: Slot })[]
+  readonly settled: readonly (Effect & { readonly slot: Slot })[]
   /** The verdict of each stage, in order: the trace of a dry-run. */
   readonly trace: readonly { readonly slot: Slot; readonly verdict: StageVerdict }[]
   /** The error of the stage that failed and therefore denied. */
@@ -138,12 +138,16 @@ export const unseenPlaces = ({ replaced = [] }: Ask['request']): string[] =>
  * decisions and dry-runs use the same function. A stage that throws denies, like an unavailable
  * one. `judged` has the verdicts of the rules alone; a stage without one there is evaluated here.
  */
-export function decide(ask: Ask, stages: ReadonlyMap<Slot, Prepared>, judged?: Judged): Decided {
+export function decide(
+  ask: Ask,
+  stages: ReadonlyMap<Slot, StageState>,
+  judged?: RuleVerdicts,
+): DecisionResult {
   const trace: { slot: Slot; verdict: StageVerdict }[] = []
   const notes = new Collected()
   let last: StageVerdict = deniedAtOnce(ask) ?? { verdict: 'pass' }
   let reason: Reason = 'default_allow'
-  let broken: Decided['broken'] = null
+  let broken: DecisionResult['broken'] = null
   for (const slot of last.verdict === 'pass' ? SLOTS : []) {
     const prepared = stages.get(slot)
     if (!prepared) continue
@@ -177,7 +181,7 @@ export function decide(ask: Ask, stages: ReadonlyMap<Slot, Prepared>, judged?: J
 }
 
 /** A default allow says whether anybody vouches for the agent. */
-const messageOf = (reason: Reason, { agent }: Decided['answer']): string =>
+const messageOf = (reason: Reason, { agent }: DecisionResult['answer']): string =>
   reason === 'default_allow' && agent?.registered === false
     ? 'No rule denies this action. The agent is not registered.'
     : 'No rule denies this action.'
@@ -189,7 +193,7 @@ class Collected {
   readonly data: Partial<DecisionData> = {}
   readonly warnings: string[] = []
 
-  add({ matched, answer, data, warnings }: Notes): void {
+  add({ matched, answer, data, warnings }: StageNotes): void {
     if (matched) this.matched.push(...matched)
     if (answer) Object.assign(this.answer, answer)
     if (data) Object.assign(this.data, data)
@@ -201,8 +205,12 @@ class Collected {
  * The effect of a pass applies if all stages pass; the effect of a needs_approval applies by
  * itself.
  */
-function settle(ask: Ask, decision: Decision, trace: Decided['trace']): Decided['settled'] {
-  const settled: (Settled & { readonly slot: Slot })[] = []
+function settle(
+  ask: Ask,
+  decision: Decision,
+  trace: DecisionResult['trace'],
+): DecisionResult['settled'] {
+  const settled: (Effect & { readonly slot: Slot })[] = []
   for (const { slot, verdict } of trace) {
     if (verdict.verdict === 'deny' || verdict.effect === undefined) continue
     const meant = verdict.verdict === 'pass' ? 'allow' : 'needs_approval'

@@ -21,27 +21,27 @@ import type {
   LaneBatch,
   LaneResult,
   Outcome,
-  Requester,
+  Origin,
   Work,
-  WriteContext,
+  LedgerScope,
 } from '../ledger/write/work.ts'
 import type { Writer } from '../ledger/write/writer.ts'
 import type { DecisionRate } from '../limits/decision-rate.ts'
 import { admittedDecisions, quotaEntries, quotaExceeded } from '../limits/month.ts'
 import type { ObserveDecision } from '../telemetry/metrics.ts'
 import type { TraceParent } from '../telemetry/tracing.ts'
-import type { Share } from '../threads/share.ts'
+import type { HeavyWorkQueue } from '../threads/heavy-work-queue.ts'
 import { decide, unseenPlaces, resourceText, unclearType } from './decide.ts'
-import type { Decided } from './decide.ts'
+import type { DecisionResult } from './decide.ts'
 import { DecisionBatch, DecisionStages } from './batch.ts'
 import { preview } from './preview.ts'
 import type { Preview, PreviewOptions } from './preview.ts'
-import type { Ask, Settled, Slot, Stage, UnverifiedFacts } from './stage.ts'
+import type { Ask, Effect, Slot, Stage, ClaimedFacts } from './stage.ts'
 
 interface Job {
   readonly decisionId: string
   readonly request: AuthorizeRequest
-  readonly claims: UnverifiedFacts
+  readonly claims: ClaimedFacts
   readonly trace: TraceParent | null
 }
 
@@ -50,7 +50,7 @@ interface DeciderDeps {
   readonly clock: Clock
   readonly ids: Ids
   readonly log: Logger
-  readonly share: Share
+  readonly share: HeavyWorkQueue
   readonly observe: ObserveDecision
   readonly rate: DecisionRate
 }
@@ -92,8 +92,8 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
   async authorize(
     caller: Caller,
     body: AuthorizeBody,
-    requester: Omit<Requester, 'caller'>,
-    claims: UnverifiedFacts = {},
+    requester: Omit<Origin, 'caller'>,
+    claims: ClaimedFacts = {},
   ): Promise<AuthorizeAnswer> {
     const request = withAgent(caller, body)
     const decisionId = this.#deps.ids.next('dec_', this.#deps.clock.now())
@@ -113,7 +113,7 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     }
   }
 
-  async #decide(job: Job, orgId: string, requester: Requester): Promise<AuthorizeAnswer> {
+  async #decide(job: Job, orgId: string, requester: Origin): Promise<AuthorizeAnswer> {
     const began = performance.now()
     const span = requester.span?.child('remit.decide')
     const asked = span ? { ...requester, span } : requester
@@ -145,13 +145,13 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     return preview({ ...this.#deps, stages: this.#stages }, orgId, plan, requests, options)
   }
 
-  hasEnded({ body }: StoredAnswer, scope: WriteContext): Promise<boolean> {
+  hasEnded({ body }: StoredAnswer, scope: LedgerScope): Promise<boolean> {
     return this.#stages.hasEnded(body, scope)
   }
 
   async #run(
     all: readonly Work<Job>[],
-    scope: WriteContext,
+    scope: LedgerScope,
     batch: DecisionBatch,
   ): Promise<LaneResult<AuthorizeAnswer>> {
     const { decided: before, organization, recordedAt } = scope
@@ -167,13 +167,13 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
 
   async #decideAll(
     works: readonly Work<Job>[],
-    scope: WriteContext,
+    scope: LedgerScope,
     batch: DecisionBatch,
   ): Promise<LaneResult<AuthorizeAnswer>> {
     const asks = works.map((work) => askOf(scope.orgId, work, scope.now))
     const { judged, prepared } = await batch.prepare(asks, scope)
     const outcomes: (Outcome<AuthorizeAnswer> | typeof LATER)[] = []
-    const effects = new Map<Slot, Settled[]>()
+    const effects = new Map<Slot, Effect[]>()
     for (const [i, { caller, job }] of works.entries()) {
       const about = judged[i]
       if (!about) {
@@ -222,9 +222,9 @@ function askOf(orgId: string, { job, caller }: Work<Job>, now: number): Ask {
 }
 
 function outcomeOf(
-  decided: Decided,
+  decided: DecisionResult,
   caller: Caller | null,
-  scope: WriteContext,
+  scope: LedgerScope,
   trace: TraceParent | null,
 ): Outcome<AuthorizeAnswer> {
   const { ask, decision, reason, message, matched, warnings } = decided
@@ -301,7 +301,7 @@ const selfTestLane = lane<SelfTestJob, AuthorizeAnswer>('selftest', (works, scop
 
 function selfTestOutcomeOf(
   { job, caller }: Work<SelfTestJob>,
-  { recordedAt }: WriteContext,
+  { recordedAt }: LedgerScope,
 ): Outcome<AuthorizeAnswer> {
   const { decisionId, request, decision } = job
   const { agent_id, action, context = {} } = request

@@ -9,13 +9,13 @@ import { fail } from '../base/errors.ts'
 import type { Caller } from '../caller/caller.ts'
 import { missingHead } from '../ledger/write/head-guard.ts'
 import { findHead, lockHead } from '../ledger/store/store.ts'
-import { TryAgain } from '../ledger/write/work.ts'
-import type { Share } from '../threads/share.ts'
+import { RetryBatch } from '../ledger/write/work.ts'
+import type { HeavyWorkQueue } from '../threads/heavy-work-queue.ts'
 import { decide, unseenPlaces, resourceText } from './decide.ts'
-import type { Decided } from './decide.ts'
+import type { DecisionResult } from './decide.ts'
 import { DecisionBatch, OverlaidRules } from './batch.ts'
 import type { DecisionStages, ReadyRequests } from './batch.ts'
-import type { Ask, Overlay, Slot, StageVerdict, UnverifiedFacts } from './stage.ts'
+import type { Ask, Overlay, Slot, StageVerdict, ClaimedFacts } from './stage.ts'
 
 export interface PreviewOptions {
   /** Time of the decision in milliseconds. Default: the current time, as for a live decision. */
@@ -24,7 +24,7 @@ export interface PreviewOptions {
   readonly overlay?: Overlay
   readonly caller?: Caller | null
   /** Facts of the protocol of all requests. */
-  readonly claims?: UnverifiedFacts
+  readonly claims?: ClaimedFacts
   /** Stages that are left out, because their effects were applied before. */
   readonly without?: ReadonlySet<Slot>
 }
@@ -52,7 +52,7 @@ interface PreviewDeps {
   readonly clock: Clock
   readonly stages: DecisionStages
   /** The share of the event loop that previews compute in, a few milliseconds at a time. */
-  readonly share: Share
+  readonly share: HeavyWorkQueue
 }
 
 type Tx = Transaction<CoreTables>
@@ -138,7 +138,7 @@ export async function preview(
       batch = new DecisionBatch(stages, orgId, overlaid)
     } catch (error) {
       if (!locked && isReadOnly(error)) locked = true
-      else if (!(error instanceof TryAgain || isConflict(error))) throw error
+      else if (!(error instanceof RetryBatch || isConflict(error))) throw error
       else if (isLast()) throw unavailable('overloaded')
     }
   }
@@ -201,7 +201,15 @@ const askOf = (
   decisionId: 'dec_preview',
 })
 
-const shown = ({ ask, decision, reason, message, matched, trace, warnings }: Decided): Preview => ({
+const shown = ({
+  ask,
+  decision,
+  reason,
+  message,
+  matched,
+  trace,
+  warnings,
+}: DecisionResult): Preview => ({
   decision,
   reason,
   message,

@@ -6,13 +6,13 @@ import { createClock, createTestRemit } from '@remit/testing'
 import type { TestRemit } from '@remit/testing'
 import { authorize } from '@remit/contract'
 import { recordedDecision } from './recorded.ts'
-import type { Ask, UnverifiedFacts, Stage } from './stage.ts'
+import type { Ask, ClaimedFacts, Stage } from './stage.ts'
 
 let remit: TestRemit
 afterEach(() => remit.close())
 
 /** The input of the stages for a request, and the input that its entry restores. */
-async function askedAndRecorded(request: AuthorizeRequest, claims: UnverifiedFacts = {}) {
+async function askedAndRecorded(request: AuthorizeRequest, claims: ClaimedFacts = {}) {
   const asks: Ask[] = []
   const policy: Stage = {
     unavailable: { reason: 'policy_error', message: 'cannot answer' },
@@ -53,7 +53,7 @@ async function askedAndRecorded(request: AuthorizeRequest, claims: UnverifiedFac
 const BASE = { agent_id: 'a', action: 'b.c' }
 
 describe('recordedDecision', () => {
-  it.each<[string, AuthorizeRequest, UnverifiedFacts?]>([
+  it.each<[string, AuthorizeRequest, ClaimedFacts?]>([
     ['nothing more', { ...BASE, context: {} }],
     ['a context', { ...BASE, context: { amount: 1.5, list: [null, { a: 'é' }] } }],
     [

@@ -28,7 +28,7 @@ export interface Reading {
 }
 
 /** Facts of a request in another protocol beyond `/v1/authorize`. Unverified. */
-export interface UnverifiedFacts {
+export interface ClaimedFacts {
   /** Other readings of a name; the strictest decision of all counts. */
   readonly readings?: readonly Reading[]
   /** Why no rule can judge the call, which is then denied. */
@@ -47,7 +47,7 @@ export interface Ask {
   /** The caller, or null for a preview by the server itself. */
   readonly caller: Caller | null
   readonly request: AuthorizeRequest
-  readonly claims: UnverifiedFacts
+  readonly claims: ClaimedFacts
   /** `type:id`, or null without a resource. */
   readonly resource: string | null
   /** The time of the batch, milliseconds; the same for every request in it. */
@@ -81,13 +81,13 @@ export type StageVerdict =
       readonly verdict: 'deny'
       readonly reason: Reason
       readonly message: string
-      readonly notes?: Notes
+      readonly notes?: StageNotes
     }
   | {
       readonly verdict: 'needs_approval'
       readonly reason: Reason
       readonly message: string
-      readonly notes?: Notes
+      readonly notes?: StageNotes
       readonly effect?: unknown
     }
 
@@ -95,7 +95,7 @@ export interface Pass {
   readonly verdict: 'pass'
   /** The reason for an allow if no later stage gives one (`policy_allow`, `approved`). */
   readonly reason?: Reason
-  readonly notes?: Notes
+  readonly notes?: StageNotes
   /** Passed to `apply` and `record` if the request is allowed in the end. */
   readonly effect?: unknown
 }
@@ -104,7 +104,7 @@ export interface Pass {
 export type DecisionData = EntryData<'authorization.decided'>
 
 /** Members that a stage adds to the response and to the data of the entry. */
-export interface Notes {
+export interface StageNotes {
   readonly matched?: readonly Match[]
   readonly answer?: Partial<
     Pick<AuthorizeAnswer, 'agent' | 'spend' | 'limit_usd' | 'approval' | 'request_id'>
@@ -114,7 +114,7 @@ export interface Notes {
 }
 
 /** An effect that applies, because the final decision is the one that it was meant for. */
-export interface Settled {
+export interface Effect {
   readonly ask: Ask
   readonly decision: Decision
   readonly effect: unknown
@@ -195,13 +195,13 @@ export interface Stage<Snapshot = unknown, Outside = unknown, State = unknown, M
   /** Returns whether a stored answer, as JSON, awaits something that has happened since. */
   hasEnded?(answer: string, orgId: string, tx: AnyDatabase, now: number): Promise<boolean>
   /** Makes an effect visible to the later requests of the batch. */
-  apply?(settled: Settled, state: State): void
+  apply?(effect: Effect, state: State): void
   /**
    * Writes the effects of the batch and may return further ledger entries. Rows pushed to `scope.writes`
    * go to the database together with the entries.
    */
   record?(
-    settled: readonly Settled[],
+    effects: readonly Effect[],
     state: State,
     scope: DecisionScope & { readonly writes: BulkInsert[] },
   ): Promise<readonly EntryDraft[] | void>

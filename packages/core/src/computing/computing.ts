@@ -1,5 +1,5 @@
 import { computedMs } from '../base/clock.ts'
-import type { Share } from '../threads/share.ts'
+import type { HeavyWorkQueue } from '../threads/heavy-work-queue.ts'
 
 /** Reports when a decision has computed for too long. */
 export interface Meter {
@@ -91,13 +91,13 @@ export class BatchTime {
  * computing time, the transactions of that organization are heavy work: they queue with all other heavy work,
  * which leaves half of the time for others. An organization that is alone does not wait.
  */
-export class Shares {
-  readonly #heavyWork: Share
+export class OrganizationShares {
+  readonly #heavyWork: HeavyWorkQueue
   /** They had a transaction that used up its time. */
   readonly #heavy = new RecentOrganizations()
   readonly #active = new RecentOrganizations()
 
-  constructor(heavyWork: Share) {
+  constructor(heavyWork: HeavyWorkQueue) {
     this.#heavyWork = heavyWork
   }
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { Share } from '../threads/share.ts'
-import { BATCH_MS, Shares } from './computing.ts'
+import { HeavyWorkQueue } from '../threads/heavy-work-queue.ts'
+import { BATCH_MS, OrganizationShares } from './computing.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
@@ -9,19 +9,23 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-const seen = (shares: Shares, ...ids: string[]) => {
+const seen = (shares: OrganizationShares, ...ids: string[]) => {
   for (const id of ids) shares.seen(id)
 }
 
 /** A transaction that another piece of heavy work is in the way of. */
-function blocked(share: Share) {
+function blocked(share: HeavyWorkQueue) {
   const { promise, resolve } = Promise.withResolvers<void>()
   void share.run('reader', () => promise)
   return resolve
 }
 
 /** Tells whether the transaction began at once. */
-async function beginsAtOnce(shares: Shares, orgId: string, computedMs = 0): Promise<boolean> {
+async function beginsAtOnce(
+  shares: OrganizationShares,
+  orgId: string,
+  computedMs = 0,
+): Promise<boolean> {
   let began = false
   void shares.run(orgId, shares.isHeavy(orgId), () => {
     began = true
@@ -33,8 +37,8 @@ async function beginsAtOnce(shares: Shares, orgId: string, computedMs = 0): Prom
 
 describe('the shares of organizations', () => {
   it('make one that computed for long wait for other heavy work, where another is active', async () => {
-    const share = new Share()
-    const shares = new Shares(share)
+    const share = new HeavyWorkQueue()
+    const shares = new OrganizationShares(share)
     seen(shares, 'heavy', 'other')
     await shares.run('heavy', shares.isHeavy('heavy'), () => Promise.resolve(BATCH_MS))
     const end = blocked(share)
@@ -45,8 +49,8 @@ describe('the shares of organizations', () => {
   })
 
   it('make it wait no longer after a second', async () => {
-    const share = new Share()
-    const shares = new Shares(share)
+    const share = new HeavyWorkQueue()
+    const shares = new OrganizationShares(share)
     seen(shares, 'heavy', 'other')
     await shares.run('heavy', shares.isHeavy('heavy'), () => Promise.resolve(BATCH_MS))
     await vi.advanceTimersByTimeAsync(1_001)
@@ -58,8 +62,8 @@ describe('the shares of organizations', () => {
   })
 
   it('make nobody wait where no other is active', async () => {
-    const share = new Share()
-    const shares = new Shares(share)
+    const share = new HeavyWorkQueue()
+    const shares = new OrganizationShares(share)
     seen(shares, 'other')
     await vi.advanceTimersByTimeAsync(1_001)
     seen(shares, 'heavy')

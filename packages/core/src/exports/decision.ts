@@ -6,11 +6,11 @@ export { memoOf, SLOTS } from '../authorize/stage.ts'
 export type { Slot } from '../authorize/stage.ts'
 export type {
   Ask,
-  UnverifiedFacts,
+  ClaimedFacts,
   Overlay,
   Pass,
   Reading,
-  Settled,
+  Effect,
   Stage,
   StageVerdict,
 } from '../authorize/stage.ts'

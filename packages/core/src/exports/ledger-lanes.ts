@@ -10,7 +10,7 @@ export type {
   LaneBatch,
   LaneResult,
   Outcome,
-  Requester,
+  Origin,
   Work,
-  WriteContext,
+  LedgerScope,
 } from '../ledger/write/work.ts'

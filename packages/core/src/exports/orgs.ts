@@ -23,8 +23,8 @@ export {
   findDeleted,
   listDeleted,
   scheduleDeletion,
-} from '../orgs/leave/index.ts'
-export type { Deletion } from '../orgs/leave/index.ts'
+} from '../orgs/deletion/index.ts'
+export type { Deletion } from '../orgs/deletion/index.ts'
 export { listOrganizations, organizationPage } from '../orgs/list.ts'
 export {
   createOrganization,

@@ -4,7 +4,7 @@ import type { Caller } from '../caller/caller.ts'
 import { actorOf, personOf, refuseAgents } from '../caller/caller.ts'
 import type { EntryDraft } from '../ledger/format/draft.ts'
 import { firstOf } from '../ledger/write/work.ts'
-import type { Change, WriteContext } from '../ledger/write/work.ts'
+import type { Change, LedgerScope } from '../ledger/write/work.ts'
 import { generateKey } from './key-text.ts'
 import { hasOtherAdmin, insertKey, revokeKey } from './store.ts'
 import type { KeyRecord } from './store.ts'
@@ -73,7 +73,7 @@ export const keyRotation =
 type Described = Pick<KeyRecord, 'role' | 'person' | 'name'>
 
 async function addKey(
-  { tx, orgId, recordedAt }: WriteContext,
+  { tx, orgId, recordedAt }: LedgerScope,
   described: Described,
 ): Promise<Pick<IssuedKey, 'key' | 'secret'>> {
   const { id, hash, secret } = generateKey()
@@ -82,7 +82,7 @@ async function addKey(
   return { key, secret }
 }
 
-async function endLive({ tx, orgId, recordedAt }: WriteContext, id: string): Promise<KeyRecord> {
+async function endLive({ tx, orgId, recordedAt }: LedgerScope, id: string): Promise<KeyRecord> {
   const key = await revokeKey(tx, orgId, id, recordedAt)
   if (!key) throw fail('key_not_found', `The key ${id} does not exist or is revoked`)
   return key

@@ -26,7 +26,7 @@ interface Step {
   readonly parts: ReadonlySet<SnapshotPart>
 }
 
-interface Known {
+interface KnownVersion {
   readonly version: number
   readonly organization: OrganizationAtVersion
   /** Entries in the ledger that this process has taken into account, and the hash of the last one. */
@@ -55,7 +55,7 @@ const hashes = statement<{ hash: string }>(
  * change also appends entries, and their kinds say which parts of the rules it can have changed.
  */
 export class OrganizationVersions {
-  readonly #known = new LRUCache<string, Known>(upTo(MAX_CACHED_ORGS))
+  readonly #known = new LRUCache<string, KnownVersion>(upTo(MAX_CACHED_ORGS))
 
   /**
    * Returns the organization at the version of a head, read in the transaction that read the head.
@@ -101,7 +101,7 @@ export class OrganizationVersions {
 /** The parts that the entries since a known end can have changed. */
 async function changedParts(
   tx: AnyDatabase,
-  known: Known,
+  known: KnownVersion,
   { org_id: orgId, config_version: version, size: to }: Head,
 ): Promise<ChangedParts> {
   const from = known.size

@@ -16,7 +16,7 @@ import type { Impersonations } from '../caller/caller.ts'
 import type { PeopleSessions } from '../sessions/people.ts'
 import type { Credentials } from '../keys/credentials.ts'
 import type { EntryDraft } from '../ledger/format/draft.ts'
-import type { WriteContext } from '../ledger/write/work.ts'
+import type { LedgerScope } from '../ledger/write/work.ts'
 
 /**
  * Interfaces between modules. A module provides a port in its contribution and others request it by
@@ -95,7 +95,7 @@ export interface AgentSwitch {
    * Moves the suspension of an agent to the registry, within a change. Returns its reason, `''`
    * without one; null for no suspension.
    */
-  release(scope: WriteContext, agentId: string): Promise<string | null>
+  release(scope: LedgerScope, agentId: string): Promise<string | null>
   /** Returns the suspended agents outside the registry, with the reason. */
   stopped(orgId: string, tx: AnyDatabase): Promise<ReadonlyMap<string, string>>
 }
@@ -106,12 +106,12 @@ export interface AgentRegistry {
   load(orgId: string, tx: AnyDatabase): Promise<ReadonlyMap<string, RegisteredAgent>>
   /** Suspends an agent within a change; returns its entry, or null if it is not registered. */
   suspend(
-    scope: WriteContext,
+    scope: LedgerScope,
     agentId: string,
     reason: string | null,
   ): Promise<EntryDraft<'agent.suspended'> | null>
   /** Resumes an agent within a change; returns its entry, or null if it is not registered. */
-  resume(scope: WriteContext, agentId: string): Promise<EntryDraft<'agent.resumed'> | null>
+  resume(scope: LedgerScope, agentId: string): Promise<EntryDraft<'agent.resumed'> | null>
 }
 
 export interface RegisteredAgent {

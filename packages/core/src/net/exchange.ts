@@ -23,14 +23,14 @@ export interface OutboundResponse {
 }
 
 /** A checked target. */
-export interface Reached {
+export interface CheckedTarget {
   readonly url: URL
   /** The only addresses to connect to. */
   readonly addresses: readonly Address[]
   readonly ending: OutboundDeadlines
 }
 
-interface Exchange extends Reached {
+interface Exchange extends CheckedTarget {
   readonly request: OutboundRequest
   readonly ca: string | undefined
 }

@@ -4,7 +4,7 @@ import type { TLSSocket } from 'node:tls'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { exchange, handOut, OutboundDeadlines, OutboundError } from './exchange.ts'
-import type { Address, OutboundRequest, OutboundResponse, Reached } from './exchange.ts'
+import type { Address, OutboundRequest, OutboundResponse, CheckedTarget } from './exchange.ts'
 
 /** All addresses of a name. */
 export type Resolve = (host: string) => Promise<readonly Address[]>
@@ -60,7 +60,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const reach = async <T>(
     text: string,
     signal: AbortSignal | undefined,
-    use: (reached: Reached) => Promise<T>,
+    use: (reached: CheckedTarget) => Promise<T>,
   ): Promise<T> => {
     const target = check(text)
     if ('refused' in target) throw new OutboundError('target_refused', target.refused)
@@ -117,7 +117,7 @@ async function addressesOf(
  * `OutboundError`.
  */
 async function dialTls<T>(
-  { url, addresses, ending, ca }: Reached & { readonly ca: string | undefined },
+  { url, addresses, ending, ca }: CheckedTarget & { readonly ca: string | undefined },
   use: (socket: TLSSocket) => Promise<T>,
 ): Promise<T> {
   const host = hostOf(url)
@@ -145,7 +145,7 @@ async function dialTls<T>(
   }
 }
 
-function secured(socket: TLSSocket, addresses: Reached['addresses']): Promise<void> {
+function secured(socket: TLSSocket, addresses: CheckedTarget['addresses']): Promise<void> {
   return new Promise((resolve, reject) => {
     let code: 'connection_failed' | 'tls_failed' = 'connection_failed'
     socket.once('connect', () => {

@@ -29,7 +29,7 @@ import {
   exportConfiguration,
   findDeleted,
   scheduleDeletion,
-} from '../orgs/leave/index.ts'
+} from '../orgs/deletion/index.ts'
 import { organizationRecord } from '../orgs/organizations.ts'
 import type { UsageCounts } from '../module/ports.ts'
 

@@ -5,7 +5,7 @@ import { fail, invalid } from '../base/errors.ts'
 import { keyCreation, keyRevocation, keyRotation } from '../keys/changes.ts'
 import type { EntryData } from '../ledger/format/draft.ts'
 import { firstOf } from '../ledger/write/work.ts'
-import type { Requester } from '../ledger/write/work.ts'
+import type { Origin } from '../ledger/write/work.ts'
 import type { Writer } from '../ledger/write/writer.ts'
 import { actorOf, personOf } from '../caller/caller.ts'
 import { organizationRecord, checkRetention } from './organizations.ts'
@@ -15,7 +15,7 @@ import { changeLimits, limitsOf, limitsOnPlan } from '../limits/limits.ts'
 import { quotaEntries } from '../limits/month.ts'
 
 /** The requester of work for the operator of the server, without an API caller. */
-export const OPERATOR: Requester = { caller: null, claim: null, wantsNote: false }
+export const OPERATOR: Origin = { caller: null, claim: null, wantsNote: false }
 
 /** Creates a key of an organization for the operator; the secret is only in the return value. */
 export async function createKey(
@@ -48,7 +48,7 @@ export async function rotateKey(
 }
 
 /** Further members of the entry, such as the reason and the name of the operator's key. */
-export type Noted = Pick<
+export type EntryExtras = Pick<
   EntryData<'organization.updated'>,
   'acknowledge_short_retention' | 'reason' | 'operator'
 >
@@ -64,7 +64,7 @@ export const setPlan = async (
   writer: Writer,
   orgId: string,
   plan: Plan,
-  noted: Noted = {},
+  noted: EntryExtras = {},
 ): Promise<OrganizationRecord> => {
   const update = (row: OrganizationRow) => ({ ...row, plan })
   return (await updateOrganization(writer, orgId, OPERATOR, update, noted)).organization
@@ -81,7 +81,7 @@ export const changePlanAndLimits = async (
   writer: Writer,
   orgId: string,
   { plan, limits = {} }: PlanChange,
-  noted: Noted = {},
+  noted: EntryExtras = {},
 ): Promise<OrganizationRecord> => {
   const update = (row: OrganizationRow) => {
     const to = plan ?? (row.plan as Plan)
@@ -97,7 +97,7 @@ export const setLimits = async (
   writer: Writer,
   orgId: string,
   change: Readonly<Record<string, unknown>>,
-  noted: Noted = {},
+  noted: EntryExtras = {},
 ): Promise<OrganizationRecord> => {
   const update = (row: OrganizationRow) => ({ ...row, limits: changeLimits(row.limits, change) })
   return (await updateOrganization(writer, orgId, OPERATOR, update, noted)).organization
@@ -107,21 +107,21 @@ export const setLimits = async (
 export const suspendOrganization = (
   writer: Writer,
   orgId: string,
-  noted: Noted = {},
+  noted: EntryExtras = {},
 ): Promise<OrganizationRecord> => setSuspension(writer, orgId, true, noted)
 
 /** Ends the suspension of an organization, and cancels its deletion. */
 export const resumeOrganization = (
   writer: Writer,
   orgId: string,
-  noted: Noted = {},
+  noted: EntryExtras = {},
 ): Promise<OrganizationRecord> => setSuspension(writer, orgId, false, noted)
 
 async function setSuspension(
   writer: Writer,
   orgId: string,
   isSuspended: boolean,
-  noted: Noted,
+  noted: EntryExtras,
 ): Promise<OrganizationRecord> {
   const update = (row: OrganizationRow, recordedAt: string) => ({
     ...row,
@@ -152,7 +152,7 @@ export const setSettings = async (
 export async function updateSettings(
   writer: Writer,
   orgId: string,
-  requester: Requester,
+  requester: Origin,
   change: Readonly<Record<string, unknown>>,
   { acknowledgeShortRetention = false }: SettingsOptions = {},
 ): Promise<OrganizationUpdate> {
@@ -174,9 +174,9 @@ function checkLimit(days: unknown, most: number | undefined): void {
 export function updateOrganization(
   writer: Writer,
   orgId: string,
-  requester: Requester,
+  requester: Origin,
   update: (row: OrganizationRow, recordedAt: string) => OrganizationRow,
-  noted: Noted = {},
+  noted: EntryExtras = {},
 ): Promise<OrganizationUpdate> {
   return writer.change(orgId, requester, async ({ tx, recordedAt, decided }, caller) => {
     const before = await findOrganizationById(tx, orgId)

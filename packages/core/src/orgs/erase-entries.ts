@@ -12,7 +12,7 @@ import type { EntryDraft } from '../ledger/format/draft.ts'
 import type { StoredEntry } from '../ledger/format/entry.ts'
 import type { Eraser } from '../ledger/write/eraser.ts'
 import { firstOf } from '../ledger/write/work.ts'
-import type { WriteContext } from '../ledger/write/work.ts'
+import type { LedgerScope } from '../ledger/write/work.ts'
 import type { Writer } from '../ledger/write/writer.ts'
 import { OPERATOR } from './administration.ts'
 
@@ -91,7 +91,7 @@ function headersIn(entries: readonly StoredEntry[], begin: number): EntryDraft[]
  * pruned.
  */
 async function erasable(
-  scope: WriteContext,
+  scope: LedgerScope,
   seqs: readonly number[],
   begin: number,
 ): Promise<StoredEntry[]> {
@@ -105,7 +105,7 @@ async function erasable(
 }
 
 async function namedEntries(
-  { tx, orgId }: WriteContext,
+  { tx, orgId }: LedgerScope,
   seqs: readonly number[],
   begin: number,
 ): Promise<StoredEntry[]> {

@@ -3,7 +3,7 @@ import { citusNodes, createTestRemit, DIALECTS, runStatement } from '@remit/test
 import type { TestRemit } from '@remit/testing'
 import { systemClock } from '../base/clock.ts'
 import { suspendOrganization } from './administration.ts'
-import { deleteOrganization, scheduleDeletion } from './leave/index.ts'
+import { deleteOrganization, scheduleDeletion } from './deletion/index.ts'
 import { listOrganizations, organizationPage } from './list.ts'
 
 const COUNT = 12

@@ -2,7 +2,7 @@ import { fail } from '@remit/core/base'
 import { actorOf } from '@remit/core/caller'
 import { orgTable } from '@remit/core/db'
 import type { AnyDatabase } from '@remit/core/db'
-import type { EntryDraft, WriteContext } from '@remit/core/ledger/lanes'
+import type { EntryDraft, LedgerScope } from '@remit/core/ledger/lanes'
 import type { AgentSwitch, Deps } from '@remit/core/module'
 import { OPERATOR } from '@remit/core/orgs'
 import type { Tables } from '../tables/schema.ts'
@@ -53,7 +53,7 @@ const done = (entry: EntryDraft<'agent.suspended' | 'agent.resumed'>, person?: s
 })
 
 async function stop(
-  { tx, orgId, recordedAt }: WriteContext,
+  { tx, orgId, recordedAt }: LedgerScope,
   agentId: string,
   reason: string | null,
 ): Promise<EntryDraft<'agent.suspended'>> {
@@ -63,6 +63,6 @@ async function stop(
   return { kind: 'agent.suspended', actor: actorOf(null), agent_id: agentId, data }
 }
 
-async function release({ tx, orgId }: WriteContext, agentId: string): Promise<string | null> {
+async function release({ tx, orgId }: LedgerScope, agentId: string): Promise<string | null> {
   return (await stops.remove(tx, orgId, agentId))?.reason ?? null
 }

@@ -1,5 +1,5 @@
 import { fail, isoTime } from '@remit/core/base'
-import type { WriteContext } from '@remit/core/ledger/lanes'
+import type { LedgerScope } from '@remit/core/ledger/lanes'
 import { parseCarried } from '@remit/core/ledger/proofs'
 import type { StoredEntry } from '@remit/core/ledger/proofs'
 import type { Eraser } from '@remit/core/ledger/records'
@@ -35,7 +35,7 @@ function approvalIn(entry: StoredEntry): string | null {
   return typeof id === 'string' ? id : null
 }
 
-async function clear(row: ApprovalRequestRow, { tx, now, orgId }: WriteContext): Promise<void> {
+async function clear(row: ApprovalRequestRow, { tx, now, orgId }: LedgerScope): Promise<void> {
   const status = statusAt(row, now)
   if (status === 'pending' || status === 'approved' || isCoolingDown(row, now)) {
     const end = row.counts_until ?? isoTime(now)

@@ -12,7 +12,7 @@ import type { CoreTables, LedgerEntryRow } from '@remit/core/db'
 import { wireEntry } from '@remit/core/ledger/records'
 import { sql } from 'kysely'
 import { settingsOf } from '@remit/core/orgs/settings'
-import type { Change, Outcome, WriteContext } from '@remit/core/ledger/lanes'
+import type { Change, Outcome, LedgerScope } from '@remit/core/ledger/lanes'
 import { eventStream, eventOf, Bell, lastEventId } from '../streams/event-stream.ts'
 import type { EventSource, ConnectionLimits } from '../streams/event-stream.ts'
 import { statusAt, endOf } from './lifecycle.ts'
@@ -366,14 +366,14 @@ const revokeApproval =
 
 const usableUntil = (end: string | null) => ({ usable_until: end, counts_until: end })
 
-const closedAt = ({ recordedAt }: WriteContext) => ({ closed_at: recordedAt, counts_until: null })
+const closedAt = ({ recordedAt }: LedgerScope) => ({ closed_at: recordedAt, counts_until: null })
 
 function keyOf(caller: Caller | null): Caller {
   if (!caller) throw fail('role_required', 'Only a key or a person can decide an approval request')
   return caller
 }
 
-async function settingsIn({ tx, orgId }: WriteContext) {
+async function settingsIn({ tx, orgId }: LedgerScope) {
   const organization = await tx
     .selectFrom('organization')
     .select('settings')
@@ -382,13 +382,13 @@ async function settingsIn({ tx, orgId }: WriteContext) {
   return settingsOf(organization)
 }
 
-async function requestIn({ tx, orgId }: WriteContext, id: string): Promise<ApprovalRequestRow> {
+async function requestIn({ tx, orgId }: LedgerScope, id: string): Promise<ApprovalRequestRow> {
   const row = await findRequest(tx, orgId, id)
   if (!row) throw fail('approval_not_found')
   return row
 }
 
-const unchanged = (row: ApprovalRequestRow, { now }: WriteContext): Outcomes => ({
+const unchanged = (row: ApprovalRequestRow, { now }: LedgerScope): Outcomes => ({
   entries: [],
   reply: () => wireApproval(row, now),
 })
@@ -396,7 +396,7 @@ const unchanged = (row: ApprovalRequestRow, { now }: WriteContext): Outcomes => 
 function changed<Kind extends ApprovalKind>(
   kind: Kind,
   row: ApprovalRequestRow,
-  { now }: WriteContext,
+  { now }: LedgerScope,
   caller: Caller | null,
   more: ApprovalMore<Kind>,
 ): Outcomes {

@@ -3,7 +3,7 @@ import { failedText } from '@remit/contract/fit'
 import { isoTime } from '@remit/core/base'
 import { actorOf } from '@remit/core/caller'
 import type { AnyDatabase } from '@remit/core/db'
-import type { Ask, Settled, Stage, StageVerdict } from '@remit/core/decision'
+import type { Ask, Effect, Stage, StageVerdict } from '@remit/core/decision'
 import type { EntryDraft, EntryObserver } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
 import { namesOf } from '../agents/agents.ts'
@@ -41,7 +41,7 @@ interface Snapshot {
   readonly fourEyes: boolean
 }
 
-interface Known extends EarlierRequest {
+interface EffectiveRequest extends EarlierRequest {
   readonly row: ApprovalRequestRow
 }
 
@@ -49,13 +49,13 @@ interface Known extends EarlierRequest {
 interface State {
   /** Null if the rules could not be evaluated; absent if none matches. */
   readonly asked: ReadonlyMap<Ask, RequiredApproval | null>
-  readonly known: Map<string, Known[]>
+  readonly known: Map<string, EffectiveRequest[]>
   readonly pending: Map<string, number>
   readonly fourEyes: boolean
 }
 
-type Effect =
-  | { readonly does: 'use'; readonly known: Known }
+type RequestEffect =
+  | { readonly does: 'use'; readonly known: EffectiveRequest }
   | { readonly does: 'open'; readonly row: ApprovalRequestRow }
   /** Another key repeats a pending request. */
   | { readonly does: 'join'; readonly row: ApprovalRequestRow }
@@ -85,7 +85,7 @@ export const approvalStage = ({
 
   async prepare(_asks, { ownersOf, fourEyes }, { orgId, tx, now }, _outside, matched) {
     const asked = new Map([...matched].filter(([, one]) => one === null || one.rules.length > 0))
-    const known = new Map<string, Known[]>()
+    const known = new Map<string, EffectiveRequest[]>()
     if (asked.size === 0) return { asked, known, pending: new Map(), fourEyes }
     const hashes = new Set([...asked.values()].flatMap((one) => one?.binding.hash ?? []))
     for (const row of await findEffective(tx, orgId, [...hashes], now)) {
@@ -109,7 +109,7 @@ export const approvalStage = ({
   },
 
   apply({ effect }, { known, pending, fourEyes }) {
-    const settled = effect as Effect
+    const settled = effect as RequestEffect
     if (settled.does === 'open') {
       const { binding_hash: hash, agent_id: agent } = settled.row
       // It has no votes yet.
@@ -136,7 +136,7 @@ export const approvalStage = ({
     const entries: EntryDraft[] = []
     const opened: ApprovalRequestRow[] = []
     for (const one of settled) {
-      const effect = one.effect as Effect
+      const effect = one.effect as RequestEffect
       const { caller, now } = one.ask
       if (effect.does === 'join') {
         await join(effect.row, opened, tx)
@@ -165,7 +165,11 @@ async function join(
   else opened[place] = row
 }
 
-const use = ({ ask }: Settled, { row }: Known, tx: AnyDatabase): Promise<ApprovalRequestRow> =>
+const use = (
+  { ask }: Effect,
+  { row }: EffectiveRequest,
+  tx: AnyDatabase,
+): Promise<ApprovalRequestRow> =>
   moveRequest(tx, row, 'consumed', {
     closed_at: isoTime(ask.now),
     consumed_by: ask.decisionId,
@@ -183,7 +187,11 @@ function askedOf(ask: Ask, index: Snapshot['rules']): RequiredApproval | null {
   }
 }
 
-const knownOf = (row: ApprovalRequestRow, owners: readonly string[], fourEyes: boolean): Known => ({
+const knownOf = (
+  row: ApprovalRequestRow,
+  owners: readonly string[],
+  fourEyes: boolean,
+): EffectiveRequest => ({
   row,
   id: row.id,
   status: row.status,
@@ -209,7 +217,7 @@ function decideApproval(ask: Ask, { asked, known, pending }: State): StageVerdic
   })
   const matched = one.rules.map(({ id }) => ({ kind: 'approval_rule', id }))
   if (answer.is === 'approved') {
-    const effect: Effect = { does: 'use', known: answer.by }
+    const effect: RequestEffect = { does: 'use', known: answer.by }
     const notes = notesOf(answer.by.row, 'consumed', matched)
     return { verdict: 'pass', reason: 'approved', effect, notes }
   }
@@ -231,14 +239,14 @@ function decideApproval(ask: Ask, { asked, known, pending }: State): StageVerdic
   }
   if (answer.is === 'pending') {
     const row = withRequester(answer.by.row, requesterOf(ask))
-    const effect: Effect | null = row && { does: 'join', row }
+    const effect: RequestEffect | null = row && { does: 'join', row }
     return {
       ...waiting(one, notesOf(answer.by.row, 'pending', matched)),
       ...(effect && { effect }),
     }
   }
   const row = newRow(ask, one)
-  const effect: Effect = { does: 'open', row }
+  const effect: RequestEffect = { does: 'open', row }
   return { ...waiting(one, notesOf(row, 'pending', matched)), effect }
 }
 

@@ -6,7 +6,7 @@ import type {
   AuthorizeRequest,
 } from '@remit/contract'
 import { invalid } from '@remit/core/base'
-import type { UnverifiedFacts } from '@remit/core/decision'
+import type { ClaimedFacts } from '@remit/core/decision'
 import type { AnyDatabase } from '@remit/core/db'
 import { bindingOf } from '../approvals/binding.ts'
 import { statusAt } from '../approvals/lifecycle.ts'
@@ -16,7 +16,7 @@ import { findRequest } from '../approvals/store.ts'
 /** The equivalent `/v1/authorize` request, with the AuthZEN-specific members. */
 export interface MappedEvaluation {
   readonly request: AuthorizeRequest
-  readonly claims: UnverifiedFacts
+  readonly claims: ClaimedFacts
 }
 
 /** Subject types that act for themselves, whatever the context contains; case-insensitive. */

@@ -1,5 +1,5 @@
 import { MAX_CACHED_ORGS } from '@remit/core/base'
-import type { WriteContext } from '@remit/core/ledger/lanes'
+import type { LedgerScope } from '@remit/core/ledger/lanes'
 import { LRUCache } from 'lru-cache'
 
 /**
@@ -11,7 +11,7 @@ export class ByVersion<T> {
     max: MAX_CACHED_ORGS,
   })
 
-  async at({ orgId, configVersion: version }: WriteContext, load: () => Promise<T>): Promise<T> {
+  async at({ orgId, configVersion: version }: LedgerScope, load: () => Promise<T>): Promise<T> {
     const known = this.#byOrg.get(orgId)
     if (known?.version === version) return known.value
     const value = await load()

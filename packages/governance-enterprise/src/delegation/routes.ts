@@ -13,7 +13,7 @@ import type { Caller } from '@remit/core/caller'
 import { implement, Reply } from '@remit/core/http'
 import type { Route } from '@remit/core/http'
 import { firstOf } from '@remit/core/ledger/lanes'
-import type { EntryDraft, WriteContext } from '@remit/core/ledger/lanes'
+import type { EntryDraft, LedgerScope } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
 import { matchesPattern } from '@remit/contract/patterns'
 import type { AnyDatabase } from '@remit/core/db'
@@ -146,7 +146,7 @@ function headOf(whole: Permission, caller: Caller | null) {
 
 /** Sets the mode of an agent; returns its entry. */
 async function setMode(
-  { tx, orgId, recordedAt, configVersion }: WriteContext,
+  { tx, orgId, recordedAt, configVersion }: LedgerScope,
   caller: Caller | null,
   agentId: string,
   mode: AgentMode,
@@ -166,7 +166,7 @@ async function setMode(
 
 /** Sets the mode `granted` with the first grant of an agent; later revocations keep it. */
 async function ensureGrantedMode(
-  scope: WriteContext,
+  scope: LedgerScope,
   caller: Caller | null,
   agentId: string,
 ): Promise<EntryDraft[]> {
@@ -185,7 +185,7 @@ interface GrantedPermission {
 
 /** Stores a permission; throws if it is not allowed. */
 async function grantPermission(
-  scope: WriteContext,
+  scope: LedgerScope,
   readRoster: ReadRoster,
   caller: Caller | null,
   id: string,
@@ -257,7 +257,7 @@ function checkReplaceable(before: PermissionRow, { parent_id }: PermissionInput)
 
 /** The parent chain, which must be in force. */
 async function readParent(
-  { tx, orgId, now }: WriteContext,
+  { tx, orgId, now }: LedgerScope,
   readRoster: ReadRoster,
   id: string,
 ): Promise<PermissionChain> {

@@ -10,10 +10,12 @@ import { modesSince, permissionsSince } from './store.ts'
 import { toPermission } from './permission.ts'
 import type { CompiledPermission } from './permission.ts'
 
-type Known = CompiledPermissions & AgentRules
+type AgentPermissions = CompiledPermissions & AgentRules
 
 /** The slot `agent_deny`: agent states, denials, and agents in the mode `granted`. */
-export function agentStage(readRoster: ReadRoster): Stage<Known, never, Known> {
+export function agentStage(
+  readRoster: ReadRoster,
+): Stage<AgentPermissions, never, AgentPermissions> {
   const live = new LiveRules()
   return {
     unavailable: {
@@ -41,7 +43,7 @@ export function agentStage(readRoster: ReadRoster): Stage<Known, never, Known> {
 
 const NOT_REGISTERED = { agent: { registered: false } } as const
 
-function admit(ask: Ask, authority: Known): StageVerdict {
+function admit(ask: Ask, authority: AgentPermissions): StageVerdict {
   if (authority.ownCredentialsOnly && ask.caller && ask.caller.principal.type !== 'credential')
     return refused(
       'The organization requires agents to use their own credentials.',
@@ -62,7 +64,7 @@ function admit(ask: Ask, authority: Known): StageVerdict {
  * A registered agent that names another agent to act for it, and so would be decided by the other's
  * rules.
  */
-function disguisedAgent({ claims, request }: Ask, { registry }: Known): string | null {
+function disguisedAgent({ claims, request }: Ask, { registry }: AgentPermissions): string | null {
   const id = claims.subject?.['id']
   return typeof id === 'string' && id !== request.agent_id && registry.has(id) ? id : null
 }

@@ -19,7 +19,7 @@ const SWEEP_MS = 3_600_000
 const KIND = 'hook-outcome'
 
 /** A hook with the caller that sent it and the agent that it is about. */
-export interface Asked {
+export interface HostCallContext {
   readonly caller: Caller
   readonly agent: string
   readonly host: Host
@@ -49,7 +49,7 @@ export class HostCalls {
   }
 
   /** Decides a call. The repeated question of a host has the decision of the first. */
-  async decide(asked: Asked, options: AnswerOptions): Promise<ToolHookAnswer> {
+  async decide(asked: HostCallContext, options: AnswerOptions): Promise<ToolHookAnswer> {
     const { db, tools, clock } = this.#deps
     const { caller, agent, host, hook } = asked
     requireCallId(hook)
@@ -75,7 +75,7 @@ export class HostCalls {
   }
 
   /** Answers a prompt, which does not name its call: as the decision on it, or else by one of its own. */
-  async permit(asked: Asked, options: AnswerOptions): Promise<ToolHookAnswer> {
+  async permit(asked: HostCallContext, options: AnswerOptions): Promise<ToolHookAnswer> {
     const { db, tools, clock } = this.#deps
     const { caller, agent, host } = asked
     const { hook, input, known } = await this.#prompted(asked)
@@ -99,7 +99,7 @@ export class HostCalls {
   }
 
   /** The hook of a prompt, and the call that it is about, unless there was none. */
-  async #prompted({ caller, agent, host, hook }: Asked) {
+  async #prompted({ caller, agent, host, hook }: HostCallContext) {
     const find = async (one: ToolHook) => {
       const { input } = keysOf(host, one, agent)
       return { hook: one, input, known: await findCall(this.#deps.db, caller.orgId, { input }) }
@@ -112,7 +112,7 @@ export class HostCalls {
   }
 
   /** Settles the decision of a call that ran, or records that it had none: once for each call. */
-  async settle({ caller, agent, host, hook }: Asked, isSuccess: boolean): Promise<void> {
+  async settle({ caller, agent, host, hook }: HostCallContext, isSuccess: boolean): Promise<void> {
     const { db, append, questions, clock } = this.#deps
     requireCallId(hook)
     const keys = keysOf(host, hook, agent)

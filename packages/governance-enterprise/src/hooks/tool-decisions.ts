@@ -9,7 +9,7 @@ import type {
   HostDecision,
   Slot,
   ToolDecisions,
-  UnverifiedFacts,
+  ClaimedFacts,
 } from '@remit/core/decision'
 import type { Deps } from '@remit/core/module'
 import type { DecisionWaiters } from '../approvals/decision-waiters.ts'
@@ -98,7 +98,7 @@ function appliedBy({ approval }: AuthorizeAnswer, { context }: AuthorizeRequest)
 /** The question about a call. */
 interface Question extends Pick<HostCall, 'id' | 'hasClientId'> {
   readonly body: AuthorizeRequest
-  readonly claims: UnverifiedFacts
+  readonly claims: ClaimedFacts
 }
 
 async function questionOf(call: HostCall): Promise<Question> {

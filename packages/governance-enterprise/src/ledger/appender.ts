@@ -9,7 +9,7 @@ import type {
   Lane,
   Outcome,
   Work,
-  WriteContext,
+  LedgerScope,
 } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
 import { fromMicroUsd, toMicroUsd } from '@remit/contract/values'
@@ -97,7 +97,7 @@ const appendLane = (thresholds: AppendThresholds | null): Lane<AppendJob, Append
  */
 async function readHolds(
   works: readonly Work<AppendJob>[],
-  { orgId, tx }: WriteContext,
+  { orgId, tx }: LedgerScope,
 ): Promise<Map<string, SpendHoldRow>> {
   const ids = [
     ...new Set(works.flatMap(({ job }) => (settles(job) ? (job.decision_id ?? []) : []))),
@@ -109,7 +109,7 @@ async function readHolds(
 function readFree(
   works: readonly Work<AppendJob>[],
   holds: ReadonlyMap<string, SpendHoldRow>,
-  { orgId, tx, recordedAt }: WriteContext,
+  { orgId, tx, recordedAt }: LedgerScope,
 ): Promise<ReadonlySet<string>> {
   const agents = works.flatMap(({ job, caller }) => {
     const hold = holds.get(job.decision_id ?? '')
@@ -120,13 +120,13 @@ function readFree(
 
 /** The appends of one transaction, with their spend. */
 class Batch {
-  readonly #scope: WriteContext
+  readonly #scope: LedgerScope
   readonly #holds: Map<string, SpendHoldRow>
   readonly #free: ReadonlySet<string>
   readonly settled: SpendHoldRow[] = []
   readonly movements: Movement[] = []
 
-  constructor(scope: WriteContext, holds: Map<string, SpendHoldRow>, free: ReadonlySet<string>) {
+  constructor(scope: LedgerScope, holds: Map<string, SpendHoldRow>, free: ReadonlySet<string>) {
     this.#scope = scope
     this.#holds = holds
     this.#free = free

@@ -26,7 +26,7 @@ export interface ReportContext {
 }
 
 /** The row of a tool after a report; `event` is null if nothing changed. */
-export interface Noted {
+export interface ToolReportResult {
   readonly row: McpToolRow
   readonly event: 'mcp.tool_seen' | 'mcp.tool_changed' | null
 }
@@ -36,7 +36,7 @@ export function note(
   known: McpToolRow | undefined,
   { definition, findings, verdict, isBlocked }: Reported,
   { orgId, upstream, admitsNew, now, nextId }: ReportContext,
-): Noted {
+): ToolReportResult {
   const digest = digestOf(definition)
   const seen = {
     digest,

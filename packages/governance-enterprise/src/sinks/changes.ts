@@ -5,7 +5,7 @@ import type { Ids } from '@remit/core/base'
 import { actorOf, personOf } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
 import { Reply } from '@remit/core/http'
-import type { Change, EntryDraft, Outcome, WriteContext } from '@remit/core/ledger/lanes'
+import type { Change, EntryDraft, Outcome, LedgerScope } from '@remit/core/ledger/lanes'
 import type { Outbound } from '@remit/core/net'
 import type { SecretBox } from '@remit/core/secrets'
 import { z } from 'zod'
@@ -144,7 +144,7 @@ const recorded = (row: SinkRow, draft: EntryDraft): Outcome<Sink> => ({
 const listOf = (kinds: readonly string[] | null): string | null =>
   kinds === null ? null : JSON.stringify(kinds)
 
-async function nextEntry(tx: WriteContext['tx'], orgId: string): Promise<number> {
+async function nextEntry(tx: LedgerScope['tx'], orgId: string): Promise<number> {
   const { size } = await tx
     .selectFrom('ledger_head')
     .select('size')

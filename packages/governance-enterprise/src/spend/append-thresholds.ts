@@ -1,4 +1,4 @@
-import type { EntryDraft, WriteContext } from '@remit/core/ledger/lanes'
+import type { EntryDraft, LedgerScope } from '@remit/core/ledger/lanes'
 import { ByVersion } from '../base/by-version.ts'
 import type { SpendHoldRow } from '../tables/schema.ts'
 import { listLimits } from './limits-store.ts'
@@ -16,7 +16,7 @@ export class AppendThresholds {
   async entries(
     movements: readonly Movement[],
     settled: readonly SpendHoldRow[],
-    scope: WriteContext,
+    scope: LedgerScope,
   ): Promise<EntryDraft[]> {
     const spending = movements.filter(({ spent }) => spent > 0)
     if (spending.length === 0) return []
@@ -64,7 +64,7 @@ export class AppendThresholds {
 
 const asAmount = ({ day, held_micro }: SpendHoldRow) => ({ day, micro: held_micro })
 
-async function loadCaps({ tx, orgId }: WriteContext): Promise<ReadonlyMap<string, Caps>> {
+async function loadCaps({ tx, orgId }: LedgerScope): Promise<ReadonlyMap<string, Caps>> {
   const rows = await listLimits(tx, orgId)
   return new Map(
     rows.map(({ agent_id, daily_micro, monthly_micro }) => [

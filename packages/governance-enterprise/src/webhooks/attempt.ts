@@ -31,7 +31,7 @@ import { findRequest } from '../approvals/store.ts'
 import { whyNot } from '../approvals/vote.ts'
 
 /** The result of an attempt. `error` is a stable code; nothing that a receiver sent is stored. */
-export interface Attempted {
+export interface DeliveryResult {
   /** `gone` and `failed` are not retried. */
   readonly is: 'delivered' | 'refused' | 'gone' | 'failed'
   readonly status: number | null
@@ -53,7 +53,7 @@ export async function attempt(
   { org_id, webhook_id, seq, event }: DeliveryRow,
   { url, secret, format }: Target,
   nowMs: number,
-): Promise<Attempted> {
+): Promise<DeliveryResult> {
   const { outbound, ledger, settings } = deps
   const entry = await read(ledger, org_id, seq)
   if (entry === null) return { is: 'failed', status: null, error: 'entry_pruned' }
@@ -85,7 +85,7 @@ async function post(
   url: string,
   headers: Readonly<Record<string, string>>,
   body: string,
-): Promise<Attempted> {
+): Promise<DeliveryResult> {
   try {
     const { status } = await outbound.fetch(url, { method: 'POST', headers, body })
     if (status >= 200 && status < 300) return { is: 'delivered', status, error: null }
@@ -236,7 +236,7 @@ async function sendMail(
   { url, from }: SmtpSettings,
   notice: Notice,
   { id, to }: { readonly id: string; readonly to: readonly string[] },
-): Promise<Attempted> {
+): Promise<DeliveryResult> {
   const transport = nodemailer.createTransport(transportOf(new URL(url)))
   const late = setTimeout(() => transport.close(), TOTAL_MS)
   try {

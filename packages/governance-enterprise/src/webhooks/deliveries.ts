@@ -10,7 +10,7 @@ import { WEBHOOKS_TOPIC } from './outbox.ts'
 import type { DeliveryRow, WebhookRow } from '../tables/webhooks.ts'
 import { AttemptLimits } from './attempt-limits.ts'
 import { attempt } from './attempt.ts'
-import type { Attempted } from './attempt.ts'
+import type { DeliveryResult } from './attempt.ts'
 import { attemptsOf, recordedWebhook } from './view.ts'
 import { fullUrl, openSecrets, disableWebhook, findWebhook } from './webhooks-store.ts'
 import type { Tables } from '../tables/schema.ts'
@@ -130,7 +130,11 @@ async function deliver(deps: Deps, row: DeliveryRow): Promise<void> {
   await finishAttempt(db, row, { ...resultOf(deps, row, attempted), history })
 }
 
-function send(deps: Deps, row: DeliveryRow, webhook: WebhookRow): Promise<Attempted> | Attempted {
+function send(
+  deps: Deps,
+  row: DeliveryRow,
+  webhook: WebhookRow,
+): Promise<DeliveryResult> | DeliveryResult {
   if (webhook.enabled !== 1) return { is: 'failed', status: null, error: 'disabled' }
   const secrets = openSecrets(deps.secrets, webhook)
   // The key may be restored, so the message is kept and retried.
@@ -143,7 +147,7 @@ function send(deps: Deps, row: DeliveryRow, webhook: WebhookRow): Promise<Attemp
   return attempt(deps, row, target, deps.clock.now())
 }
 
-function resultOf({ clock, log }: Deps, row: DeliveryRow, { is, status, error }: Attempted) {
+function resultOf({ clock, log }: Deps, row: DeliveryRow, { is, status, error }: DeliveryResult) {
   const now = clock.now()
   const seen = { http_status: status, error }
   if (is === 'delivered') return { ...seen, state: is, finished_at: isoTime(now) }
@@ -202,7 +206,7 @@ export function retryAt(
 const KEPT = 20
 
 /** Returns the history of a delivery after an attempt. */
-function withAttempt(row: DeliveryRow, { status, error }: Attempted, ms: number): string {
+function withAttempt(row: DeliveryRow, { status, error }: DeliveryResult, ms: number): string {
   const latest = {
     at: row.attempted_at ?? row.created_at,
     status,

@@ -1,4 +1,4 @@
-import type { LinkedEntry, WriteContext } from '@remit/core/ledger/lanes'
+import type { LinkedEntry, LedgerScope } from '@remit/core/ledger/lanes'
 import { createTestRemit } from '@remit/testing'
 import { expect, it } from 'vitest'
 import governance from '../index.ts'
@@ -15,7 +15,7 @@ const untouchable = new Proxy(
       throw new Error('the database was asked')
     },
   },
-) as WriteContext['tx']
+) as LedgerScope['tx']
 
 it('queries the database once per config version, and only for entries with events', async () => {
   const remit = await createTestRemit({ modules: [governance] })
@@ -24,7 +24,7 @@ it('queries the database once per config version, and only for entries with even
     recordedAt: '2026-11-20T08:00:00.000Z',
     writes: [],
     announce: () => expect.unreachable(),
-  } as unknown as WriteContext
+  } as unknown as LedgerScope
   const asking = { ...scope, tx: remit.db as never }
   const outbox = new Outbox()
   const deny = [entry('authorization.decided', 'deny')]

@@ -1,5 +1,5 @@
 import type { WebhookEvent, Entry } from '@remit/contract'
-import type { EntryObserver, LinkedEntry, WriteContext } from '@remit/core/ledger/lanes'
+import type { EntryObserver, LinkedEntry, LedgerScope } from '@remit/core/ledger/lanes'
 import { rowOf } from '@remit/contract/entries'
 import type { EntryKind } from '@remit/contract/entries'
 import { ByVersion } from '../base/by-version.ts'
@@ -17,7 +17,7 @@ type Subscriptions = ReadonlyMap<WebhookEvent, readonly string[]>
 export class Outbox implements EntryObserver {
   readonly #subscriptions = new ByVersion<Subscriptions>()
 
-  async observe(entries: readonly LinkedEntry[], scope: WriteContext): Promise<void> {
+  async observe(entries: readonly LinkedEntry[], scope: LedgerScope): Promise<void> {
     const rows: NewDelivery[] = []
     for (const { row, content } of entries) {
       const event = eventOf(row.kind, content.decision)
@@ -35,7 +35,7 @@ export class Outbox implements EntryObserver {
   }
 }
 
-async function load({ tx, orgId }: WriteContext): Promise<Subscriptions> {
+async function load({ tx, orgId }: LedgerScope): Promise<Subscriptions> {
   const byEvent = new Map<WebhookEvent, string[]>()
   for (const { id, events, enabled } of await listWebhooks(tx, orgId)) {
     for (const event of enabled ? (JSON.parse(events) as WebhookEvent[]) : []) {
@@ -51,7 +51,7 @@ type NewDelivery = Omit<
 >
 
 const newDelivery = (
-  { orgId, recordedAt }: WriteContext,
+  { orgId, recordedAt }: LedgerScope,
   webhookId: string,
   seq: number,
   event: DeliveredEvent,

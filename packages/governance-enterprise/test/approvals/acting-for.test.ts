@@ -1,5 +1,5 @@
 import type { Caller } from '@remit/core/caller'
-import type { UnverifiedFacts } from '@remit/core/decision'
+import type { ClaimedFacts } from '@remit/core/decision'
 import { findHolders } from '@remit/core/keys'
 import { createClock, someDialects } from '@remit/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -22,7 +22,7 @@ describe.each(someDialects())(
     })
 
     /** As another protocol asks: with a subject beside the agent. */
-    const ask = async (claims: UnverifiedFacts) => {
+    const ask = async (claims: ClaimedFacts) => {
       const [holder] = await findHolders(api.remit.db, api.org.id, [
         `key_${api.org.key.slice(4, 20)}`,
       ])
@@ -33,7 +33,7 @@ describe.each(someDialects())(
       const requester = { claim: null, wantsNote: false }
       return api.remit.decider.authorize(caller, TRANSFER, requester, claims)
     }
-    const acting = (id: string): UnverifiedFacts => ({ subject: { type: 'user', id } })
+    const acting = (id: string): ClaimedFacts => ({ subject: { type: 'user', id } })
 
     it('is for this person only', async () => {
       const asked = await ask(acting('alice'))

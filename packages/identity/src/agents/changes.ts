@@ -3,7 +3,7 @@ import { fail, invalid } from '@remit/core/base'
 import { actorOf, personOf, refuseAgents } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
 import { firstOf } from '@remit/core/ledger/lanes'
-import type { Change, EntryDraft, Outcome, WriteContext } from '@remit/core/ledger/lanes'
+import type { Change, EntryDraft, Outcome, LedgerScope } from '@remit/core/ledger/lanes'
 import { checkCount } from '@remit/core/orgs/settings'
 import { revokeCredentials } from '../base/revoke-credentials.ts'
 import type { AgentRow, AgentSubjectRow } from '../tables/agents.ts'
@@ -25,7 +25,7 @@ export const MAX_AGENTS = 50_000
 const IDS_AN_ENTRY = 500
 
 /** Removes the stop of an agent from before its registration and returns its reason. */
-export type ReleaseStop = (scope: WriteContext, agentId: string) => Promise<string | null>
+export type ReleaseStop = (scope: LedgerScope, agentId: string) => Promise<string | null>
 
 /** Registers an agent. An agent that was stopped before stays suspended. */
 export const registration =
@@ -108,7 +108,7 @@ export const removal =
 
 /** Suspends an agent on behalf of the operator; null if it was never registered. */
 export async function suspendAgent(
-  scope: WriteContext,
+  scope: LedgerScope,
   agentId: string,
   reason: string | null,
 ): Promise<EntryDraft<'agent.suspended'> | null> {
@@ -122,7 +122,7 @@ export async function suspendAgent(
 
 /** Resumes an agent on behalf of the operator; null if it was never registered. */
 export async function resumeAgent(
-  scope: WriteContext,
+  scope: LedgerScope,
   agentId: string,
 ): Promise<EntryDraft<'agent.resumed'> | null> {
   const before = await findAgent(scope.tx, scope.orgId, agentId)
@@ -140,11 +140,11 @@ function registered(row: AgentRow | undefined): AgentRow {
 }
 
 /** The agent in a transaction; throws for removed ones. */
-export const agentIn = async ({ tx, orgId }: WriteContext, agentId: string): Promise<AgentRow> =>
+export const agentIn = async ({ tx, orgId }: LedgerScope, agentId: string): Promise<AgentRow> =>
   registered(await findAgent(tx, orgId, agentId))
 
 async function setSubjects(
-  { tx, orgId }: WriteContext,
+  { tx, orgId }: LedgerScope,
   agentId: string,
   federation: NonNullable<AgentChange['federation']>,
 ): Promise<void> {
@@ -171,7 +171,7 @@ type Head = Pick<EntryDraft<'agent.updated'>, 'actor' | 'agent_id' | 'data'>
 /** The head and the common data of an entry. */
 async function headOf(
   row: AgentRow,
-  { tx, orgId }: WriteContext,
+  { tx, orgId }: LedgerScope,
   caller: Caller | null,
 ): Promise<Head> {
   const agent = wireAgent(row, await subjectsOf(tx, orgId, [row.agent_id]))
@@ -188,7 +188,7 @@ const suspension = (row: AgentRow, head: Head): EntryDraft<'agent.suspended'> =>
 async function answered(
   entries: readonly EntryDraft[],
   row: AgentRow,
-  { tx, orgId }: WriteContext,
+  { tx, orgId }: LedgerScope,
 ): Promise<Outcome<Agent>> {
   const agent = wireAgent(row, await subjectsOf(tx, orgId, [row.agent_id]))
   return { entries, reply: (recorded) => ({ ...agent, ledger: firstOf(recorded).receipt }) }

@@ -1,5 +1,5 @@
 import { fail, Failure, isoTime } from '@remit/core/base'
-import type { WriteContext } from '@remit/core/ledger/lanes'
+import type { LedgerScope } from '@remit/core/ledger/lanes'
 import { settingsOf } from '@remit/core/orgs/settings'
 import { findOrganizationById } from '@remit/core/orgs'
 import type { CredentialRow } from '../tables/credentials.ts'
@@ -16,7 +16,7 @@ const MINUTE_MS = 60_000
  * of credentials that the new one replaces.
  */
 export async function checkLimits(
-  { tx, orgId, now, recordedAt: at }: WriteContext,
+  { tx, orgId, now, recordedAt: at }: LedgerScope,
   agentId: string,
   source: CredentialRow['source'],
   replaces: 0 | 1 = 0,
@@ -43,7 +43,7 @@ export async function checkLimits(
 }
 
 /** Returns whether an agent or its organization has reached its limit of exchanged credentials. */
-export async function isAtLimit(scope: WriteContext, agentId: string): Promise<boolean> {
+export async function isAtLimit(scope: LedgerScope, agentId: string): Promise<boolean> {
   try {
     await checkLimits(scope, agentId, 'exchange')
     return false

@@ -1,7 +1,7 @@
 import type { Scope } from '@remit/contract'
 import { isoTime } from '@remit/core/base'
 import { generateText, publicPart } from '@remit/core/keys'
-import type { WriteContext } from '@remit/core/ledger/lanes'
+import type { LedgerScope } from '@remit/core/ledger/lanes'
 import type { Hasher } from './hasher.ts'
 import type { CredentialRow } from '../tables/credentials.ts'
 import { insertCredential } from './store.ts'
@@ -27,7 +27,7 @@ export interface Minted {
 
 /** Creates a credential within the transaction that records it. Limits must be checked before. */
 export async function mint(
-  { tx, orgId, recordedAt }: WriteContext,
+  { tx, orgId, recordedAt }: LedgerScope,
   hasher: Hasher,
   { agentId, scopes, expiresAt, issuedBy, name = null, rotatedFrom, exchange }: NewCredential,
 ): Promise<Minted> {

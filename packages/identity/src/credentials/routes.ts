@@ -14,7 +14,7 @@ import type { Route } from '@remit/core/http'
 import { isKeyText, publicPart } from '@remit/core/keys'
 import type { Deps } from '@remit/core/module'
 import { firstOf } from '@remit/core/ledger/lanes'
-import type { Change, EntryDraft, WriteContext } from '@remit/core/ledger/lanes'
+import type { Change, EntryDraft, LedgerScope } from '@remit/core/ledger/lanes'
 import { findAgent } from '../agents/store.ts'
 import type { Directory } from './directory.ts'
 import type { Hasher } from './hasher.ts'
@@ -167,7 +167,7 @@ const issuance =
 
 /** The agent's credential to rotate; credentials from an exchange cannot be rotated. */
 async function rotatable(
-  { tx, orgId, recordedAt }: WriteContext,
+  { tx, orgId, recordedAt }: LedgerScope,
   agentId: string,
   id: string,
 ): Promise<CredentialRow> {

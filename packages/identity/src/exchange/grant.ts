@@ -1,6 +1,6 @@
 import { ACCESS_TOKEN_TYPE, SCOPES, SUBJECT_TOKEN_TYPES } from '@remit/contract'
 import type { Actor, TokenAnswer, TokenRequest, Scope } from '@remit/contract'
-import type { EntryDraft, WriteContext } from '@remit/core/ledger/lanes'
+import type { EntryDraft, LedgerScope } from '@remit/core/ledger/lanes'
 import { eachPart } from '@remit/core/db'
 import type { AnyDatabase } from '@remit/core/db'
 import { fail, invalid } from '@remit/core/base'
@@ -37,7 +37,7 @@ interface Granting {
  * it writes anything, since the entry of the refusal commits in the same transaction.
  */
 export async function grant(
-  scope: WriteContext,
+  scope: LedgerScope,
   verified: Verified,
   request: TokenRequest,
   { by, server, hasher }: Granting,

@@ -1,6 +1,6 @@
 import { actorOf } from '@remit/core/caller'
 import { toClientError } from '@remit/core/ledger/lanes'
-import type { EntryDraft, Requester } from '@remit/core/ledger/lanes'
+import type { EntryDraft, Origin } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
 import { OPERATOR } from '@remit/core/orgs'
 import { digest } from './token-uses.ts'
@@ -22,7 +22,7 @@ export class Refusals {
   /** Records one refusal durably before the response. */
   async record(
     orgId: string,
-    requester: Requester,
+    requester: Origin,
     { reason, difference }: TokenRefusal,
     { issuer, facts }: CheckedFacts,
   ): Promise<void> {

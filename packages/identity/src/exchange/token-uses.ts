@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { IssuerTerms } from '@remit/contract'
 import { isoTime } from '@remit/core/base'
 import { on } from '@remit/core/db'
-import type { WriteContext } from '@remit/core/ledger/lanes'
+import type { LedgerScope } from '@remit/core/ledger/lanes'
 import type { Tables } from '../tables/schema.ts'
 import type { TokenFacts } from './subject-token.ts'
 
@@ -37,7 +37,7 @@ export const digest = (...parts: readonly string[]): string =>
 
 /** Claims a token; returns false, and writes nothing, if it was used before. */
 export async function takeOnce(
-  { tx, orgId, recordedAt }: WriteContext,
+  { tx, orgId, recordedAt }: LedgerScope,
   { key, until }: TokenUse,
 ): Promise<boolean> {
   await on<Tables>(tx)

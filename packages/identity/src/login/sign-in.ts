@@ -1,7 +1,7 @@
 import type { Ids } from '@remit/core/base'
 import { endSessionsOf } from '@remit/core/keys'
 import type { Sessions } from '@remit/core/keys'
-import type { Change, EntryDraft, WriteContext } from '@remit/core/ledger/lanes'
+import type { Change, EntryDraft, LedgerScope } from '@remit/core/ledger/lanes'
 import type { PersonRole } from '@remit/contract'
 import { SecretUnreadable } from '@remit/core/secrets'
 import type { SecretBox } from '@remit/core/secrets'
@@ -70,7 +70,7 @@ export const signIn =
 
 /** Issuer and subject identify a person; the address only the invitation of a new one. */
 async function personFor(
-  { tx, orgId }: WriteContext,
+  { tx, orgId }: LedgerScope,
   { issuer, subject, email }: Identity,
 ): Promise<PersonRow | null> {
   const [own] = await findBySubject(tx, orgId, issuer, subject)
@@ -88,7 +88,7 @@ export const isInvited = (
 
 /** An organization accepts one provider, on the terms that are in force now. */
 async function foreignWay(
-  { tx, orgId }: WriteContext,
+  { tx, orgId }: LedgerScope,
   { id }: Pick<LoginWay, 'id'>,
 ): Promise<string | null> {
   const own = await findOwnProvider(tx, orgId)
@@ -116,7 +116,7 @@ function refusalOf(
 }
 
 const newcomer = (
-  { orgId, now, recordedAt }: WriteContext,
+  { orgId, now, recordedAt }: LedgerScope,
   ids: Ids,
   { email, issuer }: Identity,
 ): PersonRow => ({

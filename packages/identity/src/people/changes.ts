@@ -4,7 +4,7 @@ import type { Ids } from '@remit/core/base'
 import { actorOf, personOf } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
 import { endSessionsOf, hasOtherAdmin } from '@remit/core/keys'
-import type { Change, Outcome, WriteContext } from '@remit/core/ledger/lanes'
+import type { Change, Outcome, LedgerScope } from '@remit/core/ledger/lanes'
 import type { PersonRow } from '../tables/people.ts'
 import {
   countPeople,
@@ -55,7 +55,7 @@ export const invitation =
   }
 
 /** Tells whether the identity provider of an organization decides about roles. */
-export type IsRoleManaged = (tx: WriteContext['tx'], orgId: string) => Promise<boolean>
+export type IsRoleManaged = (tx: LedgerScope['tx'], orgId: string) => Promise<boolean>
 
 /** Changes a person; what takes rights away ends the sessions of the person. */
 export const personChange =
@@ -87,7 +87,7 @@ export const personRemoval =
     return { ...recorded('person.removed', row, caller), reply: () => undefined }
   }
 
-async function findIn({ tx, orgId }: WriteContext, id: string): Promise<PersonRow> {
+async function findIn({ tx, orgId }: LedgerScope, id: string): Promise<PersonRow> {
   const row = await findPerson(tx, orgId, id)
   if (!row) throw fail('person_not_found')
   return row
@@ -104,7 +104,7 @@ function statusAfter(
 
 const isAdmin = ({ role, status }: PersonRow): boolean => role === 'admin' && status === 'active'
 
-async function keepAdmin(tx: WriteContext['tx'], { org_id, id }: PersonRow): Promise<void> {
+async function keepAdmin(tx: LedgerScope['tx'], { org_id, id }: PersonRow): Promise<void> {
   if (await hasOtherAdminPerson(tx, org_id, id)) return
   if (!(await hasOtherAdmin(tx, org_id, ''))) throw fail('last_admin')
 }

@@ -11,7 +11,7 @@ import type {
   LaneResult,
   Outcome,
   Work,
-  WriteContext,
+  LedgerScope,
 } from '@remit/core/ledger/lanes'
 import type { Deps, ConditionFacts, RegisteredAgent } from '@remit/core/module'
 import { LRUCache } from 'lru-cache'
@@ -37,7 +37,7 @@ export class TrustLane implements Lane<TrustQuestion, TrustAnswer> {
 
   async #run(
     works: readonly Work<TrustQuestion>[],
-    scope: WriteContext,
+    scope: LedgerScope,
   ): Promise<LaneResult<TrustAnswer>> {
     const snapshot = await this.#snapshot(scope)
     const verdicts = scope.time.firstOf(works, ({ job }) => this.#decide(snapshot, job, scope.now))
@@ -68,7 +68,7 @@ export class TrustLane implements Lane<TrustQuestion, TrustAnswer> {
   }
 
   /** Cached until the organization's config version changes; the holder of the lock knows it. */
-  async #snapshot({ orgId, tx, configVersion: version }: WriteContext): Promise<TrustSnapshot> {
+  async #snapshot({ orgId, tx, configVersion: version }: LedgerScope): Promise<TrustSnapshot> {
     const known = this.#known.get(orgId)
     if (known?.version === version) return known.snapshot
     const conditions = this.#deps.offered('conditions')
@@ -87,7 +87,7 @@ function outcomeOf(
   question: TrustQuestion,
   caller: Caller | null,
   { decision, reason, policyId }: TrustVerdict,
-  { configVersion }: WriteContext,
+  { configVersion }: LedgerScope,
 ): Outcome<TrustAnswer> {
   const { source_agent_id: source, target_agent_id: target, action, context = {} } = question
   // A response must not reveal to an agent which agents are registered.

@@ -16,7 +16,7 @@ import { consistencyProof, inclusionProof, treeRoot } from '../format/proof.ts'
 import { findCheckpoint, findHead, readEntries, tilesOf, findLastEntry } from '../store/store.ts'
 import { formatTlogProof } from '../format/tlog-proof.ts'
 import { signingKeys } from './signing-keys.ts'
-import { Share } from '../../threads/share.ts'
+import { HeavyWorkQueue } from '../../threads/heavy-work-queue.ts'
 import { Turns } from '../../threads/turns.ts'
 import { invalidCursor } from '../../base/page.ts'
 import type { SeqRange } from '../store/store.ts'
@@ -32,10 +32,10 @@ export class Ledger {
   readonly #db: Database<CoreTables>
   readonly #pages: EntryPages
   readonly #links = new Turns(LINKS)
-  readonly #share: Share
+  readonly #share: HeavyWorkQueue
 
   /** `share` limits long reads. */
-  constructor(db: Database<CoreTables>, share = new Share()) {
+  constructor(db: Database<CoreTables>, share = new HeavyWorkQueue()) {
     this.#db = db
     this.#share = share
     this.#pages = new EntryPages(db, share)
@@ -239,13 +239,13 @@ interface EntryPage {
 /** Finds pages of entries, of at most about a million bytes. */
 class EntryPages {
   readonly #db: Database<CoreTables>
-  readonly #share: Share
+  readonly #share: HeavyWorkQueue
   readonly #reads = new Turns(LARGE_READS)
   readonly #plans = new Turns(PLANS)
   readonly #streams = new Turns(STREAMS)
 
   /** `share` limits long reads. */
-  constructor(db: Database<CoreTables>, share: Share) {
+  constructor(db: Database<CoreTables>, share: HeavyWorkQueue) {
     this.#db = db
     this.#share = share
   }

@@ -13,7 +13,7 @@ import type {
 } from '../../db/schema.ts'
 import type { EntryPayload, StoredEntry } from '../format/entry.ts'
 import { BYTES, slicesOf, inRange, STORED } from './store.ts'
-import type { SeqRange, Sized } from './store.ts'
+import type { SeqRange, EntrySize } from './store.ts'
 import { findCut } from './cut.ts'
 import { isSize, TILE_WIDTH } from '../format/merkle.ts'
 
@@ -58,7 +58,7 @@ export async function planPage(
   query: Query,
   { once = false, pace = atOnce }: { readonly once?: boolean; readonly pace?: Pace } = {},
 ): Promise<PagePlan | null> {
-  const found: Sized[] = []
+  const found: EntrySize[] = []
   const isAscending = query.order === 'asc'
   let { from, to } = range
   let bytes = 0
@@ -144,7 +144,7 @@ async function sizesIn(
   range: SeqRange,
   query: Query,
   limit: number,
-): Promise<Sized[]> {
+): Promise<EntrySize[]> {
   const parts = partsOf(db, orgId, range, query).map((select) =>
     select.select(['seq', BYTES]).orderBy('seq', query.order).limit(limit).execute(),
   )

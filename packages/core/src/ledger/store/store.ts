@@ -225,7 +225,7 @@ export const readSizes = (
   orgId: string,
   range: SeqRange,
   limit: number,
-): Promise<Sized[]> =>
+): Promise<EntrySize[]> =>
   inRange(db, orgId, range).select(['seq', BYTES]).orderBy('seq').limit(limit).execute()
 
 export const inRange = (db: Db, orgId: string, { from, to }: SeqRange) =>
@@ -263,15 +263,15 @@ export interface SeqRange {
 }
 
 /** An entry and the bytes of its payload; null if erased. */
-export interface Sized {
+export interface EntrySize {
   readonly seq: number
   readonly bytes: number | null
 }
 
 /** Splits entries, in order of their numbers, into ranges that can be read at once. */
-export function slicesOf(sized: readonly Sized[]): SeqRange[] {
+export function slicesOf(sized: readonly EntrySize[]): SeqRange[] {
   const pieces: SeqRange[] = []
-  let piece: Sized[] = []
+  let piece: EntrySize[] = []
   let bytes = 0
   const close = () => {
     const seqs = piece.map(({ seq }) => seq)

@@ -1,5 +1,5 @@
 import type { StoredEntry } from '../format/entry.ts'
-import type { WriteContext } from './work.ts'
+import type { LedgerScope } from './work.ts'
 
 /**
  * Erases a module's copies of payloads, in the transaction that erases them from entries. A failure
@@ -7,5 +7,5 @@ import type { WriteContext } from './work.ts'
  */
 export interface Eraser {
   /** The entries before their erasure. */
-  erase(entries: readonly StoredEntry[], scope: WriteContext): Promise<void>
+  erase(entries: readonly StoredEntry[], scope: LedgerScope): Promise<void>
 }

@@ -31,7 +31,7 @@ import type {
   Outcome,
   Recorded,
   Work,
-  WriteContext,
+  LedgerScope,
 } from './work.ts'
 
 /** The lanes of the works of a transaction, in their order. */
@@ -96,7 +96,7 @@ export async function runTransaction(
     const time = isoTime(deps.clock.now())
     const recordedAt = time > head.recorded_at ? time : head.recorded_at
     const topics = new Set<string>()
-    const scope: WriteContext = {
+    const scope: LedgerScope = {
       orgId,
       tx,
       now: Date.parse(recordedAt),
@@ -127,11 +127,11 @@ class LedgerTransaction {
   readonly outcomes: (Outcome<unknown> | Error | typeof LATER)[] = []
   readonly further: EntryDraft[] = []
   readonly works: readonly Work[]
-  readonly scope: WriteContext
+  readonly scope: LedgerScope
   readonly #deps: TransactionDeps
   changed = false
 
-  constructor(deps: TransactionDeps, scope: WriteContext, works: readonly Work[]) {
+  constructor(deps: TransactionDeps, scope: LedgerScope, works: readonly Work[]) {
     this.#deps = deps
     this.scope = scope
     this.works = works

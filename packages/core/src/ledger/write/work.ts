@@ -14,7 +14,7 @@ import type { EntryDraft } from '../format/draft.ts'
 import type { LinkedEntry } from '../format/link.ts'
 
 /** The transaction of some work, with the ledger of the organization locked. */
-export interface WriteContext {
+export interface LedgerScope {
   readonly orgId: string
   readonly tx: Transaction<CoreTables>
   /**
@@ -65,7 +65,7 @@ export interface Outcome<Answer> {
 }
 
 /** The origin of the work. */
-export interface Requester {
+export interface Origin {
   /** Null for the operator of the server (command line, boot). */
   readonly caller: Caller | null
   readonly claim: IdempotencyClaim | null
@@ -84,7 +84,7 @@ export interface Work<Job = unknown> {
   readonly lane: Lane<Job, unknown> | null
   readonly job: Job
   readonly alone: WorkAlone | null
-  readonly requester: Requester
+  readonly requester: Origin
   /** The caller of the requester, as the last transaction read it. */
   caller: Caller | null
   /** Its arrival (`performance.now()`). */
@@ -102,13 +102,13 @@ export interface WorkAlone {
 }
 
 /** Thrown by a lane to roll the transaction back and retry the batch. */
-export class TryAgain extends Error {}
+export class RetryBatch extends Error {}
 
 /** Work of one kind; many requests share a transaction. */
 export interface Lane<Job, Answer> {
   readonly name: string
   /** Returns whether a stored answer counts no longer: its request is then carried out again. */
-  hasEnded?(answer: StoredAnswer, scope: WriteContext): Promise<boolean>
+  hasEnded?(answer: StoredAnswer, scope: LedgerScope): Promise<boolean>
   /** Starts the work on requests that share a transaction; the result serves all attempts of it. */
   open(orgId: string): LaneBatch<Job, Answer>
 }
@@ -117,7 +117,7 @@ export interface Lane<Job, Answer> {
 export interface LaneBatch<Job, Answer> {
   /** Gathers external facts before the transaction; must not throw. */
   before?(works: readonly Work<Job>[]): Promise<void>
-  run(works: readonly Work<Job>[], scope: WriteContext): Promise<LaneResult<Answer>>
+  run(works: readonly Work<Job>[], scope: LedgerScope): Promise<LaneResult<Answer>>
 }
 
 /** Returns a lane that remembers nothing between attempts. */
@@ -142,10 +142,7 @@ export interface LaneResult<Answer> {
 /**
  * Work that is alone in its transaction; a configuration change also increments `config_version`.
  */
-export type Change<Answer> = (
-  scope: WriteContext,
-  caller: Caller | null,
-) => Promise<Outcome<Answer>>
+export type Change<Answer> = (scope: LedgerScope, caller: Caller | null) => Promise<Outcome<Answer>>
 
 /** Returns the same change with another response. */
 export const answering =
@@ -160,5 +157,5 @@ export const answering =
  * outbox) commit with them: push these to `scope.writes`. An exception fails the transaction.
  */
 export interface EntryObserver {
-  observe(entries: readonly LinkedEntry[], scope: WriteContext): Promise<void>
+  observe(entries: readonly LinkedEntry[], scope: LedgerScope): Promise<void>
 }

@@ -11,7 +11,7 @@ import { ledgerIdOf } from '../../ledger/read/export-entries.ts'
 import { findHead } from '../../ledger/store/store.ts'
 import { hasErasureSince } from '../../ledger/store/list.ts'
 import { firstOf } from '../../ledger/write/work.ts'
-import type { WriteContext } from '../../ledger/write/work.ts'
+import type { LedgerScope } from '../../ledger/write/work.ts'
 import type { Writer } from '../../ledger/write/writer.ts'
 import { OPERATOR } from '../administration.ts'
 import { rootOfPlan } from './plan.ts'
@@ -51,7 +51,7 @@ export function cutLedger(writer: Writer, plan: PrunePlan, facts: CutFacts): Pro
   })
 }
 
-async function checkUnchanged({ tx, orgId }: WriteContext, plan: PrunePlan): Promise<void> {
+async function checkUnchanged({ tx, orgId }: LedgerScope, plan: PrunePlan): Promise<void> {
   const isPruned = (await findCut(tx, orgId))?.size !== plan.now?.size
   if (!isPruned && !(await hasErasureSince(tx, orgId, plan.size))) return
   const what = isPruned ? 'The ledger was pruned' : 'Entries were erased'
@@ -63,7 +63,7 @@ async function checkUnchanged({ tx, orgId }: WriteContext, plan: PrunePlan): Pro
 
 /** Returns `data` of the entry, as in docs/ledger-format.md section 9. */
 async function recordOf(
-  { tx, orgId, recordedAt }: WriteContext,
+  { tx, orgId, recordedAt }: LedgerScope,
   plan: PrunePlan,
   facts: CutFacts,
 ): Promise<EntryData<'ledger.pruned'>> {

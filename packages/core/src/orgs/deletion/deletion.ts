@@ -13,7 +13,7 @@ import { findHead } from '../../ledger/store/store.ts'
 import { firstOf } from '../../ledger/write/work.ts'
 import type { Writer } from '../../ledger/write/writer.ts'
 import { findOrganizationById, OPERATOR, updateOrganization } from '../administration.ts'
-import type { Noted } from '../administration.ts'
+import type { EntryExtras } from '../administration.ts'
 import { organizationRecord } from '../organizations.ts'
 import type { OrganizationRecord } from '../organizations.ts'
 import { deleteInBatches } from '../../db/cleanup.ts'
@@ -38,7 +38,7 @@ export async function scheduleDeletion(
   writer: Writer,
   orgId: string,
   days: number,
-  noted: Noted = {},
+  noted: EntryExtras = {},
 ): Promise<OrganizationRecord> {
   if (!Number.isInteger(days) || days < 0 || days > MAX_DAYS)
     throw invalid('days', `must be a whole number from 0 to ${MAX_DAYS}`)
@@ -78,7 +78,7 @@ interface DeletionDeps {
 export async function deleteOrganization(
   { db, writer, clock }: DeletionDeps,
   orgId: string,
-  noted: Noted = {},
+  noted: EntryExtras = {},
 ): Promise<Deletion> {
   const kept = await findDeleted(db, orgId)
   if (!kept)
@@ -134,7 +134,7 @@ async function endLedger(
   writer: Writer,
   clock: Clock,
   orgId: string,
-  noted: Noted = {},
+  noted: EntryExtras = {},
 ): Promise<void> {
   const now = clock.now()
   if ((await findOrganizationById(db, orgId)).deleted_at !== null) return

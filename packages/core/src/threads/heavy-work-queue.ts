@@ -5,7 +5,7 @@ import { Turns } from './turns.ts'
  * Runs heavy work on the event loop in slices: one at a time, followed by a pause of the same
  * length. All of it together uses at most half of the processor, and organizations take turns.
  */
-export class Share {
+export class HeavyWorkQueue {
   readonly #turns = new Turns({ size: 1 })
 
   /** Runs a slice of a few milliseconds when it is its turn; resolves after the pause. */
