@@ -8,6 +8,7 @@ import { emptyLog, overwriting } from './db/scrub.ts'
 import { localSignals } from './db/signals.ts'
 import { createApp } from './http/app.ts'
 import { Bodies } from './http/body.ts'
+import { Limiter } from './base/limiter.ts'
 import { RequestTurns, createFailedKeys, createRateLimit } from './http/limits.ts'
 import { Deadlines } from './http/pipeline.ts'
 import { RunningClaims } from './http/idempotency.ts'
@@ -22,7 +23,6 @@ import type { SessionSettings } from './sessions/sessions.ts'
 import { sessionRoutes } from './http/session-routes.ts'
 import type { Route } from './http/endpoint.ts'
 import { Ledger } from './ledger/read/ledger.ts'
-import { DecisionRate } from './limits/decision-rate.ts'
 import type { Deps, Settings } from './module/module.ts'
 import type { Ports } from './module/ports.ts'
 import { assemble } from './module/registry.ts'
@@ -87,7 +87,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     log,
     share,
     observe: decisionMetrics(metrics),
-    rate: new DecisionRate(),
+    rate: new Limiter(1),
   })
   const computer = new ComputePool()
   const ports: Partial<Ports> = {}

@@ -26,7 +26,7 @@ import type {
   LedgerScope,
 } from '../ledger/write/work.ts'
 import type { Writer } from '../ledger/write/writer.ts'
-import type { DecisionRate } from '../limits/decision-rate.ts'
+import type { Limiter } from '../base/limiter.ts'
 import { admittedDecisions, quotaEntries, quotaExceeded } from '../limits/month.ts'
 import type { ObserveDecision } from '../telemetry/metrics.ts'
 import type { TraceParent } from '../telemetry/tracing.ts'
@@ -52,7 +52,8 @@ interface DeciderDeps {
   readonly log: Logger
   readonly share: HeavyWorkQueue
   readonly observe: ObserveDecision
-  readonly rate: DecisionRate
+  /** Counts decisions by organization, a second at a time. */
+  readonly rate: Limiter
 }
 
 /** The decision point: decides a batch inside the transaction that records it. */
@@ -99,7 +100,10 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     const decisionId = this.#deps.ids.next('dec_', this.#deps.clock.now())
     const asked = { ...requester, caller }
     const perSecond = this.#writer.versions.last(caller.orgId)?.limits.decisions_per_second
-    if (perSecond !== undefined) await this.#deps.rate.take(caller.orgId, perSecond)
+    if (perSecond !== undefined) {
+      const message = `The organization may request at most ${perSecond} decisions per second`
+      await this.#deps.rate.take(caller.orgId, perSecond, message)
+    }
     const decision = SELF_TESTS.get(request.action)
     try {
       if (decision !== undefined) {

@@ -139,3 +139,37 @@ describe('turns', () => {
     expect(work.running).toEqual(['a3', 'a4'])
   })
 })
+
+describe('work that is chosen before it starts', () => {
+  const each = (most: number) => (free: number) => Math.max(1, Math.min(most, Math.ceil(free / 8)))
+  const many = (owner: string) => owner.repeat(20)
+  const chosen = (turns: Turns, owners: string) => turns.choose([...owners], (owner) => owner)
+
+  it('is selected in order, within the limits per owner and in total', () => {
+    expect(chosen(new Turns({ size: 17, each: each(2) }), 'aaabbc').join('')).toBe('aabbc')
+  })
+
+  it('counts the running work until it ends', async () => {
+    const turns = new Turns({ size: 3, each: each(2) })
+    const [end] = await Promise.all(['a', 'b', 'c'].map((owner) => turns.begin(owner)))
+    expect([turns.isFull, turns.full(), chosen(turns, 'd')]).toEqual([true, ['a', 'b', 'c'], []])
+
+    end?.()
+    await new Promise((resolve) => setImmediate(resolve))
+
+    expect([turns.isFull, turns.full()]).toEqual([false, ['b', 'c']])
+    expect(chosen(turns, 'bad')).toEqual(['a'])
+  })
+
+  it('leaves places to others beside ten slow owners', async () => {
+    const turns = new Turns({ size: 64, each: each(8) })
+    const slow = [...'abcdefghij']
+    for (const owner of slow) {
+      for (const one of chosen(turns, slow.map(many).join(''))) await turns.begin(one)
+      for (const one of chosen(turns, many(owner))) await turns.begin(one)
+    }
+
+    expect(turns.full()).toEqual(slow)
+    expect(chosen(turns, `${slow.map(many).join('')}z`)).toEqual(['z'])
+  })
+})

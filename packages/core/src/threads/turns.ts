@@ -3,8 +3,8 @@ import { fail } from '../base/errors.ts'
 export interface TurnLimits {
   /** Maximum concurrent work. */
   readonly size: number
-  /** Maximum concurrent work of one owner. Default: `size` - 1. */
-  readonly each?: number
+  /** Maximum concurrent work of one owner, also by the free places. Default: `size` - 1. */
+  readonly each?: number | ((free: number) => number)
   /** Maximum waiting work of one owner, and of all. Default: unlimited. */
   readonly waiting?: { readonly each: number; readonly total: number }
   /** Milliseconds after which waiting work is rejected. Default: never. */
@@ -70,20 +70,43 @@ export class Turns<Owner = string> {
       signal?.throwIfAborted()
       const start = () => resolve(attempt())
       if (this.#hasPlace(owner)) start()
-      else if (this.#isFull(owner)) reject(busy())
+      else if (this.#refuses(owner)) reject(busy())
       else this.#wait(owner, start, reject, signal)
     })
   }
 
   /** Throws `jobs_busy` if `run` would reject now, before any preparation. */
   admit(owner: Owner): void {
-    if (!this.#hasPlace(owner) && this.#isFull(owner)) throw busy()
+    if (!this.#hasPlace(owner) && this.#refuses(owner)) throw busy()
   }
 
   /** Like `run` for work that ends elsewhere: resolves with a function that ends it. */
   begin(owner: Owner): Promise<() => void> {
     return new Promise((resolve, reject) => {
       this.run(owner, () => new Promise<void>((end) => resolve(end))).catch(reject)
+    })
+  }
+
+  get isFull(): boolean {
+    return this.#total >= this.size
+  }
+
+  /** Owners at their limit. */
+  full(): Owner[] {
+    return [...this.#running.keys()].filter((owner) => !this.#hasPlace(owner))
+  }
+
+  /** Selects from `waiting`, in order, the work that would start immediately. */
+  choose<Work>(waiting: readonly Work[], ownerOf: (work: Work) => Owner): Work[] {
+    const running = new Map(this.#running)
+    let total = this.#total
+    return waiting.filter((work) => {
+      const owner = ownerOf(work)
+      const own = running.get(owner) ?? 0
+      if (!this.#allows(own, total)) return false
+      running.set(owner, own + 1)
+      total++
+      return true
     })
   }
 
@@ -135,11 +158,15 @@ export class Turns<Owner = string> {
   }
 
   #hasPlace(owner: Owner): boolean {
-    const { each = Math.max(1, this.size - 1) } = this.#limits
-    return this.#total < this.size && (this.#running.get(owner) ?? 0) < each
+    return this.#allows(this.#running.get(owner) ?? 0, this.#total)
   }
 
-  #isFull(owner: Owner): boolean {
+  #allows(own: number, total: number): boolean {
+    const { each = Math.max(1, this.size - 1) } = this.#limits
+    return total < this.size && own < (typeof each === 'number' ? each : each(this.size - total))
+  }
+
+  #refuses(owner: Owner): boolean {
     const { waiting } = this.#limits
     if (!waiting) return false
     const own = this.#waiting.filter((one) => one.owner === owner).length

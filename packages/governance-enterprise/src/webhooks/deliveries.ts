@@ -5,10 +5,11 @@ import type { Deps } from '@remit/core/module'
 import { actorOf } from '@remit/core/caller'
 import { OPERATOR } from '@remit/core/orgs'
 import { cached } from '@remit/core/telemetry'
+import { Turns } from '@remit/core/threads'
+import type { TurnLimits } from '@remit/core/threads'
 import { claimDue, forgetFinished, finishAttempt, giveUpAll } from './deliveries-store.ts'
 import { WEBHOOKS_TOPIC } from './outbox.ts'
 import type { DeliveryRow, WebhookRow } from '../tables/webhooks.ts'
-import { AttemptLimits } from './attempt-limits.ts'
 import { attempt } from './attempt.ts'
 import type { DeliveryResult } from './attempt.ts'
 import { attemptsOf, recordedWebhook } from './view.ts'
@@ -21,10 +22,20 @@ const LEASE_MS = 60_000
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000
 const CANDIDATES = 200
 
+/**
+ * An organization can run eight attempts at a time, or an eighth of the free ones if that is less, but
+ * always one: a few organizations with slow receivers cannot take all attempts, however many messages
+ * they have.
+ */
+const ATTEMPTS: TurnLimits = {
+  size: 64,
+  each: (free) => Math.max(1, Math.min(8, Math.ceil(free / 8))),
+}
+
 /** Sends the messages of the outbox at least once each, in the background. */
 export class Deliveries {
   readonly #deps: Deps
-  readonly #turns = new AttemptLimits({ total: 64, each: 8 })
+  readonly #turns = new Turns(ATTEMPTS)
   readonly #running = new Set<Promise<void>>()
   readonly #closing = new AbortController()
   readonly #cleanup: Cleanup
@@ -90,7 +101,7 @@ export class Deliveries {
       now: isoTime(now),
       leaseEnd: isoTime(now + LEASE_MS),
       among: CANDIDATES,
-      choose: (due) => this.#turns.choose(due),
+      choose: (due) => this.#turns.choose(due, ({ org_id }) => org_id),
       except: this.#turns.full(),
     })
     // There may be more; the end of every attempt polls again.
@@ -99,13 +110,8 @@ export class Deliveries {
   }
 
   #begin(row: DeliveryRow): void {
-    this.#turns.begin(row.org_id)
-    this.#track(
-      deliver(this.#deps, row).finally(() => {
-        this.#turns.end(row.org_id)
-        this.#wake()
-      }),
-    )
+    const delivery = this.#turns.run(row.org_id, () => deliver(this.#deps, row))
+    this.#track(delivery.finally(() => this.#wake()))
   }
 
   /** Runs work in the background; failures are logged and retried after the lease. */

@@ -1,6 +1,6 @@
 import { messagePage } from '@remit/core/http/console'
 import type { ConsolePage, PageLink, PageRequest } from '@remit/core/http/console'
-import { asFailure, Attempts, networkOf } from '@remit/core/http'
+import { asFailure, Limiter, networkOf } from '@remit/core/http'
 import { readCookie, writeCookie } from '@remit/core/keys'
 import type { Deps } from '@remit/core/module'
 import { OPERATOR, findOrganization, isOrganizationName } from '@remit/core/orgs'
@@ -304,8 +304,8 @@ interface SignUps {
 function signUpsOf({ newOrganization, settings, ids, log }: Deps): SignUps | null {
   const { signUpsPerHour } = settings
   if (signUpsPerHour === undefined || newOrganization === null) return null
-  const all = new Attempts(signUpsPerHour, HOUR_S)
-  const networks = new Attempts(PER_NETWORK, HOUR_S)
+  const limiter = new Limiter(HOUR_S)
+  const isOver = async (key: string, limit: number) => (await limiter.count(key)).used > limit
 
   /**
    * Creates the organization and invites its person as administrator, in one transaction: a sign-in
@@ -351,8 +351,9 @@ function signUpsOf({ newOrganization, settings, ids, log }: Deps): SignUps | nul
     async create(identity, address) {
       if (identity.email === null)
         return { refused: 'the identity provider has not verified an e-mail address' }
-      const waits = (await networks.take(networkOf(address ?? ''))) || (await all.take('all'))
-      if (waits > 0) return { refused: 'there are too many sign-ups now; try again in an hour' }
+      const network = `network ${networkOf(address ?? '')}`
+      if ((await isOver(network, PER_NETWORK)) || (await isOver('all', signUpsPerHour)))
+        return { refused: 'there are too many sign-ups now; try again in an hour' }
       return create(identity, identity.email)
     },
   }
