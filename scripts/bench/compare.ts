@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type * as installations from './installation.ts'
-import { median, quantile } from './report.ts'
+import { median, quantile } from '@remit/testing/bench'
 import type * as requests from './requests.ts'
 import type * as servers from './servers.ts'
 

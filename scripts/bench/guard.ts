@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { GuardRequest } from '@remit/contract'
 import { inspectContent } from '@remit/core/guard'
 import { heldByTexts, overHttp } from './guard-http.ts'
-import { median, quantile } from './report.ts'
-import type { Result } from './report.ts'
+import { median, quantile } from '@remit/testing/bench'
+import type { Result } from '@remit/testing/bench'
 
 const WEIGHTS = new URL('../../packages/core/weights/guard.bin', import.meta.url)
 const START = fileURLToPath(new URL('./guard-start.ts', import.meta.url))

@@ -6,23 +6,16 @@
  */
 import { parseArgs } from 'node:util'
 import type { Dialect } from '@remit/core/db'
-import { appendSuite } from './append.ts'
 import { failoverSuite } from './failover.ts'
 import { isolationSuite } from './isolation/suite.ts'
-import { gateSuite } from './gate.ts'
-import { groupSuite } from './group.ts'
 import { guardSuite } from './guard.ts'
 import { httpSuite } from './http.ts'
-import { mcpMemorySuite } from './mcp-memory.ts'
 import { mcpSuite } from './mcp.ts'
 import { millionSuite } from './million.ts'
 import { packageSuites } from './package-suites.ts'
-import { processesSuite } from './processes.ts'
-import { formatResult, isMet } from './report.ts'
-import type { Result } from './report.ts'
+import { formatResult, isMet } from '@remit/testing/bench'
+import type { Result } from '@remit/testing/bench'
 import { scaleSuite } from './scale.ts'
-import { scorersSuite } from './scorers.ts'
-import { tracingSuite } from './tracing.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -42,22 +35,14 @@ const isolation = (dialect: Dialect) => isolationSuite(dialect, seconds * 4, val
 const suites: Readonly<Record<string, () => Promise<Result[]> | AsyncIterable<Result>>> = {
   'http-sqlite': () => httpSuite('sqlite', rounds, seconds),
   'http-postgres': () => httpSuite('postgres', rounds, seconds),
-  'group-sqlite': () => groupSuite('sqlite', rounds, seconds),
-  'group-postgres': () => groupSuite('postgres', rounds, seconds),
-  processes: () => processesSuite(rounds, seconds),
   failover: () => failoverSuite(rounds),
-  tracing: () => tracingSuite(rounds, seconds),
-  append: () => appendSuite(rounds),
   scale: () => scaleSuite(rounds, seconds),
   million: () => millionSuite(Number(values.entries), Math.min(rounds, 5)),
   'isolation-sqlite': () => isolation('sqlite'),
   'isolation-postgres': () => isolation('postgres'),
-  gate: () => gateSuite(rounds),
   mcp: () => mcpSuite(rounds),
-  'mcp-memory': () => mcpMemorySuite(),
   guard: () => guardSuite(rounds),
-  scorers: () => scorersSuite(rounds, seconds),
-  ...(await packageSuites({ rounds, seconds, entries: Number(values.entries) })),
+  ...(await packageSuites({ rounds, entries: Number(values.entries) })),
 }
 
 const wanted =

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process'
-import type { ChildProcess, ChildProcessWithoutNullStreams } from 'node:child_process'
+import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'
 import { createServer } from 'node:net'
@@ -24,23 +23,12 @@ export interface Peer {
   readonly close: () => void
 }
 
-/** A process with pipes, and a channel for messages where a probe is loaded. */
-export function startNode(
+/** A process with pipes. */
+export const startNode = (
   args: readonly string[],
   env: Readonly<Record<string, string>>,
-  { isProbed = false } = {},
-): ChildProcessWithoutNullStreams {
-  return spawn(process.execPath, args, {
-    stdio: ['pipe', 'pipe', 'pipe', isProbed ? 'ipc' : 'ignore'],
-    env: { PATH: process.env['PATH'] ?? '', ...env },
-  }) as ChildProcessWithoutNullStreams
-}
-
-/** Memory of a process in MiB. */
-export function rssOf({ pid }: ChildProcess): number {
-  const [, kib = '0'] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-  return Number(kib) / 1024
-}
+): ChildProcessWithoutNullStreams =>
+  spawn(process.execPath, args, { env: { PATH: process.env['PATH'] ?? '', ...env } })
 
 /** A client of a server on pipes. */
 export async function onPipes(child: ReturnType<typeof startNode>): Promise<Peer> {

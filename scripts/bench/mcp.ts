@@ -6,8 +6,8 @@ import { ROOT } from '../staging.ts'
 import { createInstallation } from './installation.ts'
 import { deciding, freePort, isUp, onHttp, onPipes, startNode } from './mcp-peers.ts'
 import type { Peer } from './mcp-peers.ts'
-import { quantile } from './report.ts'
-import type { Result } from './report.ts'
+import { quantile } from '@remit/testing/bench'
+import type { Result } from '@remit/testing/bench'
 import { startServer } from './servers.ts'
 
 const CALLS = 500
@@ -19,14 +19,13 @@ const EVERYTHING = join(
   ROOT,
   'examples/node_modules/@modelcontextprotocol/server-everything/dist/index.js',
 )
-const PROBE = ['--expose-gc', '--import', join(import.meta.dirname, 'memory-probe.ts')]
 const LEAST = ['--conditions=@remit/source', join(import.meta.dirname, 'least-gateway.ts')]
 const GATEWAY = ['--conditions=@remit/source', join(ROOT, 'apps/mcp/src/main.ts')]
 
 type Transport = 'stdio' | 'HTTP'
 
 /** The same server with the gateway and without it. */
-export interface Setting {
+interface Setting {
   readonly plain: Peer
   readonly governed: Peer
   /** The server with the least gateway on HTTP before it; null for other transports. */
@@ -37,13 +36,11 @@ export interface Setting {
   readonly stop: () => Promise<void>
 }
 
-/** `probed` lets the gateway tell how much memory it holds. */
-export async function setUp(transport: Transport, { probed = false } = {}): Promise<Setting> {
+async function setUp(transport: Transport): Promise<Setting> {
   const installation = await createInstallation('sqlite')
   const server = await startServer({ kind: 'remit', ...installation })
   const env = { REMIT_URL: server.url, REMIT_KEY: server.organization.key }
-  const startGateway = (...command: string[]) =>
-    startNode([...(probed ? PROBE : []), ...GATEWAY, ...command], env, { isProbed: probed })
+  const startGateway = (...command: string[]) => startNode([...GATEWAY, ...command], env)
   const started = await (transport === 'stdio'
     ? startOnPipes(startGateway)
     : startOnHttp(startGateway, env))

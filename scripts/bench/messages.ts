@@ -6,14 +6,10 @@ export interface ServerSpec {
   readonly signingKey?: string
   /** Decisions connect to the nodes of a cluster. */
   readonly toNodes?: boolean
-  /** 1 commits every request alone. */
-  readonly maxBatch?: number
   /** An organization of another process. */
   readonly organization?: BenchOrganization
   /** Requests per second per key. Default: no limit. */
   readonly rateLimit?: number
-  /** The share of requests that are traced, and the collector. Default: none. */
-  readonly tracing?: { readonly share: number; readonly endpoint: string }
 }
 
 /** An organization with its admin key. */

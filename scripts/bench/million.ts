@@ -5,8 +5,8 @@ import { createChainVerifier, verifyDatabase } from '@remit/core/ledger/records'
 import { OPERATOR } from '@remit/core/orgs'
 import { createTestRemit } from '@remit/testing'
 import type { TestRemit } from '@remit/testing'
-import { alternate, median, quantile, ratio } from './report.ts'
-import type { Result } from './report.ts'
+import { alternate, median, quantile, ratio } from '@remit/testing/bench'
+import type { Result } from '@remit/testing/bench'
 import { ENTRY } from './requests.ts'
 
 const PAGE = 1_000

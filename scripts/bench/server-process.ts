@@ -12,7 +12,6 @@ import { createLedgerSigner } from '@remit/core/ledger/proofs'
 import { createOrganization } from '@remit/core/orgs'
 import { createSecretBox, SECRETS_KEY_BYTES } from '@remit/core/secrets'
 import { createRemit } from '@remit/core/server'
-import type { Tracer } from '@remit/core/telemetry'
 import { nearNodes } from '../../apps/server/src/boot/database.ts'
 import { listen } from '../../apps/server/src/boot/listen.ts'
 import { referencePages } from '../../apps/server/src/boot/reference-pages.ts'
@@ -25,14 +24,6 @@ const send = (message: FromServer) => process.send?.(message)
 /** The baseline of this stack: parse JSON and send it back. */
 function echo(): Hono {
   return new Hono().post('/echo', async (c) => c.json(await c.req.json()))
-}
-
-/** As the server does it: without tracing, the library is not loaded. */
-async function tracer(): Promise<Tracer | null> {
-  if (!spec.tracing) return null
-  process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] = spec.tracing.endpoint
-  const { openTelemetry } = await import('../../apps/server/src/boot/open-telemetry.ts')
-  return openTelemetry({ share: spec.tracing.share, serviceName: 'bench' })
 }
 
 interface Started {
@@ -64,8 +55,6 @@ async function remit(): Promise<Started> {
     evaluation: true,
     rateLimit: spec.rateLimit ?? 0,
     pages: referencePages(),
-    tracer: await tracer(),
-    ...(spec.maxBatch !== undefined && { maxBatch: spec.maxBatch }),
   })
   let made = 0
   const addOrganization = async () => {

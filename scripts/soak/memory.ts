@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { PostgresNode } from '@remit/testing'
-import type { Result } from '../bench/report.ts'
+import type { Result } from '@remit/testing/bench'
 import type { BenchServer } from '../bench/servers.ts'
 import { slopeOf } from './account.ts'
 

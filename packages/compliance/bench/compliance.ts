@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fill } from './fill.ts'
-import type { BenchTools, Result, Server } from './suites.ts'
+import { median, quantile } from '@remit/testing/bench'
+import type { BenchTools, MeasuredServer, Result } from '@remit/testing/bench'
 
 const MAX_ROUNDS = 5
 /** The p99 of a shorter series would be its one or two slowest. */
@@ -21,7 +22,7 @@ interface Verification {
  */
 export async function complianceSuite(
   dialect: 'sqlite' | 'postgres',
-  { rounds, entries, median, quantile, startRemit }: BenchTools,
+  { rounds, entries, startRemit }: BenchTools,
 ): Promise<Result[]> {
   const server = await startRemit({ dialect, fill: (database) => fill(database, entries) })
   const rest = () => authorizeDuring(server, sleep(SERIES_SECONDS * 1_000))
@@ -89,14 +90,14 @@ export async function complianceSuite(
   }
 }
 
-async function verifyOnce(server: Server): Promise<number> {
+async function verifyOnce(server: MeasuredServer): Promise<number> {
   const answer = await post<Verification>(server, '/v1/compliance/verify-ledger', {})
   if (!answer.valid) throw new Error(`the ledger does not verify: ${JSON.stringify(answer)}`)
   return (answer.checked.entries / answer.duration_ms) * 1_000
 }
 
 /** Milliseconds from the request to a report that is ready. */
-async function reportOnce(server: Server): Promise<number> {
+async function reportOnce(server: MeasuredServer): Promise<number> {
   const started = performance.now()
   type Report = { id: string; status: string }
   let report = await post<Report>(server, '/v1/compliance/reports', { framework: 'soc2' })
@@ -110,7 +111,7 @@ async function reportOnce(server: Server): Promise<number> {
   return performance.now() - started
 }
 
-async function replayOnce(server: Server): Promise<number> {
+async function replayOnce(server: MeasuredServer): Promise<number> {
   const overlay = { add: [{ effect: 'deny', actions: ['docs.*'] }] }
   const body = { from: '2000-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z', overlay, limit: 0 }
   const started = performance.now()
@@ -126,7 +127,7 @@ async function replayOnce(server: Server): Promise<number> {
  * Milliseconds that decisions take while something else goes on. They are asked for at a fixed pace,
  * so that a slow one does not keep the next from being asked.
  */
-async function authorizeDuring(server: Server, other: Promise<unknown>): Promise<number[]> {
+async function authorizeDuring(server: MeasuredServer, other: Promise<unknown>): Promise<number[]> {
   const times: number[] = []
   const open: Promise<void>[] = []
   const ask = async (i: number) => {
@@ -147,7 +148,7 @@ async function authorizeDuring(server: Server, other: Promise<unknown>): Promise
 }
 
 /** The largest resident size until the end. */
-function watchMemory(server: Server): { end(): Promise<number> } {
+function watchMemory(server: MeasuredServer): { end(): Promise<number> } {
   let peak = 0
   const over = new AbortController()
   const watched = (async () => {
@@ -165,7 +166,7 @@ function watchMemory(server: Server): { end(): Promise<number> } {
   }
 }
 
-async function post<T>({ url, headers }: Server, path: string, body: object): Promise<T> {
+async function post<T>({ url, headers }: MeasuredServer, path: string, body: object): Promise<T> {
   const options = { ...headers, 'content-type': 'application/json' }
   return read<T>(
     await fetch(url + path, { method: 'POST', headers: options, body: JSON.stringify(body) }),

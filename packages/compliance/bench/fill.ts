@@ -3,7 +3,7 @@ import type { EntryDraft } from '@remit/core/ledger/lanes'
 import { OPERATOR } from '@remit/core/orgs'
 import { createClock, createTestRemit } from '@remit/testing'
 import type { TestRemit } from '@remit/testing'
-import type { Unstarted } from './suites.ts'
+import type { EmptyInstallation } from '@remit/testing/bench'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 /** The period of a report that names none begins 90 days ago. */
@@ -14,7 +14,7 @@ const SAMPLES = 200
 
 /** An organization of ninety busy days: its entries are real decisions, repeated under other ids. */
 export async function fill(
-  { databaseUrl, signingKey, modules }: Unstarted,
+  { databaseUrl, signingKey, modules }: EmptyInstallation,
   entries: number,
 ): Promise<{ key: string; orgId: string }> {
   const clock = createClock(new Date(Date.now() - DAYS * DAY_MS).toISOString())

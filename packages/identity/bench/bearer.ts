@@ -5,7 +5,8 @@ import type { TestRemit } from '@remit/testing'
 import { mint } from '../src/credentials/mint.ts'
 import { Hasher } from '../src/credentials/hasher.ts'
 import identity from '../src/index.ts'
-import type { BenchTools, Result } from './suites.ts'
+import { alternate, median, ratio } from '@remit/testing/bench'
+import type { BenchTools, Result } from '@remit/testing/bench'
 
 const STORED = 2_000
 const CHECKS = 100_000
@@ -50,7 +51,7 @@ async function store(remit: TestRemit): Promise<string[]> {
 
 /** As on the way to the writer, which checks again in its transaction: by CPU time. */
 async function againstTheLeast(
-  { rounds, alternate, median, ratio }: BenchTools,
+  { rounds }: BenchTools,
   remit: TestRemit,
   secrets: readonly string[],
 ): Promise<Result> {
@@ -81,7 +82,7 @@ async function againstTheLeast(
 
 /** As in requests without the writer, which read the row every time. */
 async function withinARequest(
-  { rounds, alternate, median, startRemit }: BenchTools,
+  { rounds, startRemit }: BenchTools,
   remit: TestRemit,
   secrets: readonly string[],
 ): Promise<Result> {

@@ -1,3 +1,5 @@
+import type { Module } from '@remit/core/module'
+
 /** One measured goal: a ratio within one run, or a value with a bound. */
 export interface Result {
   readonly name: string
@@ -45,3 +47,42 @@ export async function alternate<K extends string>(
 /** The median of the ratios of two series, round by round. */
 export const ratio = (a: readonly number[], b: readonly number[]): number =>
   median(a.map((value, i) => value / (b[i] ?? NaN)))
+
+/** A database before its server starts. */
+export interface EmptyInstallation {
+  readonly databaseUrl: string
+  /** PKCS #8 PEM of the ledger's key. */
+  readonly signingKey: string
+  readonly modules: readonly Module[]
+}
+
+/** Remit in a process of its own; the headers are those of an admin. */
+export interface MeasuredServer {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  usage(): Promise<{
+    /** Of all threads. */
+    readonly cpuSeconds: number
+    /** Of the main thread, which decides. */
+    readonly mainCpuSeconds: number
+    readonly rssBytes: number
+  }>
+  stop(): Promise<void>
+}
+
+/** What the main program of the benchmarks gives to a suite of a package. */
+export interface BenchTools {
+  readonly rounds: number
+  /** Entries of a large ledger. */
+  readonly entries: number
+  /** `fill` creates an organization with the data of the suite, bypassing the limits of the API. */
+  readonly startRemit: (options?: {
+    readonly dialect?: 'sqlite' | 'postgres'
+    readonly fill?: (
+      database: EmptyInstallation,
+    ) => Promise<{ readonly key: string; readonly orgId: string }>
+  }) => Promise<MeasuredServer>
+}
+
+/** Suites by their names: what a package exports from `bench/suites.ts`. */
+export type Suites = Readonly<Record<string, (tools: BenchTools) => Promise<Result[]>>>
