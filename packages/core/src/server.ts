@@ -38,11 +38,7 @@ import { scorerRoutes } from './scorers/routes.ts'
 import { ComputePool } from './threads/pool.ts'
 import { HeavyWorkQueue } from './threads/heavy-work-queue.ts'
 import type { Remit, RemitOptions } from './remit.ts'
-import type { Clock } from './base/clock.ts'
-import type { Database } from './db/open.ts'
-import { eachPart } from './db/parts.ts'
-import type { Part } from './db/parts.ts'
-import type { CoreTables } from './db/schema.ts'
+import { Cleanup } from './db/cleanup.ts'
 import { forgetAnswers } from './idempotency/store.ts'
 import { forgetSessions } from './sessions/store.ts'
 
@@ -193,7 +189,10 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     impersonations: ports.impersonations ?? null,
     routes,
   })
-  const stopCleaning = startCleaning(db, clock, log)
+  const cleanup = new Cleanup({ db, log }, 'idempotency keys and sessions', async (part) => {
+    await forgetAnswers(db, part, clock.now())
+    await forgetSessions(db, part, clock.now())
+  })
   const resealAll = async () => {
     const done = await overwriting(db, () => reseal({ db, log }, assembled.storedSecrets))
     if (done.resealed > 0 && !(await emptyLog(db)))
@@ -205,6 +204,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     const { resealed } = await resealAll()
     if (resealed > 0) log.info({ resealed }, 'stored secrets encrypted under the current key')
     assembled.start()
+    cleanup.start()
   }
 
   return {
@@ -224,7 +224,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     release: () => closing.abort(),
     async close() {
       closing.abort()
-      stopCleaning()
+      await cleanup.close()
       await assembled.settle()
       await writer.drain()
       deadlines.close()
@@ -251,18 +251,4 @@ function offered<K extends keyof Ports>(ports: Partial<Ports>, name: K): Ports[K
   const port = ports[name]
   if (port === undefined) throw new Error(`no module provides ${name}`)
   return port
-}
-
-const HOUR_MS = 60 * 60 * 1000
-
-/** Deletes what has expired, once an hour. The returned function ends it. */
-function startCleaning(db: Database<CoreTables>, clock: Clock, log: Logger): () => void {
-  const failed = (error: unknown, organizations?: readonly string[]) =>
-    log.warn({ err: error, organizations }, 'deleting expired idempotency keys and sessions failed')
-  const clean = async (part: Part) => {
-    await forgetAnswers(db, part, clock.now())
-    await forgetSessions(db, part, clock.now())
-  }
-  const timer = setInterval(() => void eachPart(db, clean, failed).catch(failed), HOUR_MS).unref()
-  return () => clearInterval(timer)
 }

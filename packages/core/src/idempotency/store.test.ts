@@ -64,4 +64,20 @@ describe.each(DIALECTS)('kept answers on %s', (dialect) => {
     expect(left).toEqual([{ key: 'y' }])
     expect(await forgetAnswers(remit.db, 'org_9', NOW + 11 * DAY)).toBe(0)
   })
+
+  it('are deleted by a server that starts after they have expired', async () => {
+    const now = Date.now()
+    await keepAnswer(remit.db, 'org_8', claim('expired'), answer(), now - DAY)
+    await keepAnswer(remit.db, 'org_8', claim('kept'), answer(), now)
+
+    const next = await createTestRemit({ url: remit.url, signingKey: remit.signingKey })
+    await next.close()
+
+    const left = await remit.db
+      .selectFrom('idempotency_key')
+      .select('key')
+      .where('org_id', '=', 'org_8')
+      .execute()
+    expect(left).toEqual([{ key: 'kept' }])
+  })
 })

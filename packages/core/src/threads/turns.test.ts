@@ -143,7 +143,7 @@ describe('turns', () => {
 describe('work that is chosen before it starts', () => {
   const each = (most: number) => (free: number) => Math.max(1, Math.min(most, Math.ceil(free / 8)))
   const many = (owner: string) => owner.repeat(20)
-  const chosen = (turns: Turns, owners: string) => turns.choose([...owners], (owner) => owner)
+  const chosen = (turns: Turns, owners: string) => turns.choose(owners.split(''), (owner) => owner)
 
   it('is selected in order, within the limits per owner and in total', () => {
     expect(chosen(new Turns({ size: 17, each: each(2) }), 'aaabbc').join('')).toBe('aabbc')
@@ -163,7 +163,7 @@ describe('work that is chosen before it starts', () => {
 
   it('leaves places to others beside ten slow owners', async () => {
     const turns = new Turns({ size: 64, each: each(8) })
-    const slow = [...'abcdefghij']
+    const slow = 'abcdefghij'.split('')
     for (const owner of slow) {
       for (const one of chosen(turns, slow.map(many).join(''))) await turns.begin(one)
       for (const one of chosen(turns, many(owner))) await turns.begin(one)

@@ -1,3 +1,4 @@
+import { Periodic } from '@remit/core/base'
 import { on } from '@remit/core/db'
 import type { Deps } from '@remit/core/module'
 import type { Tables } from '../tables/schema.ts'
@@ -22,20 +23,24 @@ interface Waiters {
 export class DecisionWaiters {
   readonly #deps: WaitDeps
   readonly #rooms = new Map<string, Waiters>()
-  #stop: (() => void) | null = null
+  readonly #looks: Periodic
+  #unsubscribe = (): void => undefined
 
   constructor(deps: WaitDeps) {
     this.#deps = deps
+    this.#looks = new Periodic(
+      LOOK_MS,
+      async () => void (await Promise.all([...this.#rooms.keys()].map((id) => this.#look(id)))),
+      this.#failed,
+    )
   }
 
   start(): void {
-    const look = (orgId: string) => void this.#look(orgId)
-    const unsubscribe = this.#deps.signals.subscribe(APPROVALS_TOPIC, look)
-    const timer = setInterval(() => [...this.#rooms.keys()].forEach(look), LOOK_MS).unref()
-    this.#stop = () => {
-      unsubscribe()
-      clearInterval(timer)
-    }
+    this.#unsubscribe = this.#deps.signals.subscribe(
+      APPROVALS_TOPIC,
+      (orgId) => void this.#look(orgId),
+    )
+    this.#looks.start()
   }
 
   /**
@@ -65,11 +70,15 @@ export class DecisionWaiters {
     })
   }
 
-  close(): void {
-    this.#stop?.()
+  async close(): Promise<void> {
+    this.#unsubscribe()
     for (const { waiting } of this.#rooms.values())
       for (const wakers of waiting.values()) for (const wake of wakers) wake(false)
+    await this.#looks.close()
   }
+
+  readonly #failed = (error: unknown): void =>
+    this.#deps.log.warn({ err: error }, 'reading awaited approvals failed')
 
   #enter(orgId: string): Waiters {
     const room = this.#rooms.get(orgId) ?? { waiting: new Map(), looking: false, again: false }
@@ -89,7 +98,7 @@ export class DecisionWaiters {
         await this.#wake(orgId, room)
       }
     } catch (error) {
-      this.#deps.log.warn({ err: error }, 'reading awaited approvals failed')
+      this.#failed(error)
     } finally {
       room.looking = false
     }

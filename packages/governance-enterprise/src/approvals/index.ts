@@ -27,7 +27,7 @@ export function approvalsOf(deps: Deps): Required<
       sweeper.start()
     },
     async close() {
-      waits.close()
+      await waits.close()
       await sweeper.close()
     },
   }

@@ -1,4 +1,4 @@
-import { isoTime } from '@remit/core/base'
+import { isoTime, Periodic } from '@remit/core/base'
 import { actorOf } from '@remit/core/caller'
 import type { EntryDraft } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
@@ -22,11 +22,16 @@ interface Counted {
 export class GuardCounts {
   readonly #deps: Pick<Deps, 'clock' | 'writer' | 'log'>
   readonly #counted = new Map<string, Counted>()
-  #timer: NodeJS.Timeout | undefined
+  readonly #runs: Periodic
   #settling: Promise<void> = Promise.resolve()
 
   constructor(deps: Pick<Deps, 'clock' | 'writer' | 'log'>) {
     this.#deps = deps
+    this.#runs = new Periodic(
+      SETTLE_MS,
+      () => this.#settleAll(),
+      (error) => deps.log.error({ err: error }, 'recording guard check counts failed'),
+    )
   }
 
   add(orgId: string, agentId: string | null): void {
@@ -40,14 +45,16 @@ export class GuardCounts {
   }
 
   start(): void {
-    this.#timer = setInterval(() => {
-      for (const orgId of this.#counted.keys()) this.#settleSoon(orgId)
-    }, SETTLE_MS).unref()
+    this.#runs.start()
   }
 
   /** Records all pending counts. */
   async settle(): Promise<void> {
-    clearInterval(this.#timer)
+    await this.#runs.close()
+    await this.#settleAll()
+  }
+
+  async #settleAll(): Promise<void> {
     for (const orgId of this.#counted.keys()) this.#settleSoon(orgId)
     await this.#settling
   }
@@ -62,13 +69,11 @@ export class GuardCounts {
   async #record(orgId: string, counted: Counted): Promise<void> {
     const { clock, writer, log } = this.#deps
     const entry = entryOf(counted, clock.now())
-    try {
-      await writer.work(orgId, OPERATOR, () =>
-        Promise.resolve({ entries: [entry], reply: () => undefined }),
+    await writer
+      .work(orgId, OPERATOR, () => Promise.resolve({ entries: [entry], reply: () => undefined }))
+      .catch((error: unknown) =>
+        log.error({ err: error, orgId }, 'recording guard check counts failed'),
       )
-    } catch (error) {
-      log.error({ err: error, orgId }, 'recording guard check counts failed')
-    }
   }
 }
 

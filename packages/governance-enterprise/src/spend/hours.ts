@@ -1,4 +1,4 @@
-import { isoTime } from '@remit/core/base'
+import { isoTime, Periodic } from '@remit/core/base'
 import { eachPart, inPart, on } from '@remit/core/db'
 import type { AnyDatabase, Part } from '@remit/core/db'
 import type { Deps } from '@remit/core/module'
@@ -28,26 +28,10 @@ export async function sampleHour(db: AnyDatabase, part: Part, now: number): Prom
 }
 
 /** Samples every minute until closed. */
-export function createSampler({ db, clock, log }: Pick<Deps, 'db' | 'clock' | 'log'>): {
-  start(): void
-  close(): Promise<void>
-} {
-  let timer: NodeJS.Timeout | undefined
-  let running: Promise<unknown> | null = null
+export function createSampler({ db, clock, log }: Pick<Deps, 'db' | 'clock' | 'log'>): Periodic {
   const failed = (error: unknown, organizations?: readonly string[]) =>
     log.warn({ err: error, organizations }, 'sampling the spend failed')
-  const sample = () => {
-    running ??= eachPart(db, (part) => sampleHour(db, part, clock.now()), failed)
-      .catch(failed)
-      .finally(() => (running = null))
-  }
-  return {
-    start() {
-      timer = setInterval(sample, EVERY_MS).unref()
-    },
-    async close() {
-      clearInterval(timer)
-      await running
-    },
-  }
+  const sample = async () =>
+    void (await eachPart(db, (part) => sampleHour(db, part, clock.now()), failed))
+  return new Periodic(EVERY_MS, sample, failed)
 }

@@ -1,4 +1,4 @@
-import { isoTime, fail, Failure } from '@remit/core/base'
+import { isoTime, fail, Failure, Periodic } from '@remit/core/base'
 import { Cleanup, eachPart, inPart, on } from '@remit/core/db'
 import type { Part } from '@remit/core/db'
 import type { Deps } from '@remit/core/module'
@@ -39,13 +39,14 @@ export class Deliveries {
   readonly #running = new Set<Promise<void>>()
   readonly #closing = new AbortController()
   readonly #cleanup: Cleanup
-  #timer: NodeJS.Timeout | undefined
+  readonly #looks: Periodic
   #unsubscribe = (): void => undefined
-  #looking: Promise<void> | null = null
   #isWoken = false
 
   constructor(deps: Deps) {
     this.#deps = deps
+    // Retries become due, and other processes abandon messages.
+    this.#looks = new Periodic(POLL_MS, () => this.#look(), this.#failed)
     this.#cleanup = new Cleanup(deps, 'webhook deliveries', (part, signal) =>
       forgetFinished(deps.db, part, isoTime(deps.clock.now() - KEPT_MS), signal),
     )
@@ -53,8 +54,7 @@ export class Deliveries {
 
   start(): void {
     this.#unsubscribe = this.#deps.signals.subscribe(WEBHOOKS_TOPIC, () => this.#wake())
-    // Retries become due, and other processes abandon messages.
-    this.#timer = setInterval(() => this.#wake(), POLL_MS).unref()
+    this.#looks.start()
     this.#cleanup.start()
   }
 
@@ -65,32 +65,24 @@ export class Deliveries {
   async close(): Promise<void> {
     this.#closing.abort()
     this.#unsubscribe()
-    clearInterval(this.#timer)
     await this.#cleanup.close()
-    await this.#looking
+    await this.#looks.close()
     await Promise.all(this.#running)
   }
 
   #wake(): void {
     this.#isWoken = true
-    this.#looking ??= this.#look()
-      .catch((error: unknown) =>
-        this.#deps.log.error({ err: error }, 'reading webhook deliveries failed'),
-      )
-      .finally(() => {
-        this.#looking = null
-      })
+    void this.#looks.run()
   }
 
+  readonly #failed = (error: unknown, organizations?: readonly string[]): void =>
+    this.#deps.log.error({ err: error, organizations }, 'reading webhook deliveries failed')
+
   async #look(): Promise<void> {
+    this.#isWoken = true
     while (this.#isWoken && !this.#closing.signal.aborted && !this.#turns.isFull) {
       this.#isWoken = false
-      await eachPart(
-        this.#deps.db,
-        (part) => this.#claim(part),
-        (error, organizations) =>
-          this.#deps.log.error({ err: error, organizations }, 'reading webhook deliveries failed'),
-      )
+      await eachPart(this.#deps.db, (part) => this.#claim(part), this.#failed)
     }
   }
 

@@ -3,7 +3,7 @@ import type { AnyDatabase } from '@remit/core/db'
 import { publicPart } from '@remit/core/keys'
 import type { CredentialHolder, Credentials } from '@remit/core/keys'
 import type { Deps } from '@remit/core/module'
-import { upTo, isoTime } from '@remit/core/base'
+import { isoTime, Periodic, upTo } from '@remit/core/base'
 import type { EntryDraft } from '@remit/core/ledger/lanes'
 import { OPERATOR } from '@remit/core/orgs'
 import { LRUCache } from 'lru-cache'
@@ -128,7 +128,7 @@ class EndedUse {
 }
 
 const MINUTE_MS = 60_000
-const FLUSH_MS = 10_000
+const WRITE_MS = 10_000
 /** The maximum number of cached credentials; beyond it some are written more often. */
 const MAX_LAST_USES = 20_000
 const ROWS_A_STATEMENT = 1_000
@@ -139,15 +139,15 @@ class LastUse {
   /** The minute (milliseconds) of each recorded use. */
   readonly #known = new LRUCache<string, number>(upTo(MAX_LAST_USES))
   #waiting = new Map<string, CredentialUseRow>()
-  #timer: NodeJS.Timeout | undefined
-  #flushing: Promise<void> = Promise.resolve()
+  readonly #writes: Periodic
 
   constructor(deps: Pick<Deps, 'db' | 'clock' | 'log'>) {
     this.#deps = deps
+    this.#writes = new Periodic(WRITE_MS, () => this.#write(), this.#failed)
   }
 
   start(): void {
-    this.#timer = setInterval(() => void this.flush(), FLUSH_MS).unref()
+    this.#writes.start()
   }
 
   note({ id, orgId }: Pick<CredentialHolder, 'id' | 'orgId'>): void {
@@ -158,17 +158,15 @@ class LastUse {
     this.#waiting.set(id, { id, org_id: orgId, used_at: isoTime(minute) })
   }
 
-  /** Writes the collected uses; failed writes are retried. */
-  flush(): Promise<void> {
-    this.#flushing = this.#flushing.then(() => this.#write())
-    return this.#flushing
-  }
-
   async close(): Promise<void> {
-    clearInterval(this.#timer)
-    await this.flush()
+    await this.#writes.close()
+    await this.#writes.run()
   }
 
+  readonly #failed = (error: unknown): void =>
+    this.#deps.log.warn({ err: error }, 'recording the last use of credentials failed')
+
+  /** Writes the collected uses; failed writes are retried. */
   async #write(): Promise<void> {
     const uses = [...this.#waiting.values()]
     if (uses.length === 0) return
@@ -178,7 +176,7 @@ class LastUse {
         for (let start = 0; start < part.length; start += ROWS_A_STATEMENT)
           await putUses(this.#deps.db, part.slice(start, start + ROWS_A_STATEMENT))
       } catch (error) {
-        this.#deps.log.warn({ err: error }, 'recording the last use of credentials failed')
+        this.#failed(error)
         for (const use of part)
           if (!this.#waiting.has(use.id) && this.#waiting.size < MAX_LAST_USES)
             this.#waiting.set(use.id, use)

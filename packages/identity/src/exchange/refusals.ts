@@ -1,3 +1,4 @@
+import { Periodic } from '@remit/core/base'
 import { actorOf } from '@remit/core/caller'
 import { toClientError } from '@remit/core/ledger/lanes'
 import type { EntryDraft, Origin } from '@remit/core/ledger/lanes'
@@ -12,11 +13,15 @@ const SETTLE_MS = 10_000
 export class Refusals {
   readonly #deps: Pick<Deps, 'clock' | 'writer' | 'log'>
   readonly #log = new RefusalLog()
-  #timer: NodeJS.Timeout | undefined
-  #settling: Promise<void> = Promise.resolve()
+  readonly #runs: Periodic
 
   constructor(deps: Pick<Deps, 'clock' | 'writer' | 'log'>) {
     this.#deps = deps
+    this.#runs = new Periodic(
+      SETTLE_MS,
+      () => this.settle(),
+      (error) => deps.log.error({ err: error }, 'recording refused tokens failed'),
+    )
   }
 
   /** Records one refusal durably before the response. */
@@ -49,14 +54,11 @@ export class Refusals {
   }
 
   start(): void {
-    this.#timer = setInterval(() => {
-      this.#settling = this.settle()
-    }, SETTLE_MS).unref()
+    this.#runs.start()
   }
 
-  async close(): Promise<void> {
-    clearInterval(this.#timer)
-    await this.#settling
+  close(): Promise<void> {
+    return this.#runs.close()
   }
 
   /** Records one entry for all counted refusals. */
