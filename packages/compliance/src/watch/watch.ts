@@ -6,6 +6,7 @@ import type { Witness } from '@remit/core/kms'
 import { openCheckpoint, parseVerifierKey, sizeOfNote } from '@remit/core/ledger/proofs'
 import { findOrganization, listDeleted, OPERATOR } from '@remit/core/orgs'
 import { SYSTEM } from '@remit/core/caller'
+import { recording } from '@remit/core/ledger/lanes'
 import type { EntryDraft } from '@remit/core/ledger/lanes'
 import { putObject } from '@remit/core/net'
 import { recordHeartbeat, findDueHeartbeats } from './heartbeat.ts'
@@ -221,9 +222,7 @@ async function recordWitness(
   const [last] = (await ledger.list(orgId, query)).data
   if (last?.data?.['vkey'] === vkey) return
   const entry: EntryDraft = { kind: 'witness.set', actor: SYSTEM, data: { vkey } }
-  await writer.work(orgId, OPERATOR, () =>
-    Promise.resolve({ entries: [entry], reply: () => undefined }),
-  )
+  await writer.work(orgId, OPERATOR, () => recording(entry))
 }
 
 const DAY_MS = 86_400_000

@@ -6,6 +6,7 @@ import type { Caller, Principal } from '../caller/caller.ts'
 import type { Database } from '../db/open.ts'
 import type { CoreTables } from '../db/schema.ts'
 import type { Authenticator } from '../keys/authenticator.ts'
+import { recording } from '../ledger/write/work.ts'
 import type { Change } from '../ledger/write/work.ts'
 import type { Writer } from '../ledger/write/writer.ts'
 import { findOrganizationById } from '../orgs/administration.ts'
@@ -97,7 +98,7 @@ const signOut =
   async ({ tx }) => {
     await deleteSession(tx, caller.orgId, hash)
     const entry = caller.principal.type === 'person' ? people?.signedOut(caller) : undefined
-    return { entries: entry ? [entry] : [], reply: () => undefined }
+    return recording(...(entry ? [entry] : []))
   }
 
 /** Returns the caller of an ingest key; a wrong key counts against its address. */

@@ -12,6 +12,7 @@ import type { CoreTables, LedgerEntryRow } from '@remit/core/db'
 import { wireEntry } from '@remit/core/ledger/records'
 import { sql } from 'kysely'
 import { settingsOf } from '@remit/core/orgs/settings'
+import { recording } from '@remit/core/ledger/lanes'
 import type { Change, Outcome, LedgerScope } from '@remit/core/ledger/lanes'
 import { eventStream, eventOf, Bell, lastEventId } from '../streams/event-stream.ts'
 import type { EventSource, ConnectionLimits } from '../streams/event-stream.ts'
@@ -277,16 +278,8 @@ const ruleHandlers = ({ db, writer }: Pick<Deps, 'db' | 'writer'>): RuleHandlers
       const row = await findRule(tx, caller.orgId, id)
       if (row) requireVersion(version, row)
       if (!row || !(await deleteRule(tx, caller.orgId, id))) throw fail('approval_rule_not_found')
-      return {
-        entries: [
-          {
-            kind: 'approval_rule.removed',
-            actor: actorOf(admitted),
-            data: { approval_rule: wireRule(row), ...personOf(admitted) },
-          },
-        ],
-        reply: () => undefined,
-      }
+      const data = { approval_rule: wireRule(row), ...personOf(admitted) }
+      return recording({ kind: 'approval_rule.removed', actor: actorOf(admitted), data })
     })
   },
 })

@@ -1,5 +1,6 @@
 import { isoTime, Periodic } from '@remit/core/base'
 import { actorOf } from '@remit/core/caller'
+import { recording } from '@remit/core/ledger/lanes'
 import type { EntryDraft } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
 import { OPERATOR } from '@remit/core/orgs'
@@ -70,7 +71,7 @@ export class GuardCounts {
     const { clock, writer, log } = this.#deps
     const entry = entryOf(counted, clock.now())
     await writer
-      .work(orgId, OPERATOR, () => Promise.resolve({ entries: [entry], reply: () => undefined }))
+      .work(orgId, OPERATOR, () => recording(entry))
       .catch((error: unknown) =>
         log.error({ err: error, orgId }, 'recording guard check counts failed'),
       )

@@ -8,6 +8,7 @@ import type { Deps } from '@remit/core/module'
 import { actorOf, personOf } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
 import type { AnyDatabase } from '@remit/core/db'
+import { recording } from '@remit/core/ledger/lanes'
 import type { Change, EntryDraft, Outcome } from '@remit/core/ledger/lanes'
 import { checkCount } from '@remit/core/orgs/settings'
 import { admitCondition } from '../rules/admit-condition.ts'
@@ -168,7 +169,7 @@ const deletePolicy =
   async ({ tx, orgId }, caller) => {
     const row = await deleteRule(tx, orgId, id)
     if (!row) throw fail('policy_not_found')
-    return { entries: [entryOf('deleted', row, reason, caller)], reply: () => undefined }
+    return recording(entryOf('deleted', row, reason, caller))
   }
 
 /** Broad rules are evaluated for every request. */

@@ -5,6 +5,7 @@ import type { Ids } from '@remit/core/base'
 import { actorOf, personOf } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
 import { Reply } from '@remit/core/http'
+import { recording } from '@remit/core/ledger/lanes'
 import type { Change, EntryDraft, Outcome, LedgerScope } from '@remit/core/ledger/lanes'
 import type { Outbound } from '@remit/core/net'
 import type { SecretBox } from '@remit/core/secrets'
@@ -122,10 +123,7 @@ export const sinkDeletion =
   async ({ tx, orgId }, caller) => {
     const row = await deleteSink(tx, orgId, id)
     if (!row) throw fail('sink_not_found')
-    return {
-      entries: [{ kind: 'sink.deleted', actor: actorOf(caller), data: dataOf(row, caller) }],
-      reply: () => undefined,
-    }
+    return recording({ kind: 'sink.deleted', actor: actorOf(caller), data: dataOf(row, caller) })
   }
 
 const dataOf = (row: SinkRow, caller: Caller | null) => ({

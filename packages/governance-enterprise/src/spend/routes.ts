@@ -9,6 +9,7 @@ import type { Route } from '@remit/core/http'
 import type { Deps } from '@remit/core/module'
 import { on } from '@remit/core/db'
 import type { AnyDatabase } from '@remit/core/db'
+import { recording } from '@remit/core/ledger/lanes'
 import type { SpendHoldRow, SpendLimitRow, Tables } from '../tables/schema.ts'
 import { deleteLimit, findLimit, listLimits, putLimit } from './limits-store.ts'
 import { listOpenHolds } from './totals-store.ts'
@@ -81,21 +82,16 @@ export function spendRoutes({ db, clock, writer }: Deps): Route[] {
       writer.change(caller.orgId, { ...request, caller }, async ({ tx }, admitted) => {
         const row = await deleteLimit(tx, caller.orgId, params.id)
         if (!row) throw fail('spend_limit_not_found')
-        return {
-          entries: [
-            {
-              kind: 'spend_limit.removed',
-              actor: actorOf(admitted),
-              agent_id: params.id,
-              data: {
-                agent_id: params.id,
-                spend_limit: recordedLimit(row),
-                ...personOf(admitted),
-              },
-            },
-          ],
-          reply: () => undefined,
-        }
+        return recording({
+          kind: 'spend_limit.removed',
+          actor: actorOf(admitted),
+          agent_id: params.id,
+          data: {
+            agent_id: params.id,
+            spend_limit: recordedLimit(row),
+            ...personOf(admitted),
+          },
+        })
       }),
   })
 }

@@ -7,6 +7,7 @@ import { OPERATOR } from '@remit/core/orgs'
 import { cached } from '@remit/core/telemetry'
 import { Turns } from '@remit/core/threads'
 import type { TurnLimits } from '@remit/core/threads'
+import { recording } from '@remit/core/ledger/lanes'
 import { claimDue, forgetFinished, finishAttempt, giveUpAll } from './deliveries-store.ts'
 import { WEBHOOKS_TOPIC } from './outbox.ts'
 import type { DeliveryRow, WebhookRow } from '../tables/webhooks.ts'
@@ -169,10 +170,7 @@ async function disable({ writer }: Deps, row: DeliveryRow, history: string): Pro
     await finishAttempt(tx, row, { state: 'failed', http_status: 410, history, ...given })
     await giveUpAll(tx, orgId, id, given)
     const data = { webhook: recordedWebhook(webhook) }
-    return {
-      entries: [{ kind: 'webhook.disabled', actor: actorOf(null), data }],
-      reply: () => undefined,
-    }
+    return recording({ kind: 'webhook.disabled', actor: actorOf(null), data })
   })
   await disabling.catch((error: unknown) => {
     // Another message or an administrator has already disabled it.

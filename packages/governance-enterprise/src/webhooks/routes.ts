@@ -7,7 +7,7 @@ import { implement, Reply } from '@remit/core/http'
 import type { Route, Handler } from '@remit/core/http'
 import type { Deps } from '@remit/core/module'
 import { checkCount } from '@remit/core/orgs/settings'
-import { firstOf } from '@remit/core/ledger/lanes'
+import { firstOf, recording } from '@remit/core/ledger/lanes'
 import { countWaiting, findLastAttempted, listDeliveries, sendAgain } from './deliveries-store.ts'
 import type { WebhookRow } from '../tables/webhooks.ts'
 import {
@@ -103,16 +103,8 @@ export function webhookRoutes(deps: Deps): Route[] {
       writer.change(caller.orgId, { ...request, caller }, async ({ tx, orgId }, admitted) => {
         const row = await deleteWebhook(tx, orgId, id)
         if (!row) throw fail('webhook_not_found')
-        return {
-          entries: [
-            {
-              kind: 'webhook.deleted',
-              actor: actorOf(admitted),
-              data: { webhook: recordedWebhook(row), ...personOf(admitted) },
-            },
-          ],
-          reply: () => undefined,
-        }
+        const data = { webhook: recordedWebhook(row), ...personOf(admitted) }
+        return recording({ kind: 'webhook.deleted', actor: actorOf(admitted), data })
       }),
   })
 }

@@ -2,7 +2,7 @@ import type { Agent, AgentChange, AgentInput } from '@remit/contract'
 import { fail, invalid } from '@remit/core/base'
 import { actorOf, personOf, refuseAgents } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
-import { firstOf } from '@remit/core/ledger/lanes'
+import { firstOf, recording } from '@remit/core/ledger/lanes'
 import type { Change, EntryDraft, Outcome, LedgerScope } from '@remit/core/ledger/lanes'
 import { checkCount } from '@remit/core/orgs/settings'
 import { revokeCredentials } from '../base/revoke-credentials.ts'
@@ -103,7 +103,7 @@ export const removal =
         },
       })
     }
-    return { entries, reply: () => undefined }
+    return recording(...entries)
   }
 
 /** Suspends an agent on behalf of the operator; null if it was never registered. */

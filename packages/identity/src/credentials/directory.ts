@@ -4,6 +4,7 @@ import { publicPart } from '@remit/core/keys'
 import type { CredentialHolder, Credentials } from '@remit/core/keys'
 import type { Deps } from '@remit/core/module'
 import { isoTime, Periodic, upTo } from '@remit/core/base'
+import { recording } from '@remit/core/ledger/lanes'
 import type { EntryDraft } from '@remit/core/ledger/lanes'
 import { OPERATOR } from '@remit/core/orgs'
 import { LRUCache } from 'lru-cache'
@@ -122,7 +123,7 @@ class EndedUse {
         reason,
         data: { credential_id: id, reason },
       }
-      return { entries: isFirst ? [entry] : [], reply: () => undefined }
+      return recording(...(isFirst ? [entry] : []))
     })
   }
 }

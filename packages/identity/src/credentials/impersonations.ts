@@ -1,7 +1,7 @@
 import { upTo } from '@remit/core/base'
 import { ownAgent } from '@remit/core/caller'
 import type { Caller, Impersonations } from '@remit/core/caller'
-import { toClientError } from '@remit/core/ledger/lanes'
+import { recording, toClientError } from '@remit/core/ledger/lanes'
 import type { EntryDraft } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
 import { OPERATOR } from '@remit/core/orgs'
@@ -49,10 +49,8 @@ export class RefusedImpersonations implements Impersonations {
         ...(earlier > 0 && { unrecorded: earlier }),
       },
     }
-    const recording = this.#deps.writer.work(orgId, OPERATOR, () =>
-      Promise.resolve({ entries: [entry], reply: () => undefined }),
-    )
-    await recording.catch((error: unknown) => {
+    const work = this.#deps.writer.work(orgId, OPERATOR, () => recording(entry))
+    await work.catch((error: unknown) => {
       throw toClientError(error)
     })
   }

@@ -1,6 +1,6 @@
 import { Periodic } from '@remit/core/base'
 import { actorOf } from '@remit/core/caller'
-import { toClientError } from '@remit/core/ledger/lanes'
+import { recording, toClientError } from '@remit/core/ledger/lanes'
 import type { EntryDraft, Origin } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
 import { OPERATOR } from '@remit/core/orgs'
@@ -42,13 +42,10 @@ export class Refusals {
       ...(facts?.jti != null && { jti_hash: digest(facts.jti) }),
       ...difference,
     }
-    const recording = writer.work(orgId, requester, (_scope, admitted) =>
-      Promise.resolve({
-        entries: [{ kind: 'token.refused', actor: actorOf(admitted), reason, data }],
-        reply: () => undefined,
-      }),
+    const work = writer.work(orgId, requester, (_scope, admitted) =>
+      recording({ kind: 'token.refused', actor: actorOf(admitted), reason, data }),
     )
-    await recording.catch((error: unknown) => {
+    await work.catch((error: unknown) => {
       throw toClientError(error)
     })
   }
@@ -73,9 +70,7 @@ export class Refusals {
         data,
       }
       try {
-        await writer.work(orgId, OPERATOR, () =>
-          Promise.resolve({ entries: [entry], reply: () => undefined }),
-        )
+        await writer.work(orgId, OPERATOR, () => recording(entry))
       } catch (error) {
         log.error({ err: error, orgId, count }, 'recording refused tokens failed')
       }

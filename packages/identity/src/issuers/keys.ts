@@ -1,4 +1,5 @@
 import type { SignatureAlg, KeySource } from '@remit/contract'
+import { recording } from '@remit/core/ledger/lanes'
 import { upTo, isoTime } from '@remit/core/base'
 import type { Clock } from '@remit/core/base'
 import { OutboundError } from '@remit/core/net'
@@ -210,9 +211,7 @@ export const recordKeyFetch =
       // A record under creation has no entry yet.
       const row = await findIssuer(tx, orgId, id)
       const data = { idp_id: id, issuer, error }
-      return {
-        entries: row ? [{ kind: 'issuer.fetch_failed', actor: actorOf(null), data }] : [],
-        reply: () => undefined,
-      }
+      const entry = { kind: 'issuer.fetch_failed', actor: actorOf(null), data } as const
+      return row ? recording(entry) : recording()
     })
   }

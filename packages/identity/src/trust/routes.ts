@@ -3,7 +3,7 @@ import { fail, invalid, pageOf } from '@remit/core/base'
 import { actorOf, ownAgent, personOf } from '@remit/core/caller'
 import { implement, Reply } from '@remit/core/http'
 import type { Route } from '@remit/core/http'
-import { firstOf, toClientError } from '@remit/core/ledger/lanes'
+import { firstOf, recording, toClientError } from '@remit/core/ledger/lanes'
 import type { CompiledCondition, Deps } from '@remit/core/module'
 import { TrustLane } from './lane.ts'
 import {
@@ -73,16 +73,8 @@ export function trustRoutes(deps: Deps): Route[] {
       writer.change(caller.orgId, { ...request, caller }, async ({ tx, orgId }, admitted) => {
         const row = await deleteTrust(tx, orgId, params.policyID)
         if (!row) throw fail('trust_policy_not_found')
-        return {
-          entries: [
-            {
-              kind: 'trust_policy.deleted',
-              actor: actorOf(admitted),
-              data: { policy: toPolicy(row), ...personOf(admitted) },
-            },
-          ],
-          reply: () => undefined,
-        }
+        const data = { policy: toPolicy(row), ...personOf(admitted) }
+        return recording({ kind: 'trust_policy.deleted', actor: actorOf(admitted), data })
       }),
 
     evaluateTrust: async ({ body }, caller, request) => {

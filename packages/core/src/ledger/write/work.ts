@@ -144,6 +144,10 @@ export interface LaneResult<Answer> {
  */
 export type Change<Answer> = (scope: LedgerScope, caller: Caller | null) => Promise<Outcome<Answer>>
 
+/** The outcome of work that has no response. */
+export const recording = (...entries: EntryDraft[]): Promise<Outcome<undefined>> =>
+  Promise.resolve({ entries, reply: () => undefined })
+
 /** Returns the same change with another response. */
 export const answering =
   <From, To>(change: Change<From>, answer: (value: From) => To): Change<To> =>

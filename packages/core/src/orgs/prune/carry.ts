@@ -1,3 +1,4 @@
+import { recording } from '../../ledger/write/work.ts'
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -91,9 +92,7 @@ class Carrier {
     const entries = this.#drafts
     if (entries.length === 0) return
     ;[this.#drafts, this.#characters] = [[], 0]
-    await this.#writer.work(this.#orgId, OPERATOR, () =>
-      Promise.resolve({ entries, reply: () => undefined }),
-    )
+    await this.#writer.work(this.#orgId, OPERATOR, () => recording(...entries))
   }
 }
 

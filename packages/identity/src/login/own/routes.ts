@@ -3,7 +3,7 @@ import type { LoginProviderInput, LoginProvider } from '@remit/contract'
 import { fail, invalid, isoTime } from '@remit/core/base'
 import { implement } from '@remit/core/http'
 import type { Route } from '@remit/core/http'
-import { answering } from '@remit/core/ledger/lanes'
+import { answering, recording } from '@remit/core/ledger/lanes'
 import type { Change, EntryDraft } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
 import { OutboundError } from '@remit/core/net'
@@ -165,7 +165,7 @@ const providerRemoval: Change<undefined> = async ({ tx, orgId }, caller) => {
   if (!row) throw fail('login_provider_not_found')
   await removeOwnProvider(tx, orgId)
   await forgetIdentities(tx, orgId, personIdOf(caller))
-  return { entries: [entryOf('removed', row, caller)], reply: () => undefined }
+  return recording(entryOf('removed', row, caller))
 }
 
 const personIdOf = (caller: Caller | null): string =>
