@@ -7,7 +7,9 @@ import {
   TrustPolicyInput,
   WebhookEvent,
 } from '@remit/contract'
-import { describe, expect, test } from 'vitest'
+import type { Contract } from '@remit/contract'
+import type { WholeBody, WholeClient } from '@remit/contract/client'
+import { describe, expect, expectTypeOf, test } from 'vitest'
 import { draftOf as ruleDraft, inputOf as ruleInput } from '../src/pages/approval-rules/draft.ts'
 import { draftOf as issuerDraft, inputOf as issuerInput } from '../src/pages/issuers/draft.ts'
 import { draftOf as policyDraft, inputOf as policyInput } from '../src/pages/policies/draft.ts'
@@ -188,4 +190,27 @@ test('the error of a condition is shown beside those of the other members', asyn
 
   expect(errors).toEqual([shape, syntax])
   expect(asked).toEqual([input, { effect: 'deny', condition: '1 >> 2' }])
+})
+
+// `pnpm types` fails where a line below is accepted.
+test('a form that forgets a new optional member of what it replaces does not compile', () => {
+  const grown = SpendLimitInput.safeExtend({ hourly_usd: SpendLimitInput.shape.daily_usd })
+  type Tomorrow = Omit<Contract['setSpendLimit'], 'body'> & { readonly body: typeof grown }
+  // @ts-expect-error the member of tomorrow is missing
+  const body: WholeBody<Tomorrow> = limitInput(limitDraft(null))
+  expect(body).not.toHaveProperty('hourly_usd')
+  expect(grown.safeParse({ ...body, daily_usd: 5 }).success).toBe(true)
+
+  expectTypeOf<
+    Parameters<WholeClient['setSpendLimit']>[0]['body']
+  >().toEqualTypeOf<SpendLimitInput>()
+  expectTypeOf<
+    Parameters<WholeClient['setLoginProvider']>[0]['body']
+  >().toEqualTypeOf<LoginProviderInput>()
+  expectTypeOf<{ params: { id: string }; body: { actions: string[] } }>().not.toExtend<
+    Parameters<WholeClient['setApprovalRule']>[0]
+  >()
+  expectTypeOf<{ params: { policyID: string }; body: Pick<PolicyInput, 'effect'> }>().not.toExtend<
+    Parameters<WholeClient['replacePolicy']>[0]
+  >()
 })

@@ -222,6 +222,7 @@ export const approvals = {
     params: Id,
     query: Validating,
     body: ApprovalRuleInput,
+    replaces: true,
     ok: ApprovalRule,
     also: { validation: Validation },
     status: 201,

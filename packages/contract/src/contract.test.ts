@@ -68,6 +68,13 @@ describe('the contract', () => {
     },
   )
 
+  it.each(all)(
+    '%s says so if its body replaces a whole object',
+    (_, { method, summary, ...row }) => {
+      expect(row.replaces ?? false).toBe(method === 'PUT' || / or replace /.test(summary))
+    },
+  )
+
   it.each(all)('%s says what it does in one sentence', (_, { summary }) => {
     expect(summary).toMatch(/^[A-Z].{5,99}[^.]$/)
   })

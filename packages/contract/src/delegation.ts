@@ -237,6 +237,7 @@ export const delegation = {
     summary: 'Create or replace a permission (grant or deny)',
     params: Id,
     body: PermissionInput,
+    replaces: true,
     ok: Permission,
     status: 201,
     alsoStatus: 200,

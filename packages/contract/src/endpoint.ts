@@ -24,6 +24,8 @@ export interface Endpoint<
   readonly params?: Params
   readonly query?: Query
   readonly body?: Body
+  /** The body is the whole object: a member that it leaves out gets its default, whatever was stored. */
+  readonly replaces?: true
   readonly ok: Ok
   readonly status: 200 | 201 | 202 | 204
   /** A second success status: 201 or 200 for an upsert, 201 or 202 for long work. */

@@ -109,6 +109,7 @@ export const loginProvider = {
     viaWriter: true,
     summary: 'Set the OpenID provider that signs the people of the organization in',
     body: LoginProviderInput,
+    replaces: true,
     ok: LoginProvider,
     status: 200,
   }),

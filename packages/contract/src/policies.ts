@@ -112,6 +112,7 @@ export const policies = {
     summary: 'Create a policy rule with an id of your choice, or replace the version that was read',
     params: Id,
     body: PolicyChange,
+    replaces: true,
     ok: CreatedPolicy,
     status: 201,
     alsoStatus: 200,

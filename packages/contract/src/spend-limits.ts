@@ -133,6 +133,7 @@ export const spendLimits = {
     summary: 'Create or replace the spend limit of an agent',
     params: Id,
     body: SpendLimitInput,
+    replaces: true,
     ok: SpendLimit,
     status: 201,
     alsoStatus: 200,

@@ -1,10 +1,11 @@
 import { createClient, RemitError } from '@remit/contract/client'
+import type { WholeClient } from '@remit/contract/client'
 
 /**
  * The client of the contract, with the session's cookie for a key: a call that carries
  * `Authorization` would ignore the cookie.
  */
-export const remit = createClient({
+export const remit: WholeClient = createClient({
   baseUrl: location.origin,
   key: 'session',
   retries: 1,

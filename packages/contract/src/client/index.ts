@@ -5,4 +5,11 @@ export type { TransportCode } from './error.ts'
 export type { ServerEvent } from './events.ts'
 export { canRetry, delayAfter } from './request.ts'
 export { pause, withTimeLimit } from './request.ts'
-export type { PlainResponse, Client, ClientOptions, WithResponse } from './types.ts'
+export type {
+  PlainResponse,
+  Client,
+  ClientOptions,
+  WholeBody,
+  WholeClient,
+  WithResponse,
+} from './types.ts'

@@ -84,6 +84,18 @@ type ClientOf<E extends Endpoint> = E extends { readonly produces: 'text/event-s
 /** One function an endpoint: `client.authorize({ body: { agent_id, action } })`. */
 export type Client = { readonly [K in EndpointName]: ClientOf<Contract[K]> }
 
+/** The body of an endpoint that replaces an object, with every member that has a default. */
+export type WholeBody<E extends { readonly body: z.ZodType; readonly replaces: true }> = z.output<
+  E['body']
+>
+
+type Whole<E extends Endpoint> = E extends { readonly body: z.ZodType; readonly replaces: true }
+  ? Omit<E, 'body'> & { readonly body: z.ZodType<WholeBody<E>, WholeBody<E>> }
+  : E
+
+/** A client that replaces objects by whole bodies only: a caller that forgets a member does not compile. */
+export type WholeClient = { readonly [K in EndpointName]: ClientOf<Whole<Contract[K]>> }
+
 /** The parts of a response that the client reads. */
 export type PlainResponse = Pick<Response, 'ok' | 'status' | 'headers' | 'body'> & {
   text(): Promise<string>

@@ -19,11 +19,12 @@ export const draftOf = (limit: SpendLimit | null): Draft => ({
 
 const amount = (text: string): number | null => (text.trim() === '' ? null : Number(text))
 
-/** The body of the request; the server checks it and gives the defaults. */
-export const inputOf = ({ daily, monthly, missing, kept }: Draft): SpendLimitInput =>
-  ({
-    ...kept,
-    daily_usd: amount(daily),
-    monthly_usd: amount(monthly),
-    on_missing_amount: missing,
-  }) as SpendLimitInput
+/** The body of the request; the server checks it. */
+export const inputOf = ({ daily, monthly, missing, kept }: Draft): SpendLimitInput => ({
+  hold_ttl_seconds: null,
+  settlement_by_agent: 'at_least_held',
+  ...kept,
+  daily_usd: amount(daily),
+  monthly_usd: amount(monthly),
+  on_missing_amount: missing,
+})
