@@ -95,7 +95,8 @@ describe.each(someDialects())('checkpoints outside the database, with %s', (dial
       valid: false,
       status: 'tampered',
       first_invalid: { seq: 7, code: 'checkpoint_root' },
-      recorded: true,
+      // This process has seen the entries that are gone, and adds none to others.
+      recorded: false,
     })
   })
 

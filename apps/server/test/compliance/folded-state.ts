@@ -48,12 +48,6 @@ interface Carried {
 interface Approvals {
   readonly approvalAt: (approval: object, time: number) => string
 }
-interface Scanning {
-  readonly DecisionEntry: { of(row: Row, time: number, names: object): object | null }
-}
-interface Names {
-  readonly Interner: new () => object
-}
 
 /** The package may be absent, so it is found when the test runs. */
 const load = async (file: string): Promise<unknown> =>
@@ -86,16 +80,6 @@ export const rowsOf = ({ remit, org }: Api): Promise<Row[]> =>
     .where('org_id', '=', org.id)
     .orderBy('seq')
     .execute()
-
-/** Number of decisions that the scanner reads, and number of all decisions. */
-export async function scanned(rows: readonly Row[]): Promise<{ known: number; of: number }> {
-  const { DecisionEntry } = (await load('decision-entry.ts')) as Scanning
-  const { Interner } = (await load('meter.ts')) as Names
-  const decisions = rows.filter(({ kind }) => kind === 'authorization.decided')
-  const names = new Interner()
-  const known = decisions.filter((row) => DecisionEntry.of(row, 0, names) !== null)
-  return { known: known.length, of: decisions.length }
-}
 
 /** Entries that pruning carried over. */
 export async function carriedOf({ remit, org }: Api): Promise<readonly Row[]> {

@@ -2,7 +2,7 @@ import { actorText } from '@remit/contract/report-texts'
 import { authorOf } from './changes.ts'
 import type { FactRow } from './entry.ts'
 import type { EntryNote, PeriodFacts } from './facts.ts'
-import { LazyEntry } from './lazy-entry.ts'
+import { FactEntry } from './entry.ts'
 import type { FactState } from './state/state.ts'
 
 /** The sequence numbers that a report on these facts prints, in order. */
@@ -22,7 +22,7 @@ export function seqsIn({ checks, evidence }: Pick<PeriodFacts, 'checks' | 'evide
 
 /** Summarizes an entry for a reader of a report. `state` knows the persons of keys. */
 export function noteOf(row: FactRow, state: FactState): EntryNote {
-  const entry = new LazyEntry(row, Date.parse(row.recorded_at))
+  const entry = new FactEntry(row, Date.parse(row.recorded_at))
   const { actor, agent_id: agentId } = entry
   return { at: row.recorded_at, agentId, by: actor && actorText(actor, authorOf(entry, state)) }
 }

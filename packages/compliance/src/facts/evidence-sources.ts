@@ -1,7 +1,7 @@
 import { ADMINISTRATIVE, isAdministrative } from './changes.ts'
 import type { FactEntry } from './entry.ts'
 import type { EvidenceKind } from './evidence.ts'
-import { DECIDED } from './lazy-entry.ts'
+import { DECIDED } from './entry.ts'
 import { isNamed } from './approvers.ts'
 import { isTrueIn, numberIn, recordIn, recordsIn } from './recorded-json.ts'
 import { inForceFor } from './rules.ts'

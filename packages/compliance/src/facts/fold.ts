@@ -4,12 +4,11 @@ import { EvidenceMeter } from './evidence.ts'
 import type { EvidenceUse, EvidenceKind } from './evidence.ts'
 import { DAY } from './facts.ts'
 import type { FactFold, PeriodFacts, FactsQuery } from './facts.ts'
-import { Interner, coversKind } from './meter.ts'
+import { coversKind } from './meter.ts'
 import type { FactMeter } from './meter.ts'
-import { DECIDED, LazyEntry } from './lazy-entry.ts'
+import { DECIDED, FactEntry } from './entry.ts'
 import { METERS } from './meters.ts'
 import type { ExternalFacts } from './external-facts.ts'
-import { DecisionEntry } from './decision-entry.ts'
 import { LowestSeqs } from './seqs.ts'
 import type { SeqGatherer } from './seqs.ts'
 import { FactState } from './state/state.ts'
@@ -35,8 +34,6 @@ interface Kind {
   readonly looks: EvidenceUse
   readonly isUse: boolean
   readonly isFolded: boolean
-  /** The time from which readers need the content of decisions; never for other kinds. */
-  readonly scanFrom: number
   count: number
 }
 
@@ -47,7 +44,6 @@ export class Fold implements FactFold {
   readonly #meters: readonly FactMeter[]
   readonly #evidence: EvidenceMeter
   readonly #use = new DaysOfUse()
-  readonly #names = new Interner()
   readonly #moments = new MomentReader()
   readonly #kinds = new Map<string, Kind>()
   #entries = 0
@@ -76,7 +72,7 @@ export class Fold implements FactFold {
     const time = this.#moments.read(row.recorded_at)
     const { from, to } = this.#question
     if (!(time < to)) return
-    const entry = new LazyEntry(row, time)
+    const entry = new FactEntry(row, time)
     const { readers } = this.#kindOf(row.kind)
     // Meters that look back have seen it; it is not an entry of a period that lost it.
     for (const { meter, since } of readers)
@@ -102,9 +98,7 @@ export class Fold implements FactFold {
       this.#entries += 1
       kind.count += 1
     }
-    const entry =
-      (time >= kind.scanFrom && DecisionEntry.of(row, time, this.#names)) ||
-      new LazyEntry(row, time)
+    const entry = new FactEntry(row, time)
     for (const { meter, since } of kind.readers)
       if (time >= since) meter.entry(entry, this.state, inPeriod)
     this.#evidence.entry(entry, this.state, inPeriod, kind.looks)
@@ -166,16 +160,11 @@ export class Fold implements FactFold {
     const readers = this.#meters
       .filter(({ reads }) => reads.some((one) => coversKind(one, kind)))
       .map((meter) => ({ meter, since: sinceOf(meter, kind) ?? this.#question.from }))
-    const looking = readers.filter(({ meter }) => !isAboutRecord(meter))
     const made: Kind = {
       readers,
       looks: this.#evidence.looksFor(kind),
       isUse: DaysOfUse.kinds.includes(kind),
       isFolded: FactState.reads(kind),
-      scanFrom:
-        kind === DECIDED
-          ? Math.min(this.#question.from, ...looking.map(({ since }) => since))
-          : Number.POSITIVE_INFINITY,
       count: 0,
     }
     this.#kinds.set(kind, made)

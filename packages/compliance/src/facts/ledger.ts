@@ -10,7 +10,7 @@ import { isRelaxed } from './thresholds.ts'
 import { voteIn, VOTING } from './approvers.ts'
 import { isAdministrative } from './changes.ts'
 import type { FactEntry } from './entry.ts'
-import { DECIDED } from './lazy-entry.ts'
+import { DECIDED } from './entry.ts'
 import { numberIn, timeIn, isTrueIn } from './recorded-json.ts'
 import { Intervals } from './intervals.ts'
 

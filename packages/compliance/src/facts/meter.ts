@@ -135,24 +135,6 @@ export const isAtMostPercent = (part: number, whole: number, percent: number): b
 export const percentText = (ratio: Ratio | null): string =>
   ratio === null ? 'none' : percentOf(ratio.numerator, ratio.denominator)
 
-const MOST = 50_000
-
-/**
- * Shares one copy of repeated texts. A substring of a payload would keep the whole payload in
- * memory, and would be hashed again at each lookup.
- */
-export class Interner {
-  readonly #known = new Map<string, string>()
-
-  of(text: string): string {
-    const known = this.#known.get(text)
-    if (known !== undefined) return known
-    const copy = Buffer.from(text).toString()
-    if (this.#known.size < MOST) this.#known.set(copy, copy)
-    return copy
-  }
-}
-
 /** Returns whether `reads` covers a kind: `*` covers all, `approval.*` a prefix. */
 export const coversKind = (reads: string, kind: string): boolean =>
   reads === '*' || reads === kind || (reads.endsWith('.*') && kind.startsWith(reads.slice(0, -1)))

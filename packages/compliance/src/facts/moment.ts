@@ -2,7 +2,7 @@ import { decimal } from './meter.ts'
 import { DAY, HOUR, Cases } from './facts.ts'
 import { voteIn, VOTING } from './approvers.ts'
 import type { FactEntry } from './entry.ts'
-import { DECIDED } from './lazy-entry.ts'
+import { DECIDED } from './entry.ts'
 
 const DAY_MS = 86_400_000
 

@@ -13,7 +13,7 @@ import type { RuleState, InForce } from './state/rules.ts'
 import { isNamed, namesOf, voteIn, VOTING } from './approvers.ts'
 import { authorOf } from './changes.ts'
 import type { FactEntry } from './entry.ts'
-import { DECIDED } from './lazy-entry.ts'
+import { DECIDED } from './entry.ts'
 import { recordIn, textIn } from './recorded-json.ts'
 import { isRelaxed } from './thresholds.ts'
 

@@ -7,7 +7,7 @@ import type { Jobs, Tally } from '../jobs/jobs.ts'
 import type { Tables } from '../tables/schema.ts'
 import { LedgerFollower, moveProgress } from '../followers/follower.ts'
 import type { Behind } from '../followers/follower.ts'
-import { decisionEntry, Interner } from '../facts/index.ts'
+import { DECIDED, FactEntry } from '../facts/index.ts'
 import { Counter } from './count.ts'
 
 const EVERY_MS = 5_000
@@ -124,7 +124,6 @@ const PAGE = 1_000
 /** Counts the decisions of a ledger from an entry on; for a worker thread. */
 export async function tally(db: Database<Tables>, orgId: string, fromSeq: number): Promise<Tally> {
   const counter = new Counter()
-  const names = new Interner()
   let nextSeq = fromSeq
   while (nextSeq < fromSeq + MOST) {
     const rows = await db
@@ -136,8 +135,7 @@ export async function tally(db: Database<Tables>, orgId: string, fromSeq: number
       .limit(PAGE)
       .execute()
     for (const row of rows) {
-      const entry = decisionEntry(row, names)
-      if (entry) counter.add(entry)
+      if (row.kind === DECIDED) counter.add(new FactEntry(row, Date.parse(row.recorded_at)))
       nextSeq = row.seq + 1
     }
     if (rows.length < PAGE) break

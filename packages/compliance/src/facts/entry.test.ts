@@ -1,0 +1,102 @@
+import { runs } from '@remit/testing/pure'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { DECIDED, FactEntry } from './entry.ts'
+
+const entryOf = (payload: string | null): FactEntry =>
+  new FactEntry({ seq: 7, recorded_at: '2026-01-01T00:00:00.000Z', kind: DECIDED, payload }, 0)
+
+const PAYLOAD = {
+  action: 'payments.transfer',
+  actor: { id: 'key_1', type: 'key' },
+  agent_id: 'payer',
+  data: {
+    approval: { id: 'apr_1', status: 'consumed' },
+    config_version: 4,
+    context: { amount_usd: 12, session_id: 's1' },
+    hold: { expires_at: '2026-01-01T00:10:00.000Z', usd: 12 },
+    matched: [
+      { id: 'pol_1', kind: 'policy', revision: 2 },
+      { id: 'payer', kind: 'spend_limit' },
+    ],
+    plan: 'enterprise',
+    spend: { amount_usd: 12, daily: { limit_usd: 100, spent_usd: 8.5 }, monthly: null },
+  },
+  decision: 'allow',
+  reason: 'policy_allow',
+  resource: null,
+}
+
+/** Everything that a meter can ask an entry for. */
+function readAll(entry: FactEntry) {
+  const { actor, agent_id, action, resource, decision, reason, data, decided, erased } = entry
+  const session = decided?.contextText('session_id')
+  return { actor, agent_id, action, resource, decision, reason, data, decided, erased, session }
+}
+
+describe('an entry of a decision', () => {
+  it('has the recorded members, with amounts in micro-USD', () => {
+    const { decided, ...members } = readAll(entryOf(JSON.stringify(PAYLOAD)))
+
+    expect(members).toEqual({ ...PAYLOAD, erased: false, session: 's1' })
+    expect(decided).toMatchObject({
+      configVersion: 4,
+      plan: 'enterprise',
+      matches: 2,
+      isGoverned: true,
+      matched: [
+        { kind: 'policy', id: 'pol_1' },
+        { kind: 'spend_limit', id: 'payer' },
+      ],
+      approval: { id: 'apr_1', status: 'consumed' },
+      spend: {
+        amountMicro: 12e6,
+        daily: { limitMicro: 100e6, spentMicro: 8.5e6 },
+        monthly: null,
+      },
+      hasInvalidAmount: false,
+      heldMicro: 12e6,
+    })
+  })
+
+  it.each([null, '', '{', '[]', '7', 'null'])('with the payload %j has nothing', (payload) => {
+    const { data, erased, ...members } = readAll(entryOf(payload))
+
+    expect(erased).toBe(payload === null)
+    expect(data).toEqual({})
+    expect(Object.values(members).filter((value) => value !== null && value !== undefined)).toEqual(
+      [],
+    )
+  })
+
+  it('is read whatever stands in the place of one of its values', () => {
+    const paths = pathsOf(PAYLOAD)
+    const change = fc.tuple(fc.constantFrom(...paths), fc.jsonValue({ maxDepth: 3 }))
+    fc.assert(
+      fc.property(fc.array(change, { minLength: 1, maxLength: 4 }), (changes) => {
+        const payload = structuredClone(PAYLOAD)
+        for (const [path, value] of changes) put(payload, path, value)
+        readAll(entryOf(JSON.stringify(payload)))
+      }),
+      { numRuns: runs(1_000) },
+    )
+  })
+})
+
+type Path = readonly string[]
+
+const pathsOf = (value: object, path: Path = []): Path[] =>
+  Object.entries(value).flatMap(([name, member]: [string, unknown]) => {
+    const own = [...path, name]
+    return typeof member === 'object' && member !== null ? [own, ...pathsOf(member, own)] : [own]
+  })
+
+/** Replaces a value, unless the place is gone. */
+function put(root: object, path: Path, value: unknown): void {
+  let at: unknown = root
+  for (const name of path.slice(0, -1)) {
+    at = (at as Record<string, unknown>)[name]
+    if (typeof at !== 'object' || at === null) return
+  }
+  Object.assign(at as object, { [path.at(-1) ?? '']: value })
+}
