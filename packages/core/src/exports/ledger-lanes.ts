@@ -2,7 +2,15 @@ export { AlreadyAnswered, derivedClaim } from '../idempotency/claim.ts'
 export type { IdempotencyClaim } from '../idempotency/claim.ts'
 export type { Draft, EntryData, EntryDraft, EntryKind } from '../ledger/format/draft.ts'
 export type { LinkedEntry } from '../ledger/format/entry.ts'
-export { LATER, answering, firstOf, lane, recording, toClientError } from '../ledger/write/work.ts'
+export {
+  LATER,
+  answering,
+  firstOf,
+  lane,
+  receipted,
+  recording,
+  toClientError,
+} from '../ledger/write/work.ts'
 export type {
   Change,
   EntryObserver,

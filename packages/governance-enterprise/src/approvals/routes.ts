@@ -12,7 +12,7 @@ import type { CoreTables, LedgerEntryRow } from '@remit/core/db'
 import { wireEntry } from '@remit/core/ledger/records'
 import { sql } from 'kysely'
 import { settingsOf } from '@remit/core/orgs/settings'
-import { recording } from '@remit/core/ledger/lanes'
+import { receipted, recording } from '@remit/core/ledger/lanes'
 import type { Change, Outcome, LedgerScope } from '@remit/core/ledger/lanes'
 import { eventStream, eventOf, Bell, lastEventId } from '../streams/event-stream.ts'
 import type { EventSource, ConnectionLimits } from '../streams/event-stream.ts'
@@ -248,26 +248,17 @@ const ruleHandlers = ({ db, writer }: Pick<Deps, 'db' | 'writer'>): RuleHandlers
         }
         await putRule(tx, row)
         const rule = wireRule(row)
-        return {
-          entries: [
-            {
-              kind: 'approval_rule.set',
-              actor: actorOf(admitted),
-              data: { approval_rule: rule, ...personOf(admitted) },
-            },
-          ],
-          reply: ([recorded]) =>
-            new Reply<ApprovalRule>(
-              { ...rule, warnings, ...(recorded && { ledger: recorded.receipt }) },
-              {
-                status: before ? 200 : 201,
-                headers: {
-                  ETag: tagOf(row),
-                  ...(!before && { Location: `/v1/approval-rules/${id}` }),
-                },
-              },
-            ),
+        const data = { approval_rule: rule, ...personOf(admitted) }
+        const entry = { kind: 'approval_rule.set', actor: actorOf(admitted), data } as const
+        const headers = {
+          ETag: tagOf(row),
+          ...(!before && { Location: `/v1/approval-rules/${id}` }),
         }
+        return receipted(
+          [entry],
+          { ...rule, warnings },
+          (answer) => new Reply<ApprovalRule>(answer, { status: before ? 200 : 201, headers }),
+        )
       },
     )
   },
@@ -394,11 +385,5 @@ function changed<Kind extends ApprovalKind>(
   more: ApprovalMore<Kind>,
 ): Outcomes {
   const entry = approvalEntry(kind, row, now, actorOf(caller), { ...more, ...personOf(caller) })
-  return {
-    entries: [entry],
-    reply: ([recorded]) => ({
-      ...wireApproval(row, now),
-      ...(recorded && { ledger: recorded.receipt }),
-    }),
-  }
+  return receipted([entry], wireApproval(row, now))
 }

@@ -12,7 +12,7 @@ import { actorOf, personOf, withAgent } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
 import { implement, Reply } from '@remit/core/http'
 import type { Route } from '@remit/core/http'
-import { firstOf } from '@remit/core/ledger/lanes'
+import { receipted } from '@remit/core/ledger/lanes'
 import type { EntryDraft, LedgerScope } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
 import { matchesPattern } from '@remit/contract/patterns'
@@ -83,17 +83,13 @@ export const delegationRoutes = (deps: Deps): Route[] => {
           row.effect === 'allow' ? await ensureGrantedMode(scope, admitted, row.agent_id) : []
         const permission = wirePermission(row, chain, now, await readRoster(tx, orgId))
         const warnings = [...ruleWarnings(toPermission(row), row.effect, now), ...hints]
-        return {
-          entries: [{ kind: 'permission.granted', ...headOf(permission, admitted) }, ...further],
-          reply: ([recorded]) =>
-            new Reply<Permission>(
-              { ...permission, warnings, ...(recorded && { ledger: recorded.receipt }) },
-              {
-                status: isNew ? 201 : 200,
-                ...(isNew && { headers: { Location: `/v1/delegation/permissions/${id}` } }),
-              },
-            ),
-        }
+        const granted = { kind: 'permission.granted', ...headOf(permission, admitted) } as const
+        const headers = { Location: `/v1/delegation/permissions/${id}` }
+        return receipted(
+          [granted, ...further],
+          { ...permission, warnings },
+          (answer) => new Reply<Permission>(answer, isNew ? { headers } : { status: 200 }),
+        )
       })
     },
 
@@ -113,23 +109,18 @@ export const delegationRoutes = (deps: Deps): Route[] => {
         const parts = []
         for (let start = 0; start < revoked.length; start += IDS_AN_ENTRY)
           parts.push(revoked.slice(start, start + IDS_AN_ENTRY))
-        return {
-          entries: parts.map((part) => ({
-            kind: 'permission.revoked',
-            ...head,
-            data: { ...head.data, revoked: part },
-          })),
-          reply: (recorded) => ({ revoked, ledger: firstOf(recorded).receipt }),
-        }
+        const entryOf = (part: string[]): EntryDraft => ({
+          kind: 'permission.revoked',
+          ...head,
+          data: { ...head.data, revoked: part },
+        })
+        return receipted(parts.map(entryOf), { revoked })
       }),
 
     setAgentMode: ({ params: { agent_id }, body: { mode } }, caller, request) =>
       writer.change(caller.orgId, { ...request, caller }, async (scope, admitted) => {
         const entry = await setMode(scope, admitted, agent_id, mode)
-        return {
-          entries: [entry],
-          reply: (recorded) => ({ agent_id, mode, ledger: firstOf(recorded).receipt }),
-        }
+        return receipted([entry], { agent_id, mode })
       }),
   })
 }

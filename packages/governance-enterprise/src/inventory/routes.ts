@@ -6,6 +6,7 @@ import { orgTable } from '@remit/core/db'
 import { implement } from '@remit/core/http'
 import type { Route } from '@remit/core/http'
 import type { Deps } from '@remit/core/module'
+import { receipted } from '@remit/core/ledger/lanes'
 import type { InventoryRow } from '../tables/hooks.ts'
 import type { Tables } from '../tables/schema.ts'
 
@@ -46,10 +47,8 @@ export const inventoryRoutes = ({ db, writer }: Pick<Deps, 'db' | 'writer'>): Ro
           }
           await hosts.put(tx, row)
           const data = { inventory: recorded(body), ...personOf(admitted) }
-          return {
-            entries: [{ kind: 'inventory.reported', actor: actorOf(admitted), data }],
-            reply: ([entry]) => ({ ...wire(row), ...(entry && { ledger: entry.receipt }) }),
-          }
+          const entry = { kind: 'inventory.reported', actor: actorOf(admitted), data } as const
+          return receipted([entry], wire(row))
         },
       ),
   })

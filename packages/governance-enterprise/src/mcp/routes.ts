@@ -11,6 +11,7 @@ import { actorOf, personOf } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
 import { implement } from '@remit/core/http'
 import type { RequestInfo, Route } from '@remit/core/http'
+import { receipted } from '@remit/core/ledger/lanes'
 import type { EntryDraft } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
 import { parse } from '@bufbuild/cel'
@@ -41,13 +42,7 @@ export function mcpRoutes({ db, clock, ids, writer, computer }: Deps): Route[] {
         const row = change(known, actorOf(admitted).id, recordedAt)
         await putTool(tx, row)
         const data = { tool: recordedTool(row), ...personOf(admitted) }
-        return {
-          entries: [{ kind, actor: actorOf(admitted), data }],
-          reply: ([recorded]) => ({
-            ...wireTool(row),
-            ...(recorded && { ledger: recorded.receipt }),
-          }),
-        }
+        return receipted([{ kind, actor: actorOf(admitted), data }], wireTool(row))
       },
     )
 

@@ -8,7 +8,7 @@ import type { Deps } from '@remit/core/module'
 import { actorOf, personOf } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
 import type { AnyDatabase } from '@remit/core/db'
-import { recording } from '@remit/core/ledger/lanes'
+import { receipted, recording } from '@remit/core/ledger/lanes'
 import type { Change, EntryDraft, Outcome } from '@remit/core/ledger/lanes'
 import { checkCount } from '@remit/core/orgs/settings'
 import { admitCondition } from '../rules/admit-condition.ts'
@@ -185,14 +185,11 @@ function changed(
   caller: Caller | null,
   { warnings, status, headers }: ChangedOptions,
 ): Outcome<Reply<Answer>> {
-  return {
-    entries: [entryOf(kind, row, reason, caller)],
-    reply: ([recorded]) =>
-      new Reply(
-        { ...toPolicy(row), warnings, ...(recorded && { ledger: recorded.receipt }) },
-        { status, headers },
-      ),
-  }
+  return receipted(
+    [entryOf(kind, row, reason, caller)],
+    { ...toPolicy(row), warnings },
+    (answer) => new Reply(answer, { status, headers }),
+  )
 }
 
 interface ChangedOptions {

@@ -9,7 +9,7 @@ import type { Route } from '@remit/core/http'
 import type { Deps } from '@remit/core/module'
 import { on } from '@remit/core/db'
 import type { AnyDatabase } from '@remit/core/db'
-import { recording } from '@remit/core/ledger/lanes'
+import { receipted, recording } from '@remit/core/ledger/lanes'
 import type { SpendHoldRow, SpendLimitRow, Tables } from '../tables/schema.ts'
 import { deleteLimit, findLimit, listLimits, putLimit } from './limits-store.ts'
 import { listOpenHolds } from './totals-store.ts'
@@ -55,26 +55,14 @@ export function spendRoutes({ db, clock, writer }: Deps): Route[] {
           await putLimit(tx, row)
           const [limit] = await withUsage(tx, [row], now)
           if (!limit) throw invalid('id', 'has no limit')
-          return {
-            entries: [
-              {
-                kind: 'spend_limit.set',
-                actor: actorOf(admitted),
-                agent_id: params.id,
-                data: { spend_limit: recordedLimit(row), ...personOf(admitted) },
-              },
-            ],
-            reply: ([recorded]) =>
-              new Reply(
-                { ...limit, ...(recorded && { ledger: recorded.receipt }) },
-                {
-                  status: before ? 200 : 201,
-                  ...(!before && {
-                    headers: { Location: `/v1/spend-limits/${encodeURIComponent(params.id)}` },
-                  }),
-                },
-              ),
-          }
+          const data = { spend_limit: recordedLimit(row), ...personOf(admitted) }
+          const entry = { actor: actorOf(admitted), agent_id: params.id, data }
+          const headers = { Location: `/v1/spend-limits/${encodeURIComponent(params.id)}` }
+          return receipted(
+            [{ kind: 'spend_limit.set', ...entry }],
+            limit,
+            (answer) => new Reply(answer, before ? { status: 200 } : { headers }),
+          )
         },
       ),
 

@@ -7,7 +7,7 @@ import { implement, Reply } from '@remit/core/http'
 import type { Route, Handler } from '@remit/core/http'
 import type { Deps } from '@remit/core/module'
 import { checkCount } from '@remit/core/orgs/settings'
-import { firstOf, recording } from '@remit/core/ledger/lanes'
+import { firstOf, receipted, recording } from '@remit/core/ledger/lanes'
 import { countWaiting, findLastAttempted, listDeliveries, sendAgain } from './deliveries-store.ts'
 import type { WebhookRow } from '../tables/webhooks.ts'
 import {
@@ -78,24 +78,13 @@ export function webhookRoutes(deps: Deps): Route[] {
           updated_at: recordedAt,
         }
         await insertWebhook(tx, row)
-        return {
-          entries: [
-            {
-              kind: 'webhook.created',
-              actor: actorOf(admitted),
-              data: { webhook: recordedWebhook(row), ...personOf(admitted) },
-            },
-          ],
-          reply: ([recorded]) =>
-            new Reply(
-              {
-                ...wire(row),
-                secret: isSigned ? signing : null,
-                ...(recorded && { ledger: recorded.receipt }),
-              },
-              { status: 201, headers: { Location: `/v1/webhooks/${id}` } },
-            ),
-        }
+        const data = { webhook: recordedWebhook(row), ...personOf(admitted) }
+        const headers = { Location: `/v1/webhooks/${id}` }
+        return receipted(
+          [{ kind: 'webhook.created', actor: actorOf(admitted), data }],
+          { ...wire(row), secret: isSigned ? signing : null },
+          (answer) => new Reply(answer, { status: 201, headers }),
+        )
       })
     },
 

@@ -2,7 +2,7 @@ import type { Agent, AgentChange, AgentInput } from '@remit/contract'
 import { fail, invalid } from '@remit/core/base'
 import { actorOf, personOf, refuseAgents } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
-import { firstOf, recording } from '@remit/core/ledger/lanes'
+import { receipted, recording } from '@remit/core/ledger/lanes'
 import type { Change, EntryDraft, Outcome, LedgerScope } from '@remit/core/ledger/lanes'
 import { checkCount } from '@remit/core/orgs/settings'
 import { revokeCredentials } from '../base/revoke-credentials.ts'
@@ -191,7 +191,7 @@ async function answered(
   { tx, orgId }: LedgerScope,
 ): Promise<Outcome<Agent>> {
   const agent = wireAgent(row, await subjectsOf(tx, orgId, [row.agent_id]))
-  return { entries, reply: (recorded) => ({ ...agent, ledger: firstOf(recorded).receipt }) }
+  return receipted(entries, agent)
 }
 
 interface Making {

@@ -13,7 +13,7 @@ import { implement } from '@remit/core/http'
 import type { Route } from '@remit/core/http'
 import { isKeyText, publicPart } from '@remit/core/keys'
 import type { Deps } from '@remit/core/module'
-import { firstOf } from '@remit/core/ledger/lanes'
+import { firstOf, receipted } from '@remit/core/ledger/lanes'
 import type { Change, EntryDraft, LedgerScope } from '@remit/core/ledger/lanes'
 import { findAgent } from '../agents/store.ts'
 import type { Directory } from './directory.ts'
@@ -216,15 +216,10 @@ const revocation =
     const row = await revoke(tx, orgId, id, { at, by: actor.id })
     if (!row) throw fail('credential_not_found')
     const credential = wireCredential(row, at)
-    return {
-      entries: [
-        {
-          kind: 'credential.revoked',
-          actor,
-          agent_id: row.agent_id,
-          data: { credential, ...personOf(caller) },
-        },
-      ],
-      reply: (recorded) => ({ id, revoked_at: at, ledger: firstOf(recorded).receipt }),
-    }
+    const { agent_id } = row
+    const data = { credential, ...personOf(caller) }
+    return receipted([{ kind: 'credential.revoked', actor, agent_id, data }], {
+      id,
+      revoked_at: at,
+    })
   }

@@ -5,7 +5,7 @@ import { actorOf, personOf } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
 import { implement, Reply, serverUrl } from '@remit/core/http'
 import type { Route } from '@remit/core/http'
-import { firstOf } from '@remit/core/ledger/lanes'
+import { receipted } from '@remit/core/ledger/lanes'
 import type { EntryDraft } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
 import type { Outbound } from '@remit/core/net'
@@ -68,16 +68,8 @@ export const issuerRoutes = (
           }
           if (!(await insertIssuer(tx, row, terms.audiences))) throw fail('issuer_exists')
           const record = toIssuer(row)
-          return {
-            entries: [
-              {
-                kind: 'issuer.trusted',
-                actor: actorOf(admitted),
-                data: { issuer: record, ...personOf(admitted) },
-              },
-            ],
-            reply: (recorded) => ({ ...record, ledger: firstOf(recorded).receipt }),
-          }
+          const data = { issuer: record, ...personOf(admitted) }
+          return receipted([{ kind: 'issuer.trusted', actor: actorOf(admitted), data }], record)
         },
       )
     },

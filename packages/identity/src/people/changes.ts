@@ -4,7 +4,8 @@ import type { Ids } from '@remit/core/base'
 import { actorOf, personOf } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
 import { endSessionsOf, hasOtherAdmin } from '@remit/core/keys'
-import type { Change, Outcome, LedgerScope } from '@remit/core/ledger/lanes'
+import { receipted, recording } from '@remit/core/ledger/lanes'
+import type { Change, EntryDraft, LedgerScope } from '@remit/core/ledger/lanes'
 import type { PersonRow } from '../tables/people.ts'
 import {
   countPeople,
@@ -51,7 +52,7 @@ export const invitation =
       last_login_at: null,
     }
     await insertPerson(tx, row)
-    return recorded('person.invited', row, caller)
+    return receipted([entryOf('person.invited', row, caller)], toPerson(row))
   }
 
 /** Tells whether the identity provider of an organization decides about roles. */
@@ -72,7 +73,8 @@ export const personChange =
     }
     await updatePerson(tx, row)
     const isStopped = row.status === 'disabled' && before.status !== 'disabled'
-    return recorded(isStopped ? 'person.disabled' : 'person.updated', row, caller)
+    const kind = isStopped ? 'person.disabled' : 'person.updated'
+    return receipted([entryOf(kind, row, caller)], toPerson(row))
   }
 
 /** Removes a person. */
@@ -84,7 +86,7 @@ export const personRemoval =
     if (isAdmin(row)) await keepAdmin(tx, row)
     await removePerson(tx, orgId, id)
     await endSessionsOf(tx, orgId, id)
-    return { ...recorded('person.removed', row, caller), reply: () => undefined }
+    return recording(entryOf('person.removed', row, caller))
   }
 
 async function findIn({ tx, orgId }: LedgerScope, id: string): Promise<PersonRow> {
@@ -111,7 +113,8 @@ async function keepAdmin(tx: LedgerScope['tx'], { org_id, id }: PersonRow): Prom
 
 type PersonKind = 'person.invited' | 'person.updated' | 'person.disabled' | 'person.removed'
 
-const recorded = (kind: PersonKind, row: PersonRow, caller: Caller | null): Outcome<Person> => ({
-  entries: [{ kind, actor: actorOf(caller), data: { member: toPerson(row), ...personOf(caller) } }],
-  reply: ([entry]) => ({ ...toPerson(row), ...(entry && { ledger: entry.receipt }) }),
+const entryOf = (kind: PersonKind, row: PersonRow, caller: Caller | null): EntryDraft => ({
+  kind,
+  actor: actorOf(caller),
+  data: { member: toPerson(row), ...personOf(caller) },
 })

@@ -3,7 +3,7 @@ import { fail, invalid, pageOf } from '@remit/core/base'
 import { actorOf, ownAgent, personOf } from '@remit/core/caller'
 import { implement, Reply } from '@remit/core/http'
 import type { Route } from '@remit/core/http'
-import { firstOf, recording, toClientError } from '@remit/core/ledger/lanes'
+import { receipted, recording, toClientError } from '@remit/core/ledger/lanes'
 import type { CompiledCondition, Deps } from '@remit/core/module'
 import { TrustLane } from './lane.ts'
 import {
@@ -54,18 +54,12 @@ export function trustRoutes(deps: Deps): Route[] {
         const row = toRow(body, { ...made, created_by: actorOf(admitted).id })
         await insertTrust(tx, row)
         const policy = toPolicy(row)
-        const warnings = warningsAt(now)
-        return {
-          entries: [
-            {
-              kind: 'trust_policy.created',
-              actor: actorOf(admitted),
-              data: { policy, ...personOf(admitted) },
-            },
-          ],
-          reply: (recorded) =>
-            new Reply({ ...policy, warnings, ledger: firstOf(recorded).receipt }),
-        }
+        const data = { policy, ...personOf(admitted) }
+        return receipted(
+          [{ kind: 'trust_policy.created', actor: actorOf(admitted), data }],
+          { ...policy, warnings: warningsAt(now) },
+          (answer) => new Reply(answer),
+        )
       })
     },
 

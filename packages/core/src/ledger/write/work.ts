@@ -148,6 +148,21 @@ export type Change<Answer> = (scope: LedgerScope, caller: Caller | null) => Prom
 export const recording = (...entries: EntryDraft[]): Promise<Outcome<undefined>> =>
   Promise.resolve({ entries, reply: () => undefined })
 
+type Receipted<Value> = Value & { readonly ledger: Receipt }
+
+/**
+ * The outcome of work whose response is `value` with the receipt of its first entry, or what `answer`
+ * makes of that.
+ */
+export const receipted = <Value, Answer = Receipted<Value>>(
+  entries: readonly EntryDraft[],
+  value: Value,
+  answer: (body: Receipted<Value>) => Answer = (body) => body as Answer,
+): Outcome<Answer> => ({
+  entries,
+  reply: (recorded) => answer({ ...value, ledger: firstOf(recorded).receipt }),
+})
+
 /** Returns the same change with another response. */
 export const answering =
   <From, To>(change: Change<From>, answer: (value: From) => To): Change<To> =>

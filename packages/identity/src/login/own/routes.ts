@@ -3,7 +3,7 @@ import type { LoginProviderInput, LoginProvider } from '@remit/contract'
 import { fail, invalid, isoTime } from '@remit/core/base'
 import { implement } from '@remit/core/http'
 import type { Route } from '@remit/core/http'
-import { answering, recording } from '@remit/core/ledger/lanes'
+import { answering, receipted, recording } from '@remit/core/ledger/lanes'
 import type { Change, EntryDraft } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
 import { OutboundError } from '@remit/core/net'
@@ -150,13 +150,7 @@ const providerChange =
     await putOwnProvider(tx, row)
     // Subjects mean something within their issuer only.
     if (before?.issuer !== row.issuer) await forgetIdentities(tx, orgId, personIdOf(caller))
-    return {
-      entries: [entryOf('set', row, caller)],
-      reply: ([entry]) => ({
-        ...toLoginProvider(row),
-        ...(entry && { ledger: entry.receipt }),
-      }),
-    }
+    return receipted([entryOf('set', row, caller)], toLoginProvider(row))
   }
 
 /** Removes the provider of the organization. */
