@@ -204,73 +204,43 @@ const NUMBERS = [
 ] as const
 
 function ApprovalRuleForm(props: DraftFieldsProps<Draft>) {
-  const { draft, isReadOnly, validation } = props
-  const { set, faultOf } = fieldsOf(props)
+  const { draft, isReadOnly = false, validation } = props
+  const { set, faultOf, text, check, patterns } = fieldsOf(props)
   return (
     <Stack>
       <Input
-        readOnly={isReadOnly}
+        {...text('description')}
         label={t.policies.description}
         hint={t.approvalRules.descriptionHint}
-        value={draft.description}
-        fault={faultOf('description')}
-        onValue={(description) => set({ description })}
       />
-      <PatternFields
-        fields={PATTERNS}
-        values={draft}
-        isReadOnly={isReadOnly}
-        faultOf={faultOf}
-        onValue={(name, text) => set({ [name]: text })}
-      />
+      <PatternFields {...patterns} fields={PATTERNS} />
       <ConditionField
-        value={draft.condition}
+        {...text('condition')}
         isReadOnly={isReadOnly}
         validation={validation}
         variables={RULE_VARIABLES}
-        onValue={(condition) => set({ condition })}
       />
       <PatternFields
+        {...patterns}
         fields={APPROVERS}
-        values={draft}
-        isReadOnly={isReadOnly}
         hint={t.approvalRules.approversHint}
         faultOf={(name) =>
           faultOf(`approvers.${name}`) ?? (name === 'users' ? faultOf('approvers') : undefined)
         }
-        onValue={(name, text) => set({ [name]: text })}
       />
       <Grid style={{ alignItems: 'end' }}>
         {NUMBERS.map((name) => (
           <Input
+            {...text(name)}
             key={name}
-            readOnly={isReadOnly}
             inputMode="numeric"
             label={t.approvalRules.numbers[name]}
-            value={draft[name]}
-            fault={faultOf(name)}
-            onValue={(text) => set({ [name]: text })}
           />
         ))}
       </Grid>
-      <Checkbox
-        label={t.approvalRules.preventSelf}
-        isOn={draft.prevent_self_approval}
-        disabled={isReadOnly}
-        onToggle={(isOn) => set({ prevent_self_approval: isOn })}
-      />
-      <Checkbox
-        label={t.approvalRules.reasonRequired}
-        isOn={draft.reason_required}
-        disabled={isReadOnly}
-        onToggle={(isOn) => set({ reason_required: isOn })}
-      />
-      <Checkbox
-        label={t.approvalRules.commentToAgent}
-        isOn={draft.comment_to_agent}
-        disabled={isReadOnly}
-        onToggle={(isOn) => set({ comment_to_agent: isOn })}
-      />
+      <Checkbox {...check('prevent_self_approval')} label={t.approvalRules.preventSelf} />
+      <Checkbox {...check('reason_required')} label={t.approvalRules.reasonRequired} />
+      <Checkbox {...check('comment_to_agent')} label={t.approvalRules.commentToAgent} />
       <Checkbox
         label={t.approvalRules.bindAll}
         hint={t.approvalRules.bindHint}
@@ -280,21 +250,14 @@ function ApprovalRuleForm(props: DraftFieldsProps<Draft>) {
       />
       {draft.binding_context !== null && (
         <TextArea
+          {...text('binding_context')}
           mono
-          readOnly={isReadOnly}
           label={t.approvalRules.bound}
           hint={t.approvalRules.boundHint}
           value={draft.binding_context}
-          fault={faultOf('binding_context')}
-          onValue={(text) => set({ binding_context: text })}
         />
       )}
-      <Checkbox
-        label={t.policies.enabled}
-        isOn={draft.enabled}
-        disabled={isReadOnly}
-        onToggle={(enabled) => set({ enabled })}
-      />
+      <Checkbox {...check('enabled')} label={t.policies.enabled} />
       <ValidationNote validation={validation} />
     </Stack>
   )

@@ -20,7 +20,6 @@ import { IssuerForm } from './form.tsx'
 import { issuersQuery, validateIssuer } from './queries.ts'
 
 const PATH = '/v1/identity/idp'
-const VALID = { data: undefined, isPending: false }
 
 /** One trusted issuer, or the form of a new one, which can begin with the terms of another. */
 export function IssuerPage() {
@@ -85,7 +84,6 @@ function NewIssuer({ first }: { first: Draft }) {
       <IssuerForm
         draft={draft}
         onDraft={setDraft}
-        isReadOnly={false}
         validation={validation}
         faults={fieldErrorsOf(create.error)}
       />
@@ -151,13 +149,7 @@ function StoredIssuer({ issuer }: { issuer: Issuer }) {
       <Card className={ui['form']} title={t.issuers.terms}>
         <Stack>
           <Note tone="info">{t.issuers.immutable}</Note>
-          <IssuerForm
-            isReadOnly
-            draft={draftOf(issuer)}
-            onDraft={() => undefined}
-            validation={VALID}
-            faults={[]}
-          />
+          <IssuerForm isReadOnly draft={draftOf(issuer)} onDraft={() => undefined} faults={[]} />
         </Stack>
       </Card>
     </Stack>

@@ -25,78 +25,43 @@ const NUMBERS = [
 ] as const
 
 export function IssuerForm(props: DraftFieldsProps<Draft>) {
-  const { draft, isReadOnly, validation } = props
-  const { set, faultOf } = fieldsOf(props)
-  const shared = { readOnly: isReadOnly }
+  const { draft, isReadOnly = false, validation } = props
+  const { set, faultOf, text, choice, check } = fieldsOf(props)
   return (
     <Stack>
       <Grid>
         <Input
-          {...shared}
+          {...text('issuer')}
           mono
           required
           label={t.agents.issuers.issuer}
           hint={t.issuers.issuerHint}
-          value={draft.issuer}
-          fault={faultOf('issuer')}
-          onValue={(issuer) => set({ issuer })}
         />
         <Select
+          {...choice('preset')}
           label={t.issuers.preset}
           hint={t.issuers.presetHint}
-          value={draft.preset}
           options={PRESET_OPTIONS}
-          disabled={isReadOnly}
-          fault={faultOf('preset')}
-          onValue={(preset) => set({ preset })}
         />
       </Grid>
       <Grid>
         <TextArea
-          {...shared}
+          {...text('audiences')}
           mono
           rows={2}
           label={t.agents.issuers.audiences}
           hint={t.issuers.audiencesHint}
-          value={draft.audiences}
-          fault={faultOf('audiences')}
-          onValue={(audiences) => set({ audiences })}
         />
-        <Checkbox
-          label={t.issuers.foreign}
-          isOn={draft.foreign}
-          disabled={isReadOnly}
-          onToggle={(foreign) => set({ foreign })}
-        />
+        <Checkbox {...check('foreign')} label={t.issuers.foreign} />
       </Grid>
       <Grid>
-        <Select
-          label={t.issuers.keys}
-          value={draft.keys}
-          options={KEYS}
-          disabled={isReadOnly}
-          onValue={(keys) => set({ keys: keys as Draft['keys'] })}
-        />
+        <Select {...choice('keys')} label={t.issuers.keys} options={KEYS} />
         {draft.keys === 'url' && (
-          <Input
-            {...shared}
-            mono
-            label={t.issuers.keysUrl}
-            value={draft.keysUrl}
-            fault={faultOf('jwks')}
-            onValue={(keysUrl) => set({ keysUrl })}
-          />
+          <Input {...text('keysUrl', 'jwks')} mono label={t.issuers.keysUrl} />
         )}
       </Grid>
       {draft.keys === 'inline' && (
-        <TextArea
-          {...shared}
-          mono
-          label={t.issuers.keysInline}
-          value={draft.keysInline}
-          fault={faultOf('jwks')}
-          onValue={(keysInline) => set({ keysInline })}
-        />
+        <TextArea {...text('keysInline', 'jwks')} mono label={t.issuers.keysInline} />
       )}
       <ConditionsField
         legend={t.issuers.conditions}
@@ -129,40 +94,20 @@ export function IssuerForm(props: DraftFieldsProps<Draft>) {
           <Grid>
             {NUMBERS.map(([name, path]) => (
               <Input
-                {...shared}
+                {...text(name, path)}
                 key={name}
                 inputMode="numeric"
                 label={t.issuers.numbers[name]}
-                value={draft[name]}
-                fault={faultOf(path)}
-                onValue={(text) => set({ [name]: text })}
               />
             ))}
           </Grid>
           <Grid>
-            <Select
-              label={t.issuers.replay}
-              value={draft.replay}
-              options={REPLAYS}
-              disabled={isReadOnly}
-              onValue={(replay) => set({ replay: replay as Draft['replay'] })}
-            />
-            <UtcInput
-              {...shared}
-              label={t.policies.ends}
-              value={draft.expires_at}
-              fault={faultOf('expires_at')}
-              onValue={(at) => set({ expires_at: at })}
-            />
+            <Select {...choice('replay')} label={t.issuers.replay} options={REPLAYS} />
+            <UtcInput {...text('expires_at')} label={t.policies.ends} />
           </Grid>
         </Stack>
       </details>
-      <Checkbox
-        label={t.policies.enabled}
-        isOn={draft.enabled}
-        disabled={isReadOnly}
-        onToggle={(enabled) => set({ enabled })}
-      />
+      <Checkbox {...check('enabled')} label={t.policies.enabled} />
       <ValidationNote validation={validation} />
     </Stack>
   )

@@ -349,60 +349,24 @@ const PATTERNS = [
 ] as const
 
 function RuleForm(props: DraftFieldsProps<Draft>) {
-  const { draft, isReadOnly, validation } = props
-  const { set, faultOf } = fieldsOf(props)
+  const { isReadOnly = false, validation } = props
+  const { text, choice, check, patterns } = fieldsOf(props)
   return (
     <Stack>
-      <Input
-        readOnly={isReadOnly}
-        label={t.policies.description}
-        value={draft.description}
-        fault={faultOf('description')}
-        onValue={(description) => set({ description })}
-      />
-      <Select
-        label={t.policies.effect}
-        value={draft.effect}
-        options={EFFECTS}
-        disabled={isReadOnly}
-        onValue={(effect) => set({ effect: effect === 'allow' ? 'allow' : 'deny' })}
-      />
-      <PatternFields
-        fields={PATTERNS}
-        values={draft}
-        isReadOnly={isReadOnly}
-        faultOf={faultOf}
-        onValue={(name, text) => set({ [name]: text })}
-      />
+      <Input {...text('description')} label={t.policies.description} />
+      <Select {...choice('effect')} label={t.policies.effect} options={EFFECTS} />
+      <PatternFields {...patterns} fields={PATTERNS} />
       <ConditionField
-        value={draft.condition}
+        {...text('condition')}
         isReadOnly={isReadOnly}
         validation={validation}
         variables={RULE_VARIABLES}
-        onValue={(condition) => set({ condition })}
       />
       <Grid>
-        <UtcInput
-          readOnly={isReadOnly}
-          label={t.policies.starts}
-          value={draft.not_before}
-          fault={faultOf('not_before')}
-          onValue={(at) => set({ not_before: at })}
-        />
-        <UtcInput
-          readOnly={isReadOnly}
-          label={t.policies.ends}
-          value={draft.expires_at}
-          fault={faultOf('expires_at')}
-          onValue={(at) => set({ expires_at: at })}
-        />
+        <UtcInput {...text('not_before')} label={t.policies.starts} />
+        <UtcInput {...text('expires_at')} label={t.policies.ends} />
       </Grid>
-      <Checkbox
-        label={t.policies.enabled}
-        isOn={draft.enabled}
-        disabled={isReadOnly}
-        onToggle={(enabled) => set({ enabled })}
-      />
+      <Checkbox {...check('enabled')} label={t.policies.enabled} />
       <ValidationNote validation={validation} />
     </Stack>
   )

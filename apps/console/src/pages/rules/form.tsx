@@ -23,7 +23,7 @@ interface ConditionFieldProps {
   readonly value: string
   readonly onValue: (text: string) => void
   readonly isReadOnly: boolean
-  readonly validation: ValidationState
+  readonly validation: ValidationState | undefined
   /** The variables that a condition of this kind of rule can read. */
   readonly variables: readonly string[]
 }
@@ -35,7 +35,7 @@ export function ConditionField(props: ConditionFieldProps) {
   const { value, onValue, isReadOnly, validation, variables } = props
   const can = useCan()
   const names = useQuery({ ...contextNamesQuery, enabled: can('GET /v1/ledger') })
-  const faults = (validation.data?.errors ?? []).flatMap(({ message, position }) =>
+  const faults = (validation?.data?.errors ?? []).flatMap(({ message, position }) =>
     position ? [{ message, ...position }] : [],
   )
   return (
@@ -222,12 +222,9 @@ export function Conflict<Stored>(props: ConflictProps<Stored>) {
 }
 
 /** The verdict of the server about a draft, as it is typed. */
-export function ValidationNote({
-  validation: { data, isPending },
-}: {
-  validation: ValidationState
-}) {
-  if (!data) return null
+export function ValidationNote({ validation }: { validation: ValidationState | undefined }) {
+  if (!validation?.data) return null
+  const { data, isPending } = validation
   const lines = data.errors.map(({ path, message }) => `${path}: ${message}`)
   return (
     <div aria-live="polite">

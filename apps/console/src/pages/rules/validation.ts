@@ -47,21 +47,51 @@ export const faultAt = (
 export interface DraftFieldsProps<Draft> {
   readonly draft: Draft
   readonly onDraft: (draft: Draft) => void
-  readonly isReadOnly: boolean
-  readonly validation: ValidationState
+  readonly isReadOnly?: boolean
+  readonly validation?: ValidationState
   readonly faults: readonly { path: string; message: string }[]
 }
 
-/** The functions that change a draft and find the fault of a field. */
-export const fieldsOf = <Draft>({
-  draft,
-  onDraft,
-  validation,
-  faults,
-}: DraftFieldsProps<Draft>) => ({
-  set: (change: Partial<Draft>) => onDraft({ ...draft, ...change }),
-  faultOf: (path: string) => faultAt(validation.data?.errors ?? faults, path),
-})
+/** The properties of the fields of a form, by member of its draft; `path` is the member of the body. */
+export function fieldsOf<Draft>(props: DraftFieldsProps<Draft>) {
+  const { draft, onDraft, isReadOnly = false, validation, faults } = props
+  const set = (change: Partial<Draft>) => onDraft({ ...draft, ...change })
+  const faultOf = (path: string) => faultAt(validation?.data?.errors ?? faults, path)
+  const put = (name: keyof Draft) => (value: unknown) =>
+    set({ [name]: value } as unknown as Partial<Draft>)
+  type Name = keyof Draft & string
+  return {
+    set,
+    faultOf,
+    /** Of an `Input`, `TextArea` or `UtcInput`. */
+    text: <N extends Name>(name: N, path: string = name) => ({
+      readOnly: isReadOnly,
+      value: draft[name],
+      fault: faultOf(path),
+      onValue: put(name),
+    }),
+    /** Of a `Select`. */
+    choice: <N extends Name>(name: N, path: string = name) => ({
+      disabled: isReadOnly,
+      value: draft[name],
+      fault: faultOf(path),
+      onValue: put(name),
+    }),
+    /** Of a `Checkbox`. */
+    check: <N extends Name>(name: N) => ({
+      disabled: isReadOnly,
+      isOn: draft[name],
+      onToggle: put(name),
+    }),
+    /** Of `PatternFields`. */
+    patterns: {
+      values: draft,
+      isReadOnly,
+      faultOf,
+      onValue: (name: Name, text: string) => put(name)(text),
+    },
+  }
+}
 
 /** Members that the server adds to what was stored. */
 const MADE = new Set([

@@ -13,9 +13,8 @@ import { CurlButton, Failure, Loaded } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
 import { Badge, Id } from '../../ui/values.tsx'
-import { faultAt } from '../rules/validation.ts'
+import { fieldsOf } from '../rules/validation.ts'
 import { bodyOf, draftOf } from './login-draft.ts'
-import type { LoginDraft } from './login-draft.ts'
 
 const PATH = '/v1/login-provider'
 
@@ -44,7 +43,6 @@ function Form({ stored }: { stored: LoginProvider | null }) {
   const { organization } = useSession()
   const client = useQueryClient()
   const [draft, setDraft] = useState(() => draftOf(stored))
-  const set = (part: Partial<LoginDraft>) => setDraft({ ...draft, ...part })
   const refresh = () => client.invalidateQueries({ queryKey: ['login-provider'] })
   const body = bodyOf(draft)
   const save = useMutation({
@@ -54,17 +52,14 @@ function Form({ stored }: { stored: LoginProvider | null }) {
       return refresh()
     },
   })
-  const faultOf = (path: string) => faultAt(fieldErrorsOf(save.error), path)
+  const { text, check } = fieldsOf({
+    draft,
+    onDraft: setDraft,
+    faults: fieldErrorsOf(save.error),
+  })
   const { login: texts } = t.settings
   const input = (name: 'issuer' | 'clientId' | 'scopes' | 'roleClaim', path: string) => (
-    <Input
-      mono
-      label={texts[name]}
-      hint={texts.hints[name]}
-      value={draft[name]}
-      fault={faultOf(path)}
-      onValue={(value) => set({ [name]: value })}
-    />
+    <Input {...text(name, path)} mono label={texts[name]} hint={texts.hints[name]} />
   )
   return (
     <Stack>
@@ -100,39 +95,24 @@ function Form({ stored }: { stored: LoginProvider | null }) {
             {input('clientId', 'client_id')}
             {!draft.isPublic && (
               <Input
+                {...text('secret', 'client_secret')}
                 mono
                 type="password"
                 autoComplete="new-password"
                 label={texts.secret}
                 hint={stored?.has_client_secret ? texts.secretKept : texts.secretHint}
-                value={draft.secret}
-                fault={faultOf('client_secret')}
-                onValue={(secret) => set({ secret })}
               />
             )}
-            <Checkbox
-              label={texts.isPublic}
-              isOn={draft.isPublic}
-              onToggle={(isPublic) => set({ isPublic })}
-            />
+            <Checkbox {...check('isPublic')} label={texts.isPublic} />
             {input('scopes', 'scopes')}
             {input('roleClaim', 'role_claim')}
             <TextArea
+              {...text('roles', 'role_map')}
               mono
               label={texts.roles}
               hint={texts.hints.roles}
-              value={draft.roles}
-              fault={faultOf('role_map')}
-              onValue={(roles) => set({ roles })}
             />
-            <TextArea
-              mono
-              label={texts.domains}
-              hint={texts.hints.domains}
-              value={draft.domains}
-              fault={faultOf('domains')}
-              onValue={(domains) => set({ domains })}
-            />
+            <TextArea {...text('domains')} mono label={texts.domains} hint={texts.hints.domains} />
             {save.error && <Failure error={save.error} />}
             <Row>
               {can('PUT /v1/login-provider') && (

@@ -9,8 +9,8 @@ import { Grid } from '../../ui/layout.tsx'
 import { Modal } from '../../ui/modal.tsx'
 import { CurlButton, Failure } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
+import { fieldsOf } from '../rules/validation.ts'
 import { draftOf, inputOf } from './limit-draft.ts'
-import type { Draft } from './limit-draft.ts'
 
 interface LimitDialogProps {
   /** Null for a new one. */
@@ -27,7 +27,6 @@ export function LimitDialog({ limit, agent: known, onClose }: LimitDialogProps) 
   const [agent, setAgent] = useState(limit?.agent_id ?? known ?? '')
   const [draft, setDraft] = useState(draftOf(limit))
   const body = inputOf(draft)
-  const set = (change: Partial<Draft>) => setDraft({ ...draft, ...change })
   const close = (text: string) => ({
     onSuccess: async () => {
       announce(text)
@@ -44,8 +43,11 @@ export function LimitDialog({ limit, agent: known, onClose }: LimitDialogProps) 
     mutationFn: () => remit.removeSpendLimit({ params: { id: agent } }),
     ...close(t.spend.removed),
   })
-  const faultOf = (path: string) =>
-    fieldErrorsOf(save.error).find((error) => error.path === path)?.message
+  const { text, choice, faultOf } = fieldsOf({
+    draft,
+    onDraft: setDraft,
+    faults: fieldErrorsOf(save.error),
+  })
   const path = `/v1/spend-limits/${encodeURIComponent(agent)}`
   return (
     <Modal
@@ -80,27 +82,22 @@ export function LimitDialog({ limit, agent: known, onClose }: LimitDialogProps) 
       />
       <Grid>
         <Input
+          {...text('daily', 'daily_usd')}
           label={t.spend.daily}
           inputMode="decimal"
           hint={t.spend.none}
-          value={draft.daily}
-          fault={faultOf('daily_usd')}
-          onValue={(daily) => set({ daily })}
         />
         <Input
+          {...text('monthly', 'monthly_usd')}
           label={t.spend.monthly}
           inputMode="decimal"
           hint={t.spend.none}
-          value={draft.monthly}
-          fault={faultOf('monthly_usd')}
-          onValue={(monthly) => set({ monthly })}
         />
       </Grid>
       <Select
+        {...choice('missing', 'on_missing_amount')}
         label={t.spend.missing}
-        value={draft.missing}
         options={MISSING}
-        onValue={(value) => set({ missing: value === 'deny' ? 'deny' : 'zero' })}
       />
       {(save.error ?? remove.error) && <Failure error={save.error ?? remove.error} />}
     </Modal>

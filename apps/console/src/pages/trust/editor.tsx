@@ -141,56 +141,25 @@ const PATTERNS = [
 ] as const
 
 function TrustForm(props: DraftFieldsProps<Draft>) {
-  const { draft, isReadOnly, validation } = props
-  const { set, faultOf } = fieldsOf(props)
+  const { isReadOnly = false, validation } = props
+  const { text, choice, check, patterns } = fieldsOf(props)
   return (
     <Stack>
       <Grid>
-        <Input
-          readOnly={isReadOnly}
-          label={t.agents.trust.description}
-          value={draft.description}
-          fault={faultOf('description')}
-          onValue={(description) => set({ description })}
-        />
-        <Select
-          label={t.agents.trust.effect}
-          value={draft.effect}
-          options={EFFECTS}
-          disabled={isReadOnly}
-          onValue={(effect) => set({ effect: effect === 'deny' ? 'deny' : 'allow' })}
-        />
+        <Input {...text('description')} label={t.agents.trust.description} />
+        <Select {...choice('effect')} label={t.agents.trust.effect} options={EFFECTS} />
       </Grid>
-      <PatternFields
-        fields={PATTERNS}
-        values={draft}
-        isReadOnly={isReadOnly}
-        hint={t.agents.trust.selectorsHint}
-        faultOf={faultOf}
-        onValue={(name, text) => set({ [name]: text })}
-      />
+      <PatternFields {...patterns} fields={PATTERNS} hint={t.agents.trust.selectorsHint} />
       <ConditionField
-        value={draft.condition}
+        {...text('condition')}
         isReadOnly={isReadOnly}
         validation={validation}
         variables={TRUST_VARIABLES}
-        onValue={(condition) => set({ condition })}
       />
       <Grid>
-        <UtcInput
-          readOnly={isReadOnly}
-          label={t.policies.ends}
-          value={draft.expires_at}
-          fault={faultOf('expires_at')}
-          onValue={(at) => set({ expires_at: at })}
-        />
+        <UtcInput {...text('expires_at')} label={t.policies.ends} />
       </Grid>
-      <Checkbox
-        label={t.policies.enabled}
-        isOn={draft.enabled}
-        disabled={isReadOnly}
-        onToggle={(enabled) => set({ enabled })}
-      />
+      <Checkbox {...check('enabled')} label={t.policies.enabled} />
       <ValidationNote validation={validation} />
     </Stack>
   )
