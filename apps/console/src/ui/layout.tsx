@@ -3,7 +3,8 @@ import type { ComponentProps, ReactNode } from 'react'
 import { count } from '../format/money.ts'
 import { t } from '../texts.ts'
 import { classes } from './button.tsx'
-import { CsvButton } from './states.tsx'
+import { CsvButton, Empty, Loaded } from './states.tsx'
+import type { EmptyProps, LoadedProps } from './states.tsx'
 import styles from './ui.module.css'
 import { Id, Literal, Money, Time } from './values.tsx'
 
@@ -195,6 +196,25 @@ export function Table<T>({ label, columns, rows, rowKey, csv, all }: TableProps<
     </div>
   )
 }
+
+interface TableOfProps<T> extends Omit<TableProps<T>, 'rows'> {
+  readonly query: LoadedProps<{ readonly data: readonly T[] }>['query']
+  /** Shown where the answer has no rows. */
+  readonly empty: Omit<EmptyProps, 'children'> & { readonly text: string }
+}
+
+/** The rows that a query answers. */
+export const TableOf = <T,>({ query, empty, ...table }: TableOfProps<T>) => (
+  <Loaded query={query}>
+    {({ data }) =>
+      data.length === 0 ? (
+        <Empty {...empty}>{empty.text}</Empty>
+      ) : (
+        <Table<T> {...table} rows={data} />
+      )
+    }
+  </Loaded>
+)
 
 /** The column of buttons has no label on a card. Rules have a column of the same name. */
 const isButtons = <T,>({ name, end = false }: Shown<T>): boolean => end && name === t.common.actions

@@ -91,7 +91,7 @@ export function CsvButton<T>({ name, columns, rows }: CsvButtonProps<T>) {
   )
 }
 
-interface EmptyProps {
+export interface EmptyProps {
   readonly title: string
   readonly children?: ReactNode
   /** The request that makes it not empty. */
@@ -148,7 +148,7 @@ export function Skeleton() {
   )
 }
 
-interface LoadedProps<T> {
+export interface LoadedProps<T> {
   readonly query: { data: T | undefined; error: unknown; refetch: () => unknown }
   /** In place of the words for a record that does not exist. */
   readonly missing?: ReactNode

@@ -5,8 +5,8 @@ import { useState } from 'react'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
-import { Page, Stack, TabLinks, Table } from '../../ui/layout.tsx'
-import { CurlButton, Empty, Loaded } from '../../ui/states.tsx'
+import { Page, Stack, TabLinks, TableOf } from '../../ui/layout.tsx'
+import { CurlButton } from '../../ui/states.tsx'
 import { Badge, Id } from '../../ui/values.tsx'
 import { Issuers } from '../issuers/list.tsx'
 import { TrustPolicies } from '../trust/list.tsx'
@@ -85,44 +85,35 @@ export const AgentStatus = ({ status }: { status: Agent['status'] }) => (
 function AgentList() {
   const query = useQuery(agentsQuery)
   return (
-    <Loaded query={query}>
-      {({ data }) =>
-        data.length === 0 ? (
-          <Empty title={t.agents.empty} request={AGENT}>
-            {t.agents.emptyText}
-          </Empty>
-        ) : (
-          <Table<Agent>
-            label={t.agents.title}
-            rows={data}
-            rowKey={({ agent_id }) => agent_id}
-            csv="agents"
-            columns={[
-              {
-                name: t.agents.id,
-                value: ({ agent_id }) => agent_id,
-                cell: ({ agent_id }) => (
-                  <Link to="/agents/$id" params={{ id: agent_id }}>
-                    <Id>{agent_id}</Id>
-                  </Link>
-                ),
-              },
-              { name: t.agents.name, value: ({ name }) => name },
-              {
-                name: t.agents.status,
-                value: ({ status }) => status,
-                cell: ({ status }) => <AgentStatus status={status} />,
-              },
-              {
-                name: t.agents.owners,
-                value: ({ owners }) => owners.map(({ id, email }) => email ?? id).join(', '),
-              },
-              { name: t.agents.environment, value: ({ environment }) => environment },
-              { name: t.common.created, value: ({ created_at }) => created_at, as: 'time' },
-            ]}
-          />
-        )
-      }
-    </Loaded>
+    <TableOf<Agent>
+      query={query}
+      empty={{ title: t.agents.empty, text: t.agents.emptyText, request: AGENT }}
+      label={t.agents.title}
+      rowKey={({ agent_id }) => agent_id}
+      csv="agents"
+      columns={[
+        {
+          name: t.agents.id,
+          value: ({ agent_id }) => agent_id,
+          cell: ({ agent_id }) => (
+            <Link to="/agents/$id" params={{ id: agent_id }}>
+              <Id>{agent_id}</Id>
+            </Link>
+          ),
+        },
+        { name: t.agents.name, value: ({ name }) => name },
+        {
+          name: t.agents.status,
+          value: ({ status }) => status,
+          cell: ({ status }) => <AgentStatus status={status} />,
+        },
+        {
+          name: t.agents.owners,
+          value: ({ owners }) => owners.map(({ id, email }) => email ?? id).join(', '),
+        },
+        { name: t.agents.environment, value: ({ environment }) => environment },
+        { name: t.common.created, value: ({ created_at }) => created_at, as: 'time' },
+      ]}
+    />
   )
 }

@@ -2,8 +2,7 @@ import type { ApprovalRule } from '@remit/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { t } from '../../texts.ts'
-import { Table } from '../../ui/layout.tsx'
-import { Empty, Loaded } from '../../ui/states.tsx'
+import { TableOf } from '../../ui/layout.tsx'
 import ui from '../../ui/ui.module.css'
 import { Badge, Id, Literal } from '../../ui/values.tsx'
 import { RuleName } from '../rules/form.tsx'
@@ -18,82 +17,71 @@ const RULE = {
 export function ApprovalRules() {
   const query = useQuery(rulesQuery)
   return (
-    <Loaded query={query}>
-      {({ data }) =>
-        data.length === 0 ? (
-          <Empty title={t.policies.noRules} request={RULE}>
-            {t.policies.noRulesText}
-          </Empty>
-        ) : (
-          <Table<ApprovalRule>
-            label={t.policies.approvalRules}
-            rows={data}
-            rowKey={({ id }) => id}
-            csv="approval-rules"
-            columns={[
-              {
-                name: t.policies.status,
-                value: ({ enabled }) => (enabled ? t.approvalRules.inForce : t.policies.disabled),
-                cell: ({ enabled }) => (
-                  <Badge tone={enabled ? 'allow' : undefined}>
-                    {enabled ? t.approvalRules.inForce : t.policies.disabled}
-                  </Badge>
-                ),
-              },
-              {
-                name: t.policies.rule,
-                value: ({ id }) => id,
-                cell: (rule) => (
-                  <>
-                    <Link to="/policies/approval-rules/$id" params={{ id: rule.id }}>
-                      <Id>{rule.id}</Id>
-                    </Link>
-                    <div>
-                      <RuleName rule={rule} />
-                    </div>
-                  </>
-                ),
-              },
-              {
-                name: t.policies.description,
-                value: ({ description }) => description,
-                isFileOnly: true,
-              },
-              {
-                name: t.policies.condition,
-                value: ({ condition }) => condition,
-                isFileOnly: true,
-              },
-              { name: t.policies.agents, value: ({ agents }) => agents.join(', '), as: 'id' },
-              { name: t.policies.actions, value: ({ actions }) => actions.join(', '), as: 'id' },
-              {
-                name: t.policies.resources,
-                value: ({ resources }) => resources.join(', '),
-                as: 'id',
-              },
-              {
-                name: t.policies.quorum,
-                value: ({ required_approvals }) => required_approvals,
-                end: true,
-              },
-              {
-                name: t.policies.approvers,
-                value: ({ approvers }) =>
-                  approvers
-                    ? [...approvers.users, ...approvers.roles].join(', ')
-                    : t.policies.anyone,
-                cell: ({ approvers }) =>
-                  approvers ? (
-                    <Literal>{[...approvers.users, ...approvers.roles].join(', ')}</Literal>
-                  ) : (
-                    <span className={ui['muted']}>{t.policies.anyone}</span>
-                  ),
-              },
-              { name: t.policies.updated, value: ({ updated_at }) => updated_at, as: 'time' },
-            ]}
-          />
-        )
-      }
-    </Loaded>
+    <TableOf<ApprovalRule>
+      query={query}
+      empty={{ title: t.policies.noRules, text: t.policies.noRulesText, request: RULE }}
+      label={t.policies.approvalRules}
+      rowKey={({ id }) => id}
+      csv="approval-rules"
+      columns={[
+        {
+          name: t.policies.status,
+          value: ({ enabled }) => (enabled ? t.approvalRules.inForce : t.policies.disabled),
+          cell: ({ enabled }) => (
+            <Badge tone={enabled ? 'allow' : undefined}>
+              {enabled ? t.approvalRules.inForce : t.policies.disabled}
+            </Badge>
+          ),
+        },
+        {
+          name: t.policies.rule,
+          value: ({ id }) => id,
+          cell: (rule) => (
+            <>
+              <Link to="/policies/approval-rules/$id" params={{ id: rule.id }}>
+                <Id>{rule.id}</Id>
+              </Link>
+              <div>
+                <RuleName rule={rule} />
+              </div>
+            </>
+          ),
+        },
+        {
+          name: t.policies.description,
+          value: ({ description }) => description,
+          isFileOnly: true,
+        },
+        {
+          name: t.policies.condition,
+          value: ({ condition }) => condition,
+          isFileOnly: true,
+        },
+        { name: t.policies.agents, value: ({ agents }) => agents.join(', '), as: 'id' },
+        { name: t.policies.actions, value: ({ actions }) => actions.join(', '), as: 'id' },
+        {
+          name: t.policies.resources,
+          value: ({ resources }) => resources.join(', '),
+          as: 'id',
+        },
+        {
+          name: t.policies.quorum,
+          value: ({ required_approvals }) => required_approvals,
+          end: true,
+        },
+        {
+          name: t.policies.approvers,
+          value: ({ approvers }) =>
+            approvers ? [...approvers.users, ...approvers.roles].join(', ') : t.policies.anyone,
+          cell: ({ approvers }) =>
+            approvers ? (
+              <Literal>{[...approvers.users, ...approvers.roles].join(', ')}</Literal>
+            ) : (
+              <span className={ui['muted']}>{t.policies.anyone}</span>
+            ),
+        },
+        { name: t.policies.updated, value: ({ updated_at }) => updated_at, as: 'time' },
+      ]}
+    />
   )
 }

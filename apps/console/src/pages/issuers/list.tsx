@@ -2,8 +2,7 @@ import type { Issuer } from '@remit/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { t } from '../../texts.ts'
-import { Table } from '../../ui/layout.tsx'
-import { Empty, Loaded } from '../../ui/states.tsx'
+import { TableOf } from '../../ui/layout.tsx'
 import { Badge, Literal, Time } from '../../ui/values.tsx'
 import { issuersQuery } from './queries.ts'
 
@@ -28,56 +27,47 @@ const ISSUER = {
 export function Issuers() {
   const query = useQuery(issuersQuery)
   return (
-    <Loaded query={query}>
-      {({ data }) =>
-        data.length === 0 ? (
-          <Empty title={t.agents.issuers.empty} request={ISSUER}>
-            {t.agents.issuers.text}
-          </Empty>
-        ) : (
-          <Table<Issuer>
-            label={t.agents.tabs.issuers}
-            rows={data}
-            rowKey={({ id }) => id}
-            csv="issuers"
-            columns={[
-              {
-                name: t.agents.issuers.issuer,
-                value: ({ issuer }) => issuer,
-                cell: ({ id, issuer }) => (
-                  <Link to="/agents/issuers/$id" params={{ id }}>
-                    <Literal>{issuer}</Literal>
-                  </Link>
-                ),
-              },
-              {
-                name: t.agents.status,
-                value: ({ enabled }) => (enabled ? t.issuers.trusted : t.policies.disabled),
-                cell: ({ enabled }) => (
-                  <Badge tone={enabled ? 'allow' : undefined}>
-                    {enabled ? t.issuers.trusted : t.policies.disabled}
-                  </Badge>
-                ),
-              },
-              {
-                name: t.agents.issuers.audiences,
-                value: ({ audiences }) => audiences.join(', '),
-              },
-              { name: t.agents.issuers.keys, end: true, value: ({ keys }) => keys.count },
-              {
-                name: t.agents.issuers.fetched,
-                value: ({ keys }) => keys.fetched_at ?? t.common.never,
-                cell: ({ keys }) =>
-                  keys.fetched_at === null ? t.common.never : <Time at={keys.fetched_at} />,
-              },
-              {
-                name: t.agents.issuers.error,
-                value: ({ keys }) => keys.error,
-              },
-            ]}
-          />
-        )
-      }
-    </Loaded>
+    <TableOf<Issuer>
+      query={query}
+      empty={{ title: t.agents.issuers.empty, text: t.agents.issuers.text, request: ISSUER }}
+      label={t.agents.tabs.issuers}
+      rowKey={({ id }) => id}
+      csv="issuers"
+      columns={[
+        {
+          name: t.agents.issuers.issuer,
+          value: ({ issuer }) => issuer,
+          cell: ({ id, issuer }) => (
+            <Link to="/agents/issuers/$id" params={{ id }}>
+              <Literal>{issuer}</Literal>
+            </Link>
+          ),
+        },
+        {
+          name: t.agents.status,
+          value: ({ enabled }) => (enabled ? t.issuers.trusted : t.policies.disabled),
+          cell: ({ enabled }) => (
+            <Badge tone={enabled ? 'allow' : undefined}>
+              {enabled ? t.issuers.trusted : t.policies.disabled}
+            </Badge>
+          ),
+        },
+        {
+          name: t.agents.issuers.audiences,
+          value: ({ audiences }) => audiences.join(', '),
+        },
+        { name: t.agents.issuers.keys, end: true, value: ({ keys }) => keys.count },
+        {
+          name: t.agents.issuers.fetched,
+          value: ({ keys }) => keys.fetched_at ?? t.common.never,
+          cell: ({ keys }) =>
+            keys.fetched_at === null ? t.common.never : <Time at={keys.fetched_at} />,
+        },
+        {
+          name: t.agents.issuers.error,
+          value: ({ keys }) => keys.error,
+        },
+      ]}
+    />
   )
 }

@@ -7,8 +7,8 @@ import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
 import { ConfirmDelete } from '../../ui/confirm-delete.tsx'
 import { Input, Select } from '../../ui/field.tsx'
-import { Card, Row, Stack, Table } from '../../ui/layout.tsx'
-import { CurlButton, Empty, Failure, Loaded } from '../../ui/states.tsx'
+import { Card, Row, Stack, TableOf } from '../../ui/layout.tsx'
+import { CurlButton, Failure } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
 import { Badge, Literal, Time } from '../../ui/values.tsx'
 import { faultAt } from '../rules/validation.ts'
@@ -46,84 +46,78 @@ export function People() {
     <Stack>
       {can('POST /v1/people') && <Invite />}
       {change.error && <Failure error={change.error} />}
-      <Loaded query={query}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <Empty title={t.settings.people.empty} request={PERSON}>
-              {t.settings.people.emptyText}
-            </Empty>
-          ) : (
-            <Table<Person>
-              label={t.settings.tabs.people}
-              rows={data}
-              rowKey={({ id }) => id}
-              csv="people"
-              columns={[
-                {
-                  name: t.settings.people.email,
-                  value: ({ email }) => email,
-                  cell: ({ email, name }) => (
-                    <>
-                      <Literal>{email}</Literal>
-                      {name !== null && (
-                        <div className={ui['muted']}>
-                          <Literal>{name}</Literal>
-                        </div>
-                      )}
-                    </>
-                  ),
-                },
-                {
-                  name: t.settings.people.role,
-                  value: ({ role }) => role,
-                  cell: ({ id, email, role }) =>
-                    can('PATCH /v1/people/{id}') ? (
-                      <select
-                        className={ui['input']}
-                        aria-label={`${t.settings.people.role}: ${email}`}
-                        value={role}
-                        disabled={change.isPending}
-                        onChange={(event) =>
-                          change.mutate({ id, body: { role: roleOf(event.target.value) } })
-                        }
-                      >
-                        {ROLES.map(([one, label]) => (
-                          <option key={one} value={one}>
-                            {label}
-                          </option>
-                        ))}
-                      </select>
-                    ) : (
-                      role
-                    ),
-                },
-                {
-                  name: t.settings.people.status,
-                  value: ({ status }) => status,
-                  cell: ({ status }) => <Badge tone={TONES[status]}>{status}</Badge>,
-                },
-                {
-                  name: t.settings.people.lastLogin,
-                  value: ({ last_login_at: at }) => at ?? t.common.never,
-                  cell: ({ last_login_at: at }) =>
-                    at === null ? t.common.never : <Time at={at} />,
-                },
-                {
-                  name: t.common.actions,
-                  end: true,
-                  cell: (person) => (
-                    <Actions
-                      person={person}
-                      onChange={(body) => change.mutate({ id: person.id, body })}
-                      onRemoved={refresh}
-                    />
-                  ),
-                },
-              ]}
-            />
-          )
-        }
-      </Loaded>
+      <TableOf<Person>
+        query={query}
+        empty={{
+          title: t.settings.people.empty,
+          text: t.settings.people.emptyText,
+          request: PERSON,
+        }}
+        label={t.settings.tabs.people}
+        rowKey={({ id }) => id}
+        csv="people"
+        columns={[
+          {
+            name: t.settings.people.email,
+            value: ({ email }) => email,
+            cell: ({ email, name }) => (
+              <>
+                <Literal>{email}</Literal>
+                {name !== null && (
+                  <div className={ui['muted']}>
+                    <Literal>{name}</Literal>
+                  </div>
+                )}
+              </>
+            ),
+          },
+          {
+            name: t.settings.people.role,
+            value: ({ role }) => role,
+            cell: ({ id, email, role }) =>
+              can('PATCH /v1/people/{id}') ? (
+                <select
+                  className={ui['input']}
+                  aria-label={`${t.settings.people.role}: ${email}`}
+                  value={role}
+                  disabled={change.isPending}
+                  onChange={(event) =>
+                    change.mutate({ id, body: { role: roleOf(event.target.value) } })
+                  }
+                >
+                  {ROLES.map(([one, label]) => (
+                    <option key={one} value={one}>
+                      {label}
+                    </option>
+                  ))}
+                </select>
+              ) : (
+                role
+              ),
+          },
+          {
+            name: t.settings.people.status,
+            value: ({ status }) => status,
+            cell: ({ status }) => <Badge tone={TONES[status]}>{status}</Badge>,
+          },
+          {
+            name: t.settings.people.lastLogin,
+            value: ({ last_login_at: at }) => at ?? t.common.never,
+            cell: ({ last_login_at: at }) => (at === null ? t.common.never : <Time at={at} />),
+          },
+          {
+            name: t.common.actions,
+            end: true,
+            cell: (person) => (
+              <Actions
+                person={person}
+                onChange={(body) => change.mutate({ id: person.id, body })}
+                onRemoved={refresh}
+              />
+            ),
+          },
+        ]}
+      />
     </Stack>
   )
 }

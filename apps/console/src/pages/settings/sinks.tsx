@@ -2,8 +2,7 @@ import type { Sink } from '@remit/contract'
 import { useQuery } from '@tanstack/react-query'
 import { remit } from '../../api/client.ts'
 import { t } from '../../texts.ts'
-import { Table } from '../../ui/layout.tsx'
-import { Empty, Loaded } from '../../ui/states.tsx'
+import { TableOf } from '../../ui/layout.tsx'
 import { Badge, Described, Literal, Time } from '../../ui/values.tsx'
 
 const { sinks: texts } = t.settings
@@ -23,49 +22,40 @@ export function Sinks() {
     refetchInterval: POLL_MS,
   })
   return (
-    <Loaded query={query}>
-      {({ data }) =>
-        data.length === 0 ? (
-          <Empty title={texts.empty} request={SINK}>
-            {texts.emptyText}
-          </Empty>
-        ) : (
-          <Table<Sink>
-            label={t.settings.tabs.sinks}
-            rows={data}
-            rowKey={({ id }) => id}
-            csv="streams"
-            columns={[
-              {
-                name: texts.id,
-                value: ({ description, id }) => description ?? id,
-                cell: ({ description, id }) => <Described as={description} id={id} />,
-              },
-              { name: texts.sinkId, value: ({ id }) => id, isFileOnly: true },
-              { name: texts.type, value: ({ type, format }) => `${type} · ${format}` },
-              {
-                name: texts.state,
-                value: ({ state }) => state,
-                cell: ({ state }) => <Badge tone={TONES[state]}>{state}</Badge>,
-              },
-              { name: texts.watermark, end: true, value: ({ watermark_seq: seq }) => seq },
-              { name: texts.lag, end: true, value: ({ lag_entries: lag }) => lag },
-              {
-                name: texts.error,
-                value: ({ last_error: error }) => error?.code,
-                cell: ({ last_error: error }) =>
-                  error === null ? (
-                    '–'
-                  ) : (
-                    <>
-                      <Literal>{error.code}</Literal> <Time at={error.at} />
-                    </>
-                  ),
-              },
-            ]}
-          />
-        )
-      }
-    </Loaded>
+    <TableOf<Sink>
+      query={query}
+      empty={{ title: texts.empty, text: texts.emptyText, request: SINK }}
+      label={t.settings.tabs.sinks}
+      rowKey={({ id }) => id}
+      csv="streams"
+      columns={[
+        {
+          name: texts.id,
+          value: ({ description, id }) => description ?? id,
+          cell: ({ description, id }) => <Described as={description} id={id} />,
+        },
+        { name: texts.sinkId, value: ({ id }) => id, isFileOnly: true },
+        { name: texts.type, value: ({ type, format }) => `${type} · ${format}` },
+        {
+          name: texts.state,
+          value: ({ state }) => state,
+          cell: ({ state }) => <Badge tone={TONES[state]}>{state}</Badge>,
+        },
+        { name: texts.watermark, end: true, value: ({ watermark_seq: seq }) => seq },
+        { name: texts.lag, end: true, value: ({ lag_entries: lag }) => lag },
+        {
+          name: texts.error,
+          value: ({ last_error: error }) => error?.code,
+          cell: ({ last_error: error }) =>
+            error === null ? (
+              '–'
+            ) : (
+              <>
+                <Literal>{error.code}</Literal> <Time at={error.at} />
+              </>
+            ),
+        },
+      ]}
+    />
   )
 }

@@ -7,9 +7,9 @@ import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
 import { ConfirmDelete } from '../../ui/confirm-delete.tsx'
 import { Checkbox, Input, Select } from '../../ui/field.tsx'
-import { Card, Grid, Row, Stack, Table } from '../../ui/layout.tsx'
+import { Card, Grid, Row, Stack, Table, TableOf } from '../../ui/layout.tsx'
 import { SecretDialog } from '../../ui/secret-dialog.tsx'
-import { CurlButton, Empty, Failure, Loaded } from '../../ui/states.tsx'
+import { CurlButton, Failure, Loaded } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import { Badge, Described, Id, Literal } from '../../ui/values.tsx'
 import ui from '../../ui/ui.module.css'
@@ -57,93 +57,86 @@ export function Webhooks() {
         />
       )}
       {error && <Failure error={error} />}
-      <Loaded query={query}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <Empty title={t.settings.webhooks.empty} request={HOOK}>
-              {t.settings.webhooks.emptyText}
-            </Empty>
-          ) : (
-            <Table<Webhook>
-              label={t.settings.tabs.webhooks}
-              rows={data}
-              rowKey={({ id }) => id}
-              csv="webhooks"
-              columns={[
-                {
-                  name: t.settings.webhooks.format,
-                  value: ({ format }) => t.settings.webhooks.formats[format],
-                },
-                {
-                  name: t.settings.webhooks.url,
-                  value: ({ url }) => url,
-                  cell: ({ url, description }) => <Described as={description} id={url} />,
-                },
-                {
-                  name: t.settings.webhooks.description,
-                  value: ({ description }) => description,
-                  isFileOnly: true,
-                },
-                {
-                  name: t.settings.webhooks.events,
-                  value: ({ events }) =>
-                    events.length === EVENTS.length
-                      ? t.settings.webhooks.allEvents
-                      : events.join(', '),
-                },
-                {
-                  name: t.settings.webhooks.state,
-                  value: ({ enabled, disabled_reason: why }) =>
-                    enabled ? t.settings.on : (why ?? t.settings.off),
-                  cell: ({ enabled, disabled_reason }) => (
-                    <Badge tone={enabled ? 'allow' : undefined}>
-                      {enabled ? t.settings.on : (disabled_reason ?? t.settings.off)}
-                    </Badge>
-                  ),
-                },
-                {
-                  name: t.common.actions,
-                  end: true,
-                  cell: ({ id, url }) => (
-                    <Row>
-                      {can('POST /v1/webhooks/{id}/test') && (
-                        <Button tone="quiet" onClick={() => test.mutate(id)}>
-                          {t.settings.webhooks.test}
-                        </Button>
-                      )}
-                      {can('GET /v1/webhooks/{id}/deliveries') && (
-                        <Button
-                          tone="quiet"
-                          aria-expanded={open === id}
-                          onClick={() => setOpen(open === id ? null : id)}
-                        >
-                          {t.settings.webhooks.deliveries}
-                        </Button>
-                      )}
-                      {can('DELETE /v1/webhooks/{id}') && (
-                        <ConfirmDelete
-                          title={t.settings.webhooks.removeTitle}
-                          text={t.settings.webhooks.removeText}
-                          verb={t.settings.webhooks.remove}
-                          label={`${t.settings.webhooks.remove} ${url}`}
-                          request={() => ({ method: 'DELETE', path: `/v1/webhooks/${id}` })}
-                          onDelete={() => remit.deleteWebhook({ params: { id } })}
-                          onDeleted={() => {
-                            setOpen(null)
-                            return refresh()
-                          }}
-                        >
-                          <Id>{url}</Id>
-                        </ConfirmDelete>
-                      )}
-                    </Row>
-                  ),
-                },
-              ]}
-            />
-          )
-        }
-      </Loaded>
+      <TableOf<Webhook>
+        query={query}
+        empty={{
+          title: t.settings.webhooks.empty,
+          text: t.settings.webhooks.emptyText,
+          request: HOOK,
+        }}
+        label={t.settings.tabs.webhooks}
+        rowKey={({ id }) => id}
+        csv="webhooks"
+        columns={[
+          {
+            name: t.settings.webhooks.format,
+            value: ({ format }) => t.settings.webhooks.formats[format],
+          },
+          {
+            name: t.settings.webhooks.url,
+            value: ({ url }) => url,
+            cell: ({ url, description }) => <Described as={description} id={url} />,
+          },
+          {
+            name: t.settings.webhooks.description,
+            value: ({ description }) => description,
+            isFileOnly: true,
+          },
+          {
+            name: t.settings.webhooks.events,
+            value: ({ events }) =>
+              events.length === EVENTS.length ? t.settings.webhooks.allEvents : events.join(', '),
+          },
+          {
+            name: t.settings.webhooks.state,
+            value: ({ enabled, disabled_reason: why }) =>
+              enabled ? t.settings.on : (why ?? t.settings.off),
+            cell: ({ enabled, disabled_reason }) => (
+              <Badge tone={enabled ? 'allow' : undefined}>
+                {enabled ? t.settings.on : (disabled_reason ?? t.settings.off)}
+              </Badge>
+            ),
+          },
+          {
+            name: t.common.actions,
+            end: true,
+            cell: ({ id, url }) => (
+              <Row>
+                {can('POST /v1/webhooks/{id}/test') && (
+                  <Button tone="quiet" onClick={() => test.mutate(id)}>
+                    {t.settings.webhooks.test}
+                  </Button>
+                )}
+                {can('GET /v1/webhooks/{id}/deliveries') && (
+                  <Button
+                    tone="quiet"
+                    aria-expanded={open === id}
+                    onClick={() => setOpen(open === id ? null : id)}
+                  >
+                    {t.settings.webhooks.deliveries}
+                  </Button>
+                )}
+                {can('DELETE /v1/webhooks/{id}') && (
+                  <ConfirmDelete
+                    title={t.settings.webhooks.removeTitle}
+                    text={t.settings.webhooks.removeText}
+                    verb={t.settings.webhooks.remove}
+                    label={`${t.settings.webhooks.remove} ${url}`}
+                    request={() => ({ method: 'DELETE', path: `/v1/webhooks/${id}` })}
+                    onDelete={() => remit.deleteWebhook({ params: { id } })}
+                    onDeleted={() => {
+                      setOpen(null)
+                      return refresh()
+                    }}
+                  >
+                    <Id>{url}</Id>
+                  </ConfirmDelete>
+                )}
+              </Row>
+            ),
+          },
+        ]}
+      />
       {open !== null && <Deliveries webhook={open} />}
       <SecretDialog
         title={t.settings.webhooks.secretTitle}

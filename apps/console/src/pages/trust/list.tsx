@@ -2,8 +2,7 @@ import type { TrustPolicy } from '@remit/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { t } from '../../texts.ts'
-import { Table } from '../../ui/layout.tsx'
-import { Empty, Loaded } from '../../ui/states.tsx'
+import { TableOf } from '../../ui/layout.tsx'
 import { Badge } from '../../ui/values.tsx'
 import { RuleName } from '../rules/form.tsx'
 import { selectorText } from './draft.ts'
@@ -18,65 +17,56 @@ const POLICY = {
 export function TrustPolicies() {
   const query = useQuery(trustQuery)
   return (
-    <Loaded query={query}>
-      {({ data }) =>
-        data.length === 0 ? (
-          <Empty title={t.agents.trust.empty} request={POLICY}>
-            {t.agents.trust.text}
-          </Empty>
-        ) : (
-          <Table<TrustPolicy>
-            label={t.agents.tabs.trust}
-            rows={data}
-            rowKey={({ id }) => id}
-            csv="trust-policies"
-            columns={[
-              {
-                name: t.agents.trust.effect,
-                value: ({ effect, enabled }) => (enabled ? effect : t.policies.disabled),
-                cell: ({ effect, enabled }) => (
-                  <Badge tone={enabled ? effect : undefined}>
-                    {enabled ? effect : t.policies.disabled}
-                  </Badge>
-                ),
-              },
-              {
-                name: t.policies.rule,
-                value: ({ id, description }) => description ?? id,
-                cell: (rule) => (
-                  <Link to="/agents/trust/$id" params={{ id: rule.id }}>
-                    <RuleName rule={rule} />
-                  </Link>
-                ),
-              },
-              {
-                name: t.policies.condition,
-                value: ({ condition }) => condition,
-                isFileOnly: true,
-              },
-              {
-                name: t.agents.trust.source,
-                value: (rule) => rule.source_agents.map(selectorText).join(', '),
-              },
-              {
-                name: t.agents.trust.target,
-                value: (rule) => rule.target_agents.map(selectorText).join(', '),
-              },
-              {
-                name: t.agents.trust.actions,
-                value: ({ actions }) => actions.join(', '),
-                as: 'id',
-              },
-              {
-                name: t.policies.ends,
-                value: ({ expires_at: at }) => at,
-                as: 'time',
-              },
-              { name: t.common.created, value: ({ created_at }) => created_at, as: 'time' },
-            ]}
-          />
-        )
-      }
-    </Loaded>
+    <TableOf<TrustPolicy>
+      query={query}
+      empty={{ title: t.agents.trust.empty, text: t.agents.trust.text, request: POLICY }}
+      label={t.agents.tabs.trust}
+      rowKey={({ id }) => id}
+      csv="trust-policies"
+      columns={[
+        {
+          name: t.agents.trust.effect,
+          value: ({ effect, enabled }) => (enabled ? effect : t.policies.disabled),
+          cell: ({ effect, enabled }) => (
+            <Badge tone={enabled ? effect : undefined}>
+              {enabled ? effect : t.policies.disabled}
+            </Badge>
+          ),
+        },
+        {
+          name: t.policies.rule,
+          value: ({ id, description }) => description ?? id,
+          cell: (rule) => (
+            <Link to="/agents/trust/$id" params={{ id: rule.id }}>
+              <RuleName rule={rule} />
+            </Link>
+          ),
+        },
+        {
+          name: t.policies.condition,
+          value: ({ condition }) => condition,
+          isFileOnly: true,
+        },
+        {
+          name: t.agents.trust.source,
+          value: (rule) => rule.source_agents.map(selectorText).join(', '),
+        },
+        {
+          name: t.agents.trust.target,
+          value: (rule) => rule.target_agents.map(selectorText).join(', '),
+        },
+        {
+          name: t.agents.trust.actions,
+          value: ({ actions }) => actions.join(', '),
+          as: 'id',
+        },
+        {
+          name: t.policies.ends,
+          value: ({ expires_at: at }) => at,
+          as: 'time',
+        },
+        { name: t.common.created, value: ({ created_at }) => created_at, as: 'time' },
+      ]}
+    />
   )
 }
