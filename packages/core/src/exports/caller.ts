@@ -14,5 +14,5 @@ export type {
   KeyPrincipal,
   PersonPrincipal,
   CredentialPrincipal,
+  Impersonations,
 } from '../caller/caller.ts'
-export type { Impersonations } from '../caller/caller.ts'

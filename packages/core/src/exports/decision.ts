@@ -1,10 +1,9 @@
 export { agentFacts } from '../authorize/agent-facts.ts'
 export type { Preview } from '../authorize/preview.ts'
-export { readingsOf } from '../authorize/decide.ts'
-export { resourceText } from '../authorize/decide.ts'
+export { readingsOf, resourceText } from '../authorize/decide.ts'
 export { memoOf, SLOTS } from '../authorize/stage.ts'
-export type { Slot } from '../authorize/stage.ts'
 export type {
+  Slot,
   Ask,
   ClaimedFacts,
   Overlay,

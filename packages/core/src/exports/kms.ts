@@ -1,6 +1,5 @@
 export { openRemoteKey } from '../kms/open.ts'
-export { KEY_REFERENCE_RULE, parseKeyReference } from '../kms/service.ts'
+export { KEY_REFERENCE_RULE, parseKeyReference, KeyServiceError } from '../kms/service.ts'
 export type { KeyReference } from '../kms/service.ts'
-export { KeyServiceError } from '../kms/service.ts'
 export { createWitness } from '../kms/witness.ts'
 export type { Witness } from '../kms/witness.ts'

@@ -1,6 +1,5 @@
 export { readOrganization } from '../limits/at-version.ts'
-export { checkCount, LIMIT_NAMES, limitsOf } from '../limits/limits.ts'
+export { checkCount, LIMIT_NAMES, limitsOf, PLAN_LIMITS } from '../limits/limits.ts'
 export { decisionsOfMonth } from '../limits/month.ts'
-export { PLAN_LIMITS } from '../limits/limits.ts'
 export { refuseSuspended } from '../limits/suspension.ts'
 export { SETTING_NAMES, settingFromText, settingsOf } from '../orgs/settings.ts'

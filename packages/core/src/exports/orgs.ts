@@ -15,7 +15,16 @@ export {
 export type { PlanChange, SettingsOptions } from '../orgs/administration.ts'
 export { eraseEntries } from '../orgs/erase-entries.ts'
 export type { Erasure } from '../orgs/erase-entries.ts'
-export { allowsKeylessExchange } from '../orgs/organizations.ts'
+export {
+  allowsKeylessExchange,
+  createOrganization,
+  ORGANIZATION_NAME_RULE,
+  isOrganizationName,
+  findOrganization,
+  organizationExists,
+  organizationRecord,
+  settingsWarnings,
+} from '../orgs/organizations.ts'
 export {
   DELETION_DAYS,
   deleteOrganization,
@@ -26,18 +35,8 @@ export {
 } from '../orgs/deletion/index.ts'
 export type { Deletion } from '../orgs/deletion/index.ts'
 export { listOrganizations, organizationPage } from '../orgs/list.ts'
-export {
-  createOrganization,
-  ORGANIZATION_NAME_RULE,
-  isOrganizationName,
-  findOrganization,
-  organizationExists,
-} from '../orgs/organizations.ts'
-export type { NewOrganization, CreateOptions } from '../orgs/organizations.ts'
+export type { NewOrganization, CreateOptions, OrganizationRecord } from '../orgs/organizations.ts'
 export { fileArchive, finishPruning, planPruning, pruneLedger } from '../orgs/prune/index.ts'
 export type { Pruned, PrunePlan, PruneQuestion, PruneStep, PruneUpTo } from '../orgs/prune/index.ts'
-export { organizationRecord } from '../orgs/organizations.ts'
-export type { OrganizationRecord } from '../orgs/organizations.ts'
 export { recoverLedger } from '../orgs/recover-ledger.ts'
-export { settingsWarnings } from '../orgs/organizations.ts'
 export { rotateLedgerKey } from '../orgs/rotate-ledger-key.ts'
