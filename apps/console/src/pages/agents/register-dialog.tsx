@@ -7,6 +7,7 @@ import { Button } from '../../ui/button.tsx'
 import { Input } from '../../ui/field.tsx'
 import { Modal } from '../../ui/modal.tsx'
 import { CurlButton, Failure } from '../../ui/states.tsx'
+import { fieldsOf } from '../rules/validation.ts'
 
 interface RegisterDialogProps {
   /** The page stays; otherwise that of the agent opens. */
@@ -17,10 +18,8 @@ interface RegisterDialogProps {
 export function RegisterDialog({ isStaying = false, onClose }: RegisterDialogProps) {
   const client = useQueryClient()
   const navigate = useNavigate()
-  const [id, setId] = useState('')
-  const [name, setName] = useState('')
-  const [owner, setOwner] = useState('')
-  const [environment, setEnvironment] = useState('')
+  const [draft, setDraft] = useState({ id: '', name: '', owner: '', environment: '' })
+  const { id, name, owner, environment } = draft
   const body = {
     ...(id !== '' && { agent_id: id }),
     ...(name !== '' && { name }),
@@ -36,8 +35,7 @@ export function RegisterDialog({ isStaying = false, onClose }: RegisterDialogPro
       onClose()
     },
   })
-  const faultOf = (path: string) =>
-    fieldErrorsOf(register.error).find((error) => error.path.startsWith(path))?.message
+  const { text } = fieldsOf({ draft, onDraft: setDraft, faults: fieldErrorsOf(register.error) })
   return (
     <Modal
       isOpen
@@ -57,22 +55,15 @@ export function RegisterDialog({ isStaying = false, onClose }: RegisterDialogPro
         </>
       }
     >
-      <Input label={t.agents.id} value={id} onValue={setId} fault={faultOf('agent_id')} mono />
-      <Input label={t.agents.name} value={name} onValue={setName} fault={faultOf('name')} />
+      <Input {...text('id', 'agent_id')} label={t.agents.id} mono />
+      <Input {...text('name')} label={t.agents.name} />
       <Input
+        {...text('owner', 'owners')}
         required
         label={t.agents.owners}
         hint={t.agents.ownerHint}
-        value={owner}
-        onValue={setOwner}
-        fault={faultOf('owners')}
       />
-      <Input
-        label={t.agents.environment}
-        value={environment}
-        onValue={setEnvironment}
-        fault={faultOf('environment')}
-      />
+      <Input {...text('environment')} label={t.agents.environment} />
       {register.error && <Failure error={register.error} />}
     </Modal>
   )

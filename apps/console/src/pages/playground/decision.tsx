@@ -9,15 +9,19 @@ import { Card, Grid, Row, Stack, Table } from '../../ui/layout.tsx'
 import { CurlButton, Failure } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
 import { Badge, Decision, Literal } from '../../ui/values.tsx'
+import { fieldsOf } from '../rules/validation.ts'
 import { readObject } from './json.ts'
 import styles from './playground.module.css'
 
 export function DecisionPlayground() {
-  const [agent, setAgent] = useState('payer')
-  const [action, setAction] = useState('payments.transfer')
-  const [resource, setResource] = useState('')
-  const [text, setText] = useState('{"amount_usd": 60}')
-  const context = readObject(text)
+  const [draft, setDraft] = useState({
+    agent: 'payer',
+    action: 'payments.transfer',
+    resource: '',
+    context: '{"amount_usd": 60}',
+  })
+  const { agent, action, resource } = draft
+  const context = readObject(draft.context)
   const body = {
     agent_id: agent,
     action,
@@ -25,39 +29,23 @@ export function DecisionPlayground() {
     ...(context && { context }),
   }
   const run = useMutation({ mutationFn: () => remit.dryRunPolicies({ body }) })
-  const faultOf = (path: string) =>
-    fieldErrorsOf(run.error).find((error) => error.path === path)?.message
+  const faults = fieldErrorsOf(run.error)
+  const { text, faultOf } = fieldsOf({ draft, onDraft: setDraft, faults })
   return (
     <div className={styles['split']}>
       <Card title={t.playground.tabs.decision}>
         <Stack>
           <p className={ui['muted']}>{t.playground.decideHint}</p>
           <Grid>
-            <Input
-              label={t.ledger.agent}
-              value={agent}
-              onValue={setAgent}
-              fault={faultOf('agent_id')}
-            />
-            <Input
-              label={t.ledger.action}
-              value={action}
-              onValue={setAction}
-              fault={faultOf('action')}
-            />
-            <Input
-              label={t.ledger.resource}
-              value={resource}
-              onValue={setResource}
-              fault={faultOf('resource')}
-            />
+            <Input {...text('agent', 'agent_id')} label={t.ledger.agent} />
+            <Input {...text('action')} label={t.ledger.action} />
+            <Input {...text('resource')} label={t.ledger.resource} />
           </Grid>
           <TextArea
+            {...text('context')}
             mono
             label={t.playground.context}
-            value={text}
             fault={context === null ? t.playground.badContext : faultOf('context')}
-            onValue={setText}
           />
           <Row>
             <Button

@@ -11,6 +11,7 @@ import { Modal } from '../../ui/modal.tsx'
 import { SecretDialog } from '../../ui/secret-dialog.tsx'
 import { CurlButton, Failure, Loaded } from '../../ui/states.tsx'
 import { Badge, Id } from '../../ui/values.tsx'
+import { fieldsOf } from '../rules/validation.ts'
 
 const ROLES = ['admin', 'ingest', 'approver', 'read'] as const
 
@@ -132,42 +133,36 @@ export function Keys() {
 }
 
 function NewKey({ onMade }: { onMade: (secret: string | null) => void }) {
-  const [role, setRole] = useState<(typeof ROLES)[number]>('ingest')
-  const [person, setPerson] = useState('')
-  const [name, setName] = useState('')
+  const [draft, setDraft] = useState({
+    role: 'ingest' as (typeof ROLES)[number],
+    person: '',
+    name: '',
+  })
+  const { role, person, name } = draft
   const body = { role, ...(person !== '' && { person }), ...(name !== '' && { name }) }
   const create = useMutation({
     mutationFn: () => remit.createKey({ body }),
     onSuccess: ({ secret }) => {
-      setPerson('')
-      setName('')
+      setDraft((now) => ({ ...now, person: '', name: '' }))
       onMade(secret)
     },
   })
-  const faultOf = (path: string) =>
-    fieldErrorsOf(create.error).find((error) => error.path === path)?.message
+  const { text, choice } = fieldsOf({
+    draft,
+    onDraft: setDraft,
+    faults: fieldErrorsOf(create.error),
+  })
   return (
     <Card title={t.settings.keys.create}>
       <Stack>
         <Row>
           <Select
+            {...choice('role')}
             label={t.settings.keys.role}
-            value={role}
             options={ROLES.map((one) => [one, one])}
-            onValue={(value) => setRole(ROLES.find((one) => one === value) ?? 'ingest')}
           />
-          <Input
-            label={t.settings.keys.person}
-            value={person}
-            fault={faultOf('person')}
-            onValue={setPerson}
-          />
-          <Input
-            label={t.settings.keys.purpose}
-            value={name}
-            fault={faultOf('name')}
-            onValue={setName}
-          />
+          <Input {...text('person')} label={t.settings.keys.person} />
+          <Input {...text('name')} label={t.settings.keys.purpose} />
           <Button tone="primary" disabled={create.isPending} onClick={() => create.mutate()}>
             {t.settings.keys.create}
           </Button>

@@ -11,7 +11,7 @@ import { Card, Row, Stack, TableOf } from '../../ui/layout.tsx'
 import { CurlButton, Failure } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
 import { Badge, Literal, Time } from '../../ui/values.tsx'
-import { faultAt } from '../rules/validation.ts'
+import { fieldsOf } from '../rules/validation.ts'
 
 const ROLES = [
   ['read', 'read'],
@@ -176,19 +176,21 @@ function Actions({ person: { id, email, status }, onChange, onRemoved }: Actions
 
 function Invite() {
   const client = useQueryClient()
-  const [email, setEmail] = useState('')
-  const [name, setName] = useState('')
-  const [role, setRole] = useState<PersonRole>('read')
+  const [draft, setDraft] = useState({ email: '', name: '', role: 'read' as PersonRole })
+  const { email, name, role } = draft
   const body = { email: email.trim(), role, ...(name.trim() !== '' && { name: name.trim() }) }
   const invite = useMutation({
     mutationFn: () => remit.invitePerson({ body }),
     onSuccess: () => {
-      setEmail('')
-      setName('')
+      setDraft((now) => ({ ...now, email: '', name: '' }))
       return client.invalidateQueries({ queryKey: ['people'] })
     },
   })
-  const faultOf = (path: string) => faultAt(fieldErrorsOf(invite.error), path)
+  const { text, choice } = fieldsOf({
+    draft,
+    onDraft: setDraft,
+    faults: fieldErrorsOf(invite.error),
+  })
   return (
     <Card title={t.settings.people.invite}>
       <form
@@ -200,25 +202,9 @@ function Invite() {
       >
         <Stack>
           <Row>
-            <Input
-              label={t.settings.people.email}
-              type="email"
-              value={email}
-              fault={faultOf('email')}
-              onValue={setEmail}
-            />
-            <Input
-              label={t.settings.people.name}
-              value={name}
-              fault={faultOf('name')}
-              onValue={setName}
-            />
-            <Select
-              label={t.settings.people.role}
-              value={role}
-              options={ROLES}
-              onValue={(value) => setRole(roleOf(value))}
-            />
+            <Input {...text('email')} label={t.settings.people.email} type="email" />
+            <Input {...text('name')} label={t.settings.people.name} />
+            <Select {...choice('role')} label={t.settings.people.role} options={ROLES} />
             <Button type="submit" tone="primary" disabled={invite.isPending || email.trim() === ''}>
               {t.settings.people.invite}
             </Button>
