@@ -1,7 +1,7 @@
 export { AlreadyAnswered, derivedClaim } from '../idempotency/claim.ts'
 export type { IdempotencyClaim } from '../idempotency/claim.ts'
 export type { Draft, EntryData, EntryDraft, EntryKind } from '../ledger/format/draft.ts'
-export type { LinkedEntry } from '../ledger/format/entry.ts'
+export type { LinkedEntry } from '../ledger/format/link.ts'
 export {
   LATER,
   answering,

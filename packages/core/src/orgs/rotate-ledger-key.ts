@@ -13,7 +13,8 @@ import {
   createLedgerSigner,
 } from '../ledger/format/note.ts'
 import type { EntryDraft } from '../ledger/format/draft.ts'
-import { newSalt, linkEntries } from '../ledger/format/entry.ts'
+import { newSalt } from '../ledger/format/entry.ts'
+import { linkEntries } from '../ledger/format/link.ts'
 import { forgedHead, HeadGuard, missingHead } from '../ledger/write/head-guard.ts'
 import { linkedRows, lockHead } from '../ledger/store/store.ts'
 import { SYSTEM } from '../caller/caller.ts'

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { CARRIED_KIND, carriedDraft, parseCarried, toCarriedEntry } from './carried.ts'
-import { payloadText, ZERO_HASH, linkEntries } from './entry.ts'
+import { payloadText, ZERO_HASH } from './entry.ts'
 import type { StoredEntry } from './entry.ts'
+import { linkEntries } from './link.ts'
 
 const NOW = '2026-01-01T00:00:00.000Z'
 const ACTOR = { type: 'system', id: 'remit' }

@@ -7,7 +7,7 @@ import type { DatabaseFindings } from './database-report.ts'
 import { readNodes } from '../store/list.ts'
 import type { LedgerState } from '../store/list.ts'
 import type { ChainStart } from './report.ts'
-import type { TreeNode } from '../format/entry.ts'
+import type { TreeNode } from '../format/link.ts'
 
 const TEXTS = ['org_id', 'prev_hash', 'hash', 'recorded_at', 'kind', 'commitment'] as const
 /** Copies of payload fields that filters use. */

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { CARRIED_KIND, carriedDraft, toCarriedEntry, toCarriedHeader } from '../format/carried.ts'
 import { CarrySelection } from './carry-selection.ts'
-import { payloadText, ZERO_HASH, linkEntries } from '../format/entry.ts'
+import { payloadText, ZERO_HASH } from '../format/entry.ts'
 import type { EntryPayload, StoredEntry } from '../format/entry.ts'
+import { linkEntries } from '../format/link.ts'
 
 const CUT = '2026-01-01T00:00:00.000Z'
 const ACTOR = { type: 'system', id: 'remit' }

@@ -11,7 +11,7 @@ import type { IdempotencyClaim, StoredAnswer } from '../../idempotency/claim.ts'
 import type { Span, TraceParent } from '../../telemetry/tracing.ts'
 import type { OrganizationAtVersion } from '../../limits/at-version.ts'
 import type { EntryDraft } from '../format/draft.ts'
-import type { LinkedEntry } from '../format/entry.ts'
+import type { LinkedEntry } from '../format/link.ts'
 
 /** The transaction of some work, with the ledger of the organization locked. */
 export interface LedgerScope {
