@@ -18,6 +18,7 @@ import { render, Reply } from './endpoint.ts'
 import type { RequestInfo, Route, Rendered } from './endpoint.ts'
 import { fromKept, sealPlaceOf } from './idempotency.ts'
 import type { Admission } from './admit.ts'
+import type { RequestTurns } from './limits.ts'
 import type { Body } from './body.ts'
 
 export interface AnswerDeps {
@@ -27,6 +28,7 @@ export interface AnswerDeps {
   readonly impersonations: Impersonations | null
   /** Encrypts what an answer kept for repeats must not show in the database. */
   readonly secrets: SecretBox
+  readonly requests: RequestTurns
   /** Ends when the server closes. */
   readonly closing: AbortSignal
 }
@@ -80,7 +82,7 @@ const computes = ({ method, viaWriter, public: isPublic, whileSuspended }: Endpo
 
 const nothing = () => Promise.resolve()
 
-const requestOf = (c: RequestContext, { closing }: AnswerDeps): RequestInfo => {
+const requestOf = (c: RequestContext, { closing, requests }: AnswerDeps): RequestInfo => {
   const admission = c.get('admission')
   return {
     requestId: c.get('requestId'),
@@ -96,6 +98,7 @@ const requestOf = (c: RequestContext, { closing }: AnswerDeps): RequestInfo => {
     address: () => addressOf(c),
     // On demand: few requests wait, and a signal costs more than most of them take.
     signal: () => AbortSignal.any([c.req.raw.signal, closing]),
+    turn: () => requests.take(admission?.caller.orgId ?? NOBODY),
     charge: (more) => admission?.charge(more) ?? nothing(),
     recheck: () => admission?.recheck() ?? nothing(),
   }

@@ -28,6 +28,11 @@ export interface RequestInfo {
   /** Returns a signal that aborts when the client disconnects or the server closes. */
   signal(): AbortSignal
   /**
+   * Takes a turn of the organization for one part of a request that counts as several; undefined if the
+   * part may start at once. Parts take their turns in the order of the calls.
+   */
+  turn(): Promise<void> | undefined
+  /**
    * Charges `more` additional requests to the rate limit of the caller, if this request counts as
    * several. Throws `rate_limited`.
    */

@@ -21,7 +21,6 @@ import type { Bodies } from './body.ts'
 import { claimOf } from './idempotency.ts'
 import type { RunningClaims } from './idempotency.ts'
 import type { Route } from './endpoint.ts'
-import type { RequestTurns } from './limits.ts'
 import type { ObserveRequest } from '../telemetry/metrics.ts'
 import { parseTraceparent } from '../telemetry/tracing.ts'
 import type { Span, Tracer } from '../telemetry/tracing.ts'
@@ -37,7 +36,6 @@ export interface PipelineDeps extends AdmissionDeps, AnswerDeps {
   readonly planCeiling: Plan
   /** Null unless tracing is configured. */
   readonly tracer: Tracer | null
-  readonly requests: RequestTurns
   /** Absent where operators have no API. */
   readonly operatorKeys?: OperatorKeys
 }

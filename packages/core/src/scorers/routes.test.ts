@@ -28,6 +28,7 @@ const request: RequestInfo = {
   header: () => undefined,
   address: () => undefined,
   signal: () => new AbortController().signal,
+  turn: () => undefined,
   charge: () => Promise.resolve(),
   recheck: () => Promise.resolve(),
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { AccessDecision, AccessEvaluation, AccessEvaluations } from '@remit/contract'
 import { fail } from '@remit/core/base'
 import { describe, expect, it } from 'vitest'
@@ -9,17 +10,23 @@ const resource = (id: string) => ({ resource: { type: 'record', id } })
 const permit: AccessDecision = { decision: true, context: {} }
 const deny: AccessDecision = { decision: false, context: {} }
 
+const atOnce = () => undefined
+
 /** Runs evaluations whose answer is that of their resource, and notes what was asked. */
 async function run(
   body: AccessEvaluations,
   answers: Readonly<Record<string, AccessDecision | Error>> = {},
 ) {
   const asked: AccessEvaluation[] = []
-  const outcome = evaluateAll(body, (evaluation) => {
-    asked.push(evaluation)
-    const answer = answers[evaluation.resource.id] ?? permit
-    return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer)
-  })
+  const outcome = evaluateAll(
+    body,
+    (evaluation) => {
+      asked.push(evaluation)
+      const answer = answers[evaluation.resource.id] ?? permit
+      return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer)
+    },
+    atOnce,
+  )
   return { decisions: await outcome, asked }
 }
 
@@ -119,14 +126,41 @@ describe('the semantics', () => {
   it('asks all at once for execute_all, so that they can share a transaction', async () => {
     let waiting = 0
     let most = 0
-    await evaluateAll(body(), async () => {
+    const evaluate = async () => {
       most = Math.max(most, ++waiting)
       await Promise.resolve()
       waiting--
       return permit
-    })
+    }
+    await evaluateAll(body(), evaluate, atOnce)
 
     expect(most).toBe(3)
+  })
+
+  it('starts at most 16 evaluations in one turn, without the answers of those before', async () => {
+    const turns: (() => void)[] = []
+    const answered = Promise.withResolvers<AccessDecision>()
+    const started: string[] = []
+    const places = Array.from({ length: 40 }, (_, i) => String(i))
+    const all = evaluateAll(
+      { subject, action, evaluations: places.map(resource) },
+      ({ resource: { id } }) => {
+        started.push(id)
+        return answered.promise
+      },
+      () => new Promise((resolve) => turns.push(resolve)),
+    )
+    const seen = [started.length]
+    for (const start of turns) {
+      start()
+      await setImmediate()
+      seen.push(started.length)
+    }
+    answered.resolve(permit)
+
+    expect(seen).toEqual([0, 16, 32, 40])
+    expect(started).toEqual(places)
+    await expect(all).resolves.toHaveLength(40)
   })
 
   it('deny_on_first_deny ends with the first denial, and evaluates nothing after it', async () => {

@@ -77,10 +77,13 @@ export const authzenRoutes = ({ db, clock, decider, settings, offered }: Deps): 
         const decision = await evaluateOne(AccessEvaluation.parse(body), caller, requester(0))
         return new Reply(decision, { isKept: !isPending(decision) })
       }
-      const evaluations = await evaluateAll(body, (one, i) =>
-        evaluateOne(one, caller, requester(i)).catch((error: unknown) =>
-          record(error, caller, request),
-        ),
+      const evaluations = await evaluateAll(
+        body,
+        (one, i) =>
+          evaluateOne(one, caller, requester(i)).catch((error: unknown) =>
+            record(error, caller, request),
+          ),
+        () => request.turn(),
       )
       return new Reply({ evaluations }, { isKept: !evaluations.some(isPending) })
     },

@@ -1,10 +1,16 @@
 import { keepSending, send } from '../attack.ts'
 import type { Attack } from '../attack.ts'
 
-/** AuthZEN requests of a thousand evaluations, each of which is a decision with its entry. */
+const PARALLEL = 10
+
+/**
+ * AuthZEN requests of a thousand evaluations, each of which is a decision with its entry: ten at a time,
+ * each with a key of its own, since the rate is limited per key.
+ */
 export const evaluations: Attack = {
-  run(target, signal, count) {
-    const { admin: key } = target
+  async run({ url, admin }, signal, count) {
+    const target = { url }
+    const keys = await Promise.all(Array.from({ length: PARALLEL }, () => newKey(url, admin)))
     const body = JSON.stringify({
       subject: { type: 'user', id: 'ann' },
       action: { name: 'read' },
@@ -13,10 +19,26 @@ export const evaluations: Attack = {
       })),
     })
     return keepSending(
-      20,
+      PARALLEL,
       signal,
-      () => send(target, { path: '/access/v1/evaluations', key, body, signal }),
+      (turn) =>
+        send(target, {
+          path: '/access/v1/evaluations',
+          key: keys[turn % PARALLEL] ?? admin,
+          body,
+          signal,
+        }),
       count,
     )
   },
+}
+
+async function newKey(url: string, admin: string): Promise<string> {
+  const response = await fetch(`${url}/v1/keys`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${admin}` },
+    body: JSON.stringify({ role: 'ingest' }),
+  })
+  const { secret } = (await response.json()) as { secret: string }
+  return secret
 }
