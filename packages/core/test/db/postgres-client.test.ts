@@ -46,13 +46,18 @@ describe('a query that PostgreSQL does not answer', () => {
   })
 
   it('does not end a connection whose queries are answered', async () => {
+    // Longer than a busy machine takes for one of them, and shorter than all together.
+    const patient = openDatabase<never>(proxy.url, { poolSize: 1, answerMs: 1_800 })
     const pid = async () =>
-      (await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db)).rows
-    const before = await pid()
-    await sql`select pg_sleep(0.2)`.execute(db)
-    await sql`select pg_sleep(0.2)`.execute(db)
+      (await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(patient)).rows
+    try {
+      const before = await pid()
+      for (let i = 0; i < 4; i++) await sql`select pg_sleep(0.5)`.execute(patient)
 
-    expect(await pid()).toEqual(before)
+      expect(await pid()).toEqual(before)
+    } finally {
+      await patient.destroy()
+    }
   })
 })
 
