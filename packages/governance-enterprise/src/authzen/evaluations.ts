@@ -8,6 +8,8 @@ export type Evaluate = (evaluation: AccessEvaluation, place: number) => Promise<
 
 /** Concurrent evaluations that start together: about 1 ms, and few enough to share a commit. */
 const PER_TURN = 16
+/** Started evaluations of one request without an answer: the writer's queue has room for many such requests. */
+const AT_ONCE = 256
 
 /** The decision that ends a sequence. */
 const ENDS: Readonly<Record<Exclude<EvaluationsSemantic, 'execute_all'>, boolean>> = {
@@ -16,7 +18,7 @@ const ENDS: Readonly<Record<Exclude<EvaluationsSemantic, 'execute_all'>, boolean
 }
 
 /**
- * The decisions of several evaluations in order. They run concurrently, or one after the other
+ * The decisions of several evaluations in order. They run concurrently, at most `AT_ONCE`, or one after the other
  * until one settles the result; later ones are not evaluated and leave no entry. `turn` is
  * called for every `PER_TURN` concurrent ones, which start when it resolves: a thousand that start
  * together would hold the event loop.
@@ -28,14 +30,8 @@ export async function evaluateAll(
 ): Promise<AccessDecision[]> {
   const semantic = options?.evaluations_semantic ?? 'execute_all'
   const one = (item: unknown, i: number) => attempt(() => evaluate(completed(item, defaults), i))
-  let start: Promise<void> | undefined
-  const oneInTurn = async (item: unknown, i: number) => {
-    if (i % PER_TURN === 0) start = turn()
-    if (start) await start
-    return one(item, i)
-  }
   const outcomes: (AccessDecision | Failure)[] = []
-  if (semantic === 'execute_all') outcomes.push(...(await Promise.all(evaluations.map(oneInTurn))))
+  if (semantic === 'execute_all') outcomes.push(...(await inTurns(evaluations, one, turn)))
   else {
     for (const [i, item] of evaluations.entries()) {
       const outcome = await one(item, i)
@@ -45,6 +41,26 @@ export async function evaluateAll(
   }
   refuseTogether(outcomes)
   return outcomes.map((outcome) => (outcome instanceof Failure ? errorOf(outcome) : outcome))
+}
+
+/** `work` for all items, in order and concurrently; `turn` is called for every `PER_TURN` of them. */
+async function inTurns<T, R>(
+  items: readonly T[],
+  work: (item: T, place: number) => Promise<R>,
+  turn: () => Promise<void> | undefined,
+): Promise<R[]> {
+  const started: Promise<R>[] = []
+  for (let at = 0; at < items.length; at += PER_TURN) {
+    await started[at - AT_ONCE]
+    await turn()
+    for (const [i, item] of items.slice(at, at + PER_TURN).entries()) {
+      const result = work(item, at + i)
+      // It rejects below, possibly after others are awaited.
+      result.catch(() => undefined)
+      started.push(result)
+    }
+  }
+  return Promise.all(started)
 }
 
 async function attempt(work: () => Promise<AccessDecision>): Promise<AccessDecision | Failure> {
