@@ -27,6 +27,24 @@ const later = (said: readonly EntryInput[]): EntryInput[] =>
     at: new Date(TO + (ms(one.at) - ms('2025-06-01'))).toISOString(),
   }))
 
+interface Place {
+  readonly object: object
+  readonly name: string
+}
+
+/** Values that a reader of text, counts, amounts, times or lists may stumble over. */
+const ODD = [
+  ...[null, true, 1.5, -1, -5e-324, 1e305, 2 ** 53, '', '9'.repeat(40), '2026-99-99', '__proto__'],
+  ...[[], {}, [null], [[]], [{}], ['x'], [7], { id: 7, type: 'user' }],
+]
+
+/** Every member of an object and of those in it. */
+const placesIn = (object: object): Place[] =>
+  Object.entries(object).flatMap(([name, value]: [string, unknown]) => [
+    { object, name },
+    ...(typeof value === 'object' && value !== null ? placesIn(value) : []),
+  ])
+
 describe('facts', () => {
   it('do not change by anything that is dated at the end of the period or later', () => {
     fc.assert(
@@ -63,6 +81,24 @@ describe('facts', () => {
         }
       }),
       { numRuns: runs(30, 10) },
+    )
+  })
+
+  it('are made from a ledger with any values in the places of others', () => {
+    const value = fc.oneof(fc.constantFrom(...ODD), fc.jsonValue())
+    const change = fc.record({ entry: fc.nat(), place: fc.nat(), value })
+    const changes = fc.array(change, { minLength: 20, maxLength: 60 })
+    fc.assert(
+      fc.property(fc.nat({ max: ledgers.length - 1 }), changes, (ledger, all) => {
+        const tampered = structuredClone(ledgers[ledger] ?? [])
+        for (const { entry, place, value: odd } of all) {
+          const places = placesIn(tampered[entry % tampered.length]?.data ?? {})
+          const at = places[place % places.length]
+          if (at) Object.assign(at.object, { [at.name]: odd })
+        }
+        expect(factsOf(tampered).checks.length).toBeGreaterThan(0)
+      }),
+      { numRuns: runs(300, 60) },
     )
   })
 

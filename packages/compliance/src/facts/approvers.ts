@@ -48,8 +48,7 @@ export function objectionTo(
     [...state.people.namesOf(names)].some((name) => voter.has(name))
   if (is(requesters)) return 'requester'
   const owners = state.agents.get(agentId)?.owners ?? []
-  if (owners.some(({ type, id, email }) => type === 'user' && is([id, email ?? null])))
-    return 'owner'
+  if (owners.some(({ type, id, email }) => type === 'user' && is([id, email]))) return 'owner'
   if (!isNamed(vote)) return 'unnamed'
   // Their keys are not revoked with them.
   return state.people.isFormer([vote.id, vote.email]) ? 'former' : null

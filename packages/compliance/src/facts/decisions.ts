@@ -7,7 +7,7 @@ import { isRelaxed } from './thresholds.ts'
 import type { DecisionFacts } from './outcome.ts'
 import { NameCounts } from './name-counts.ts'
 import type { FactState } from './state/state.ts'
-import { numberIn, recordIn, textIn } from './recorded-json.ts'
+import { countIn, recordIn, textIn } from './recorded-json.ts'
 
 /** M14: allows without a matching rule or grant. */
 export const governedMeter: CreateMeter = ({ question: { thresholds }, seqsOf }) => {
@@ -211,9 +211,9 @@ export const hostsMeter: CreateMeter = ({ seqsOf }) => {
       const inventory = recordIn(data, 'inventory')
       const host = inventory && textIn(inventory, 'host')
       if (!inPeriod || inventory === null || host === null) return
-      const items = numberIn(inventory, 'items') ?? 0
-      const governed = numberIn(inventory, 'governed') ?? 0
-      const unread = numberIn(inventory, 'unread') ?? 0
+      const items = countIn(inventory, 'items') ?? 0
+      const governed = countIn(inventory, 'governed') ?? 0
+      const unread = countIn(inventory, 'unread') ?? 0
       hosts.set(host, { seq, ungoverned: items - governed, unread })
     },
     end() {

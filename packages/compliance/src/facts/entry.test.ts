@@ -1,5 +1,3 @@
-import { runs } from '@remit/testing/pure'
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { DECIDED, FactEntry } from './entry.ts'
 
@@ -68,35 +66,4 @@ describe('an entry of a decision', () => {
       [],
     )
   })
-
-  it('is read whatever stands in the place of one of its values', () => {
-    const paths = pathsOf(PAYLOAD)
-    const change = fc.tuple(fc.constantFrom(...paths), fc.jsonValue({ maxDepth: 3 }))
-    fc.assert(
-      fc.property(fc.array(change, { minLength: 1, maxLength: 4 }), (changes) => {
-        const payload = structuredClone(PAYLOAD)
-        for (const [path, value] of changes) put(payload, path, value)
-        readAll(entryOf(JSON.stringify(payload)))
-      }),
-      { numRuns: runs(1_000) },
-    )
-  })
 })
-
-type Path = readonly string[]
-
-const pathsOf = (value: object, path: Path = []): Path[] =>
-  Object.entries(value).flatMap(([name, member]: [string, unknown]) => {
-    const own = [...path, name]
-    return typeof member === 'object' && member !== null ? [own, ...pathsOf(member, own)] : [own]
-  })
-
-/** Replaces a value, unless the place is gone. */
-function put(root: object, path: Path, value: unknown): void {
-  let at: unknown = root
-  for (const name of path.slice(0, -1)) {
-    at = (at as Record<string, unknown>)[name]
-    if (typeof at !== 'object' || at === null) return
-  }
-  Object.assign(at as object, { [path.at(-1) ?? '']: value })
-}

@@ -1,8 +1,7 @@
 import type { Actor } from '@remit/contract'
-import { toMicroUsd } from '@remit/contract/values'
 import { GOVERNING } from './outcome.ts'
 import type { DecisionFacts, RecordedSpend, RecordedWindow } from './outcome.ts'
-import { isRecord, recordIn, textIn, numberIn, recordsIn } from './recorded-json.ts'
+import { isRecord, countIn, microIn, recordIn, textIn, recordsIn } from './recorded-json.ts'
 import type { RecordedJson } from './recorded-json.ts'
 
 /** The part of an entry that the fold needs: the hashed fields, without the search columns. */
@@ -102,13 +101,12 @@ function parsePayload(text: string | null): RecordedJson | null {
 function decisionOf(data: RecordedJson): DecisionFacts {
   const approval = recordIn(data, 'approval')
   const id = approval && textIn(approval, 'id')
-  const version = numberIn(data, 'config_version')
   const matched = recordsIn(data, 'matched').map((one) => ({
     kind: textIn(one, 'kind') ?? '',
     id: textIn(one, 'id') ?? '',
   }))
   return {
-    configVersion: Number.isSafeInteger(version) ? version : null,
+    configVersion: countIn(data, 'config_version'),
     plan: textIn(data, 'plan'),
     matches: Array.isArray(data['matched']) ? matched.length : null,
     isGoverned: matched.some(({ kind }) => GOVERNING.has(kind)),
@@ -136,9 +134,4 @@ function windowOf(window: RecordedJson | null): RecordedWindow | null {
   const limitMicro = window && microIn(window, 'limit_usd')
   const spentMicro = window && microIn(window, 'spent_usd')
   return limitMicro !== null && spentMicro !== null ? { limitMicro, spentMicro } : null
-}
-
-function microIn(from: RecordedJson, name: string): number | null {
-  const usd = numberIn(from, name)
-  return usd === null ? null : toMicroUsd(usd)
 }

@@ -3,7 +3,7 @@ import type { FactEntry } from './entry.ts'
 import type { EvidenceKind } from './evidence.ts'
 import { DECIDED } from './entry.ts'
 import { isNamed } from './approvers.ts'
-import { isTrueIn, numberIn, recordIn, recordsIn } from './recorded-json.ts'
+import { isTrueIn, countIn, recordIn, recordsIn } from './recorded-json.ts'
 import { inForceFor } from './rules.ts'
 import { amountOf, hasCap } from './spend.ts'
 import { voteOf } from './state/rules.ts'
@@ -139,7 +139,7 @@ export const EVIDENCE_SOURCES: Readonly<Record<EvidenceKind, EvidenceSource>> = 
   guard_checks: { reads: ['guard.checked', 'guard.counted'] },
   scorer_runs: {
     reads: ['scorer.ran'],
-    works: ({ data }) => (numberIn(data, 'scored') ?? 0) > 0,
+    works: ({ data }) => (countIn(data, 'scored') ?? 0) > 0,
   },
   admin_actions: { reads: ADMINISTRATIVE, counts: isAdministrative },
   agent_interventions: {

@@ -2,7 +2,7 @@ import { Cases, DAY } from './facts.ts'
 import { isAtMostPercent, percentText, ratioOf } from './meter.ts'
 import type { CreateMeter } from './meter.ts'
 import { failing, outcome } from './outcome.ts'
-import { numberIn, recordsIn, textIn, isTrueIn } from './recorded-json.ts'
+import { countIn, recordsIn, textIn, isTrueIn } from './recorded-json.ts'
 import { isRelaxed } from './thresholds.ts'
 import type { FactEntry } from './entry.ts'
 
@@ -38,7 +38,7 @@ export const guardMeter: CreateMeter = ({ question, seqsOf }) => {
         add(time, textIn(entry.data, 'action'), 1)
         if (agent_id !== null) checked.add(agent_id)
       } else {
-        add(time, 'allow', numberIn(entry.data, 'checks') ?? 0)
+        add(time, 'allow', countIn(entry.data, 'checks') ?? 0)
         for (const one of recordsIn(entry.data, 'agents')) {
           const agent = textIn(one, 'agent_id')
           if (agent !== null) checked.add(agent)

@@ -11,7 +11,7 @@ import { voteIn, VOTING } from './approvers.ts'
 import { isAdministrative } from './changes.ts'
 import type { FactEntry } from './entry.ts'
 import { DECIDED } from './entry.ts'
-import { numberIn, timeIn, isTrueIn } from './recorded-json.ts'
+import { countIn, timeIn, isTrueIn } from './recorded-json.ts'
 import { Intervals } from './intervals.ts'
 
 /**
@@ -345,7 +345,7 @@ export const reportsMeter: CreateMeter = ({ question, seqsOf }) => {
 const DEFAULT_RETENTION_DAYS = OrganizationSettings.parse({}).retention_days
 
 const settingOf = ({ organization }: FactState): number =>
-  (organization && numberIn(organization.settings, 'retention_days')) ?? DEFAULT_RETENTION_DAYS
+  (organization && countIn(organization.settings, 'retention_days')) ?? DEFAULT_RETENTION_DAYS
 
 /** M07: the age of the oldest kept decision, the retention setting, and the age of the youngest pruned entry. */
 export const retentionMeter: CreateMeter = ({ question, seqsOf }) => {

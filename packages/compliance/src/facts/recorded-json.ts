@@ -1,3 +1,5 @@
+import { toMicroUsd } from '@remit/contract/values'
+
 /** Readers for recorded JSON without trust in its shape: an entry can be old or tampered with. */
 export type RecordedJson = Readonly<Record<string, unknown>>
 
@@ -20,6 +22,19 @@ export function textIn(from: RecordedJson, name: string): string | null {
 export function numberIn(from: RecordedJson, name: string): number | null {
   const value = own(from, name)
   return typeof value === 'number' ? value : null
+}
+
+/** A member that is a whole number from 0 to 2^53 - 1; null for anything else. */
+export function countIn(from: RecordedJson, name: string): number | null {
+  const value = numberIn(from, name)
+  return value !== null && Number.isSafeInteger(value) && value >= 0 ? value : null
+}
+
+/** A member that is an amount in USD, in micro-USD; null for anything else, and from 2^53 on. */
+export function microIn(from: RecordedJson, name: string): number | null {
+  const usd = numberIn(from, name)
+  const micro = usd === null ? null : toMicroUsd(usd)
+  return Number.isSafeInteger(micro) ? micro : null
 }
 
 /** A member that is a moment (RFC 3339), in milliseconds; null for anything else. */

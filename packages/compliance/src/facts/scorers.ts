@@ -3,7 +3,7 @@ import { Intervals } from './intervals.ts'
 import type { CreateMeter, CheckFailure } from './meter.ts'
 import { outcome, failing } from './outcome.ts'
 import { DAY } from './facts.ts'
-import { numberIn, textIn } from './recorded-json.ts'
+import { countIn, numberIn, textIn } from './recorded-json.ts'
 import { isRelaxed } from './thresholds.ts'
 import type { FactEntry } from './entry.ts'
 import { difference, isAtMostPercent, percentText, ratioOf } from './meter.ts'
@@ -23,12 +23,12 @@ export const runsMeter: CreateMeter = ({ question, seqsOf }) => {
     entry({ seq, time, data, erased }) {
       const scorer = textIn(data, 'scorer')
       if (erased || scorer === null) return
-      const scored = numberIn(data, 'scored') ?? 0
+      const scored = countIn(data, 'scored') ?? 0
       if (scored > 0) intervals.add(seq, time)
       runs += 1
       const known = byScorer.get(scorer) ?? { runs: 0, items: 0, scored: 0 }
       known.runs += 1
-      known.items += numberIn(data, 'count') ?? 0
+      known.items += countIn(data, 'count') ?? 0
       known.scored += scored
       byScorer.set(scorer, known)
     },
@@ -73,10 +73,11 @@ interface Counted {
 
 /** Failed items; computed from the share for runs recorded without the number. */
 function failedIn(data: FactEntry['data'], scored: number): number {
-  const failed = numberIn(data, 'failed')
+  const failed = countIn(data, 'failed')
   if (failed !== null) return failed
   const passRate = numberIn(data, 'pass_rate')
-  return passRate === null ? 0 : Math.round(scored * (1 - passRate))
+  const isShare = passRate !== null && passRate >= 0 && passRate <= 1
+  return isShare ? Math.round(scored * (1 - passRate)) : 0
 }
 
 /**
@@ -95,7 +96,7 @@ export const failShareMeter: CreateMeter = ({ question, seqsOf }) => {
     since: from - (to - from),
     entry({ seq, data, erased }, _state, inPeriod) {
       const scorer = textIn(data, 'scorer')
-      const scored = numberIn(data, 'scored') ?? 0
+      const scored = countIn(data, 'scored') ?? 0
       if (erased || scorer === null || scored === 0) return
       const counts = inPeriod ? now : before
       const known = counts.get(scorer) ?? { scored: 0, failed: 0, seqs: [], mendedBy: null }

@@ -3,7 +3,7 @@ import type { FactEntry } from './entry.ts'
 import { Cases } from './facts.ts'
 import type { CreateMeter } from './meter.ts'
 import { failing, outcome } from './outcome.ts'
-import { numberIn, recordIn, textIn, textsIn } from './recorded-json.ts'
+import { countIn, recordIn, textIn, textsIn } from './recorded-json.ts'
 import type { FactState } from './state/state.ts'
 import { revokedCredentials } from './access.ts'
 import { ratioOf } from './meter.ts'
@@ -63,7 +63,7 @@ export const exchangesMeter: CreateMeter = ({ question, seqsOf }) => {
       if (erased) return
       if (kind === 'token.exchanged') exchange(entry, state)
       else if (kind === 'token.refused')
-        of(textIn(data, 'idp_id') ?? UNKNOWN).refused += numberIn(data, 'count') ?? 1
+        of(textIn(data, 'idp_id') ?? UNKNOWN).refused += countIn(data, 'count') ?? 1
       else if (kind === 'credential.issued') {
         const credential = recordIn(data, 'credential') ?? {}
         if (isLimited(credential)) open.delete(textIn(credential, 'id') ?? '')

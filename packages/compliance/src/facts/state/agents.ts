@@ -1,4 +1,3 @@
-import type { Owner } from '@remit/contract'
 import { matchesPattern } from '@remit/contract/patterns'
 import type { FactEntry } from '../entry.ts'
 import { recordIn, recordsIn, textIn, textsIn, timeIn } from '../recorded-json.ts'
@@ -8,7 +7,11 @@ import type { FactState } from './state.ts'
 
 /** A registered agent. Removed agents are kept: their ids are never reused. */
 export interface AgentState extends RecordedObject {
-  readonly owners: readonly Owner[]
+  readonly owners: readonly {
+    readonly type: string | null
+    readonly id: string | null
+    readonly email: string | null
+  }[]
   readonly removed: { readonly seq: number; readonly time: number } | null
 }
 
@@ -25,7 +28,11 @@ function keepAgent(state: FactState, entry: FactEntry): void {
   const id = object && textIn(object, 'agent_id')
   if (!object || id === null) return
   const before = state.agents.get(id)
-  const owners = recordsIn(object, 'owners') as unknown as Owner[]
+  const owners = recordsIn(object, 'owners').map((one) => ({
+    type: textIn(one, 'type'),
+    id: textIn(one, 'id'),
+    email: textIn(one, 'email'),
+  }))
   state.agents.set(id, { ...recordedObject(id, object, entry, before), owners, removed: null })
   // An agent that was stopped before its registration stays stopped.
   if (textIn(object, 'status') === 'suspended') stop(state, entry, id, 'suspended')

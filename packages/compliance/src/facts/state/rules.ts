@@ -1,6 +1,5 @@
-import { toMicroUsd } from '@remit/contract/values'
 import type { FactEntry } from '../entry.ts'
-import { recordIn, textIn, timeIn, isTrueIn, recordsIn, numberIn } from '../recorded-json.ts'
+import { recordIn, textIn, timeIn, isTrueIn, recordsIn, microIn } from '../recorded-json.ts'
 import type { RecordedJson } from '../recorded-json.ts'
 import { recordedObject } from './reducer.ts'
 import type { Reducer, Reducers, RecordedObject } from './reducer.ts'
@@ -243,11 +242,6 @@ export const approvalReducers: Reducers = {
 export interface SpendLimitState extends RecordedObject {
   readonly dailyMicro: number | null
   readonly monthlyMicro: number | null
-}
-
-const microIn = (object: RecordedJson, name: string): number | null => {
-  const usd = numberIn(object, name)
-  return usd === null ? null : toMicroUsd(usd)
 }
 
 export const spendLimitReducers: Reducers = {
