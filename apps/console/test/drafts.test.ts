@@ -196,7 +196,7 @@ test('the error of a condition is shown beside those of the other members', asyn
 test('a form that forgets a new optional member of what it replaces does not compile', () => {
   const grown = SpendLimitInput.safeExtend({ hourly_usd: SpendLimitInput.shape.daily_usd })
   type Tomorrow = Omit<Contract['setSpendLimit'], 'body'> & { readonly body: typeof grown }
-  // @ts-expect-error the member of tomorrow is missing
+  // @ts-expect-error The body lacks a member of the schema.
   const body: WholeBody<Tomorrow> = limitInput(limitDraft(null))
   expect(body).not.toHaveProperty('hourly_usd')
   expect(grown.safeParse({ ...body, daily_usd: 5 }).success).toBe(true)

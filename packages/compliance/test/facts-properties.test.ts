@@ -34,8 +34,25 @@ interface Place {
 
 /** Values that a reader of text, counts, amounts, times or lists may stumble over. */
 const ODD = [
-  ...[null, true, 1.5, -1, -5e-324, 1e305, 2 ** 53, '', '9'.repeat(40), '2026-99-99', '__proto__'],
-  ...[[], {}, [null], [[]], [{}], ['x'], [7], { id: 7, type: 'user' }],
+  null,
+  true,
+  1.5,
+  -1,
+  -5e-324,
+  1e305,
+  2 ** 53,
+  '',
+  '9'.repeat(40),
+  '2026-99-99',
+  '__proto__',
+  [],
+  {},
+  [null],
+  [[]],
+  [{}],
+  ['x'],
+  [7],
+  { id: 7, type: 'user' },
 ]
 
 /** Every member of an object and of those in it. */

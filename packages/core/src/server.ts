@@ -55,7 +55,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   const authenticator = new Authenticator(db, options.planCeiling, clock)
   const sessions = new Sessions(db, options.planCeiling, clock, options.sessions ?? NO_SIGN_IN)
   const links = new LoginLinks(clock)
-  const share = new HeavyWorkQueue()
+  const heavyWork = new HeavyWorkQueue()
   const metrics = createMetrics()
   const { license = null } = options
   metrics.gauge(
@@ -69,19 +69,19 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     signer,
     log,
     signals,
-    share,
+    heavyWork,
     metrics: writeMetrics(metrics),
     recheck: recheckAll(authenticator, sessions),
     ...(nodes && { nodes }),
     ...(options.maxBatch !== undefined && { maxBatch: options.maxBatch }),
   })
-  const ledger = new Ledger(db, share)
+  const ledger = new Ledger(db, heavyWork)
   const decider = new Decider(writer, {
     db,
     clock,
     ids,
     log,
-    share,
+    heavyWork,
     observe: decisionMetrics(metrics),
     rate: new Limiter(1),
   })

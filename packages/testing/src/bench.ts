@@ -70,7 +70,7 @@ export interface MeasuredServer {
   stop(): Promise<void>
 }
 
-/** What the main program of the benchmarks gives to a suite of a package. */
+/** The interface of the benchmarks' main program to a suite of a package. */
 export interface BenchTools {
   readonly rounds: number
   /** Entries of a large ledger. */
@@ -84,5 +84,5 @@ export interface BenchTools {
   }) => Promise<MeasuredServer>
 }
 
-/** Suites by their names: what a package exports from `bench/suites.ts`. */
+/** The suites of a package by name, which its `bench/suites.ts` exports. */
 export type Suites = Readonly<Record<string, (tools: BenchTools) => Promise<Result[]>>>

@@ -1,7 +1,7 @@
 import type { LedgerVerification, VerifyLedgerRequest } from '@remit/contract'
 import { invalid, Failure } from '@remit/core/base'
 import { firstOf } from '@remit/core/ledger/lanes'
-import type { Origin, Change, EntryDraft } from '@remit/core/ledger/lanes'
+import type { Requester, Change, EntryDraft } from '@remit/core/ledger/lanes'
 import { isSignedByAny, parseExternalCheckpoint } from '@remit/core/ledger/proofs'
 import type { Deps } from '@remit/core/module'
 import { actorOf, personOf } from '@remit/core/caller'
@@ -23,7 +23,7 @@ export async function verifyAndRecord(
   jobs: Jobs,
   orgId: string,
   { from_seq, to_seq, checkpoints }: VerificationRequest,
-  requester: Origin,
+  requester: Requester,
   watch: JobWatch,
 ): Promise<LedgerVerification> {
   const options = {
@@ -100,7 +100,7 @@ function verifiedEntry(found: Verification, isWhole: boolean, caller: Caller | n
 async function recordVerification(
   writer: Deps['writer'],
   orgId: string,
-  requester: Origin,
+  requester: Requester,
   found: Verification,
   isWhole: boolean,
 ): Promise<LedgerVerification> {

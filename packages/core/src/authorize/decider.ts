@@ -21,7 +21,7 @@ import type {
   LaneBatch,
   LaneResult,
   Outcome,
-  Origin,
+  Requester,
   Work,
   LedgerScope,
 } from '../ledger/write/work.ts'
@@ -50,7 +50,7 @@ interface DeciderDeps {
   readonly clock: Clock
   readonly ids: Ids
   readonly log: Logger
-  readonly share: HeavyWorkQueue
+  readonly heavyWork: HeavyWorkQueue
   readonly observe: ObserveDecision
   /** Counts decisions by organization, a second at a time. */
   readonly rate: Limiter
@@ -93,7 +93,7 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
   async authorize(
     caller: Caller,
     body: AuthorizeBody,
-    requester: Omit<Origin, 'caller'>,
+    requester: Omit<Requester, 'caller'>,
     claims: ClaimedFacts = {},
   ): Promise<AuthorizeAnswer> {
     const request = withAgent(caller, body)
@@ -117,7 +117,7 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     }
   }
 
-  async #decide(job: Job, orgId: string, requester: Origin): Promise<AuthorizeAnswer> {
+  async #decide(job: Job, orgId: string, requester: Requester): Promise<AuthorizeAnswer> {
     const began = performance.now()
     const span = requester.span?.child('remit.decide')
     const asked = span ? { ...requester, span } : requester

@@ -52,7 +52,7 @@ interface PreviewDeps {
   readonly clock: Clock
   readonly stages: DecisionStages
   /** The share of the event loop that previews compute in, a few milliseconds at a time. */
-  readonly share: HeavyWorkQueue
+  readonly heavyWork: HeavyWorkQueue
 }
 
 type Tx = Transaction<CoreTables>
@@ -85,7 +85,7 @@ const isReadOnly = (error: unknown): boolean => (error as { code?: unknown }).co
  * other requests and previews get their turns.
  */
 export async function preview(
-  { db, clock, stages, share }: PreviewDeps,
+  { db, clock, stages, heavyWork }: PreviewDeps,
   orgId: string,
   plan: Plan,
   requests: readonly AuthorizeRequest[],
@@ -123,7 +123,9 @@ export async function preview(
     await batch.gather(() => asksAt(time ?? clock.now()))
     try {
       // On SQLite every decision waits for this transaction, so a preview takes its turn for it too.
-      const { judged, prepared, ...seen } = await share.run(orgId, () => undone(db, locked, ready))
+      const { judged, prepared, ...seen } = await heavyWork.run(orgId, () =>
+        undone(db, locked, ready),
+      )
       if (begun && begun.version !== seen.version) {
         if (isLast()) throw unavailable('overloaded')
         previews = []
@@ -133,7 +135,7 @@ export async function preview(
         const asked = without ? leavingOut(prepared, without) : prepared
         const decideOne = (one: (typeof judged)[number]) =>
           previews.push(shown(decide(one.ask, asked, one)))
-        await inSlices(judged, decideOne, (slice) => share.run(orgId, slice), until)
+        await inSlices(judged, decideOne, (slice) => heavyWork.run(orgId, slice), until)
       }
       batch = new DecisionBatch(stages, orgId, overlaid)
     } catch (error) {

@@ -3,7 +3,7 @@ import type { RateLimiterRes } from 'rate-limiter-flexible'
 import { fail } from './errors.ts'
 import type { Failure } from './errors.ts'
 
-/** What a key has used of its current window. */
+/** The uses of a key in its current window. */
 export interface Use {
   readonly used: number
   /** Seconds until the window ends, rounded up. */
@@ -19,6 +19,7 @@ export class Limiter {
     this.#windows = new RateLimiterMemory({ points: 0, duration: seconds })
   }
 
+  /** Counts uses, and returns those of the current window with them. */
   async count(key: string, uses = 1): Promise<Use> {
     return useOf(await this.#windows.penalty(key, uses))
   }
@@ -40,6 +41,7 @@ const useOf = ({ consumedPoints, msBeforeNext }: RateLimiterRes): Use => ({
   seconds: Math.ceil(msBeforeNext / 1000),
 })
 
+/** The error `rate_limited`, with `Retry-After` at the end of the window. */
 export const rateLimited = (
   { seconds }: Use,
   message: string,

@@ -14,9 +14,9 @@ const seen = (shares: OrganizationShares, ...ids: string[]) => {
 }
 
 /** A transaction that another piece of heavy work is in the way of. */
-function blocked(share: HeavyWorkQueue) {
+function blocked(heavyWork: HeavyWorkQueue) {
   const { promise, resolve } = Promise.withResolvers<void>()
-  void share.run('reader', () => promise)
+  void heavyWork.run('reader', () => promise)
   return resolve
 }
 
@@ -37,11 +37,11 @@ async function beginsAtOnce(
 
 describe('the shares of organizations', () => {
   it('make one that computed for long wait for other heavy work, where another is active', async () => {
-    const share = new HeavyWorkQueue()
-    const shares = new OrganizationShares(share)
+    const heavyWork = new HeavyWorkQueue()
+    const shares = new OrganizationShares(heavyWork)
     seen(shares, 'heavy', 'other')
     await shares.run('heavy', shares.isHeavy('heavy'), () => Promise.resolve(BATCH_MS))
-    const end = blocked(share)
+    const end = blocked(heavyWork)
 
     expect(await beginsAtOnce(shares, 'heavy')).toBe(false)
     expect(await beginsAtOnce(shares, 'other')).toBe(true)
@@ -49,26 +49,26 @@ describe('the shares of organizations', () => {
   })
 
   it('make it wait no longer after a second', async () => {
-    const share = new HeavyWorkQueue()
-    const shares = new OrganizationShares(share)
+    const heavyWork = new HeavyWorkQueue()
+    const shares = new OrganizationShares(heavyWork)
     seen(shares, 'heavy', 'other')
     await shares.run('heavy', shares.isHeavy('heavy'), () => Promise.resolve(BATCH_MS))
     await vi.advanceTimersByTimeAsync(1_001)
     seen(shares, 'heavy', 'other')
-    const end = blocked(share)
+    const end = blocked(heavyWork)
 
     expect(await beginsAtOnce(shares, 'heavy')).toBe(true)
     end()
   })
 
   it('make nobody wait where no other is active', async () => {
-    const share = new HeavyWorkQueue()
-    const shares = new OrganizationShares(share)
+    const heavyWork = new HeavyWorkQueue()
+    const shares = new OrganizationShares(heavyWork)
     seen(shares, 'other')
     await vi.advanceTimersByTimeAsync(1_001)
     seen(shares, 'heavy')
     await shares.run('heavy', shares.isHeavy('heavy'), () => Promise.resolve(40))
-    const end = blocked(share)
+    const end = blocked(heavyWork)
 
     expect(await beginsAtOnce(shares, 'heavy')).toBe(true)
     end()

@@ -18,7 +18,7 @@ export type {
   LaneBatch,
   LaneResult,
   Outcome,
-  Origin,
+  Requester,
   Work,
   LedgerScope,
 } from '../ledger/write/work.ts'

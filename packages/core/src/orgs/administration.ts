@@ -5,7 +5,7 @@ import { fail, invalid } from '../base/errors.ts'
 import { keyCreation, keyRevocation, keyRotation } from '../keys/changes.ts'
 import type { EntryData } from '../ledger/format/draft.ts'
 import { firstOf } from '../ledger/write/work.ts'
-import type { Origin } from '../ledger/write/work.ts'
+import type { Requester } from '../ledger/write/work.ts'
 import type { Writer } from '../ledger/write/writer.ts'
 import { actorOf, personOf } from '../caller/caller.ts'
 import { organizationRecord, checkRetention } from './organizations.ts'
@@ -15,7 +15,7 @@ import { changeLimits, limitsOf, limitsOnPlan } from '../limits/limits.ts'
 import { quotaEntries } from '../limits/month.ts'
 
 /** The requester of work for the operator of the server, without an API caller. */
-export const OPERATOR: Origin = { caller: null, claim: null, wantsNote: false }
+export const OPERATOR: Requester = { caller: null, claim: null, wantsNote: false }
 
 /** Creates a key of an organization for the operator; the secret is only in the return value. */
 export async function createKey(
@@ -152,7 +152,7 @@ export const setSettings = async (
 export async function updateSettings(
   writer: Writer,
   orgId: string,
-  requester: Origin,
+  requester: Requester,
   change: Readonly<Record<string, unknown>>,
   { acknowledgeShortRetention = false }: SettingsOptions = {},
 ): Promise<OrganizationUpdate> {
@@ -174,7 +174,7 @@ function checkLimit(days: unknown, most: number | undefined): void {
 export function updateOrganization(
   writer: Writer,
   orgId: string,
-  requester: Origin,
+  requester: Requester,
   update: (row: OrganizationRow, recordedAt: string) => OrganizationRow,
   noted: EntryExtras = {},
 ): Promise<OrganizationUpdate> {

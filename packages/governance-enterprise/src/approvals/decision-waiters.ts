@@ -28,11 +28,9 @@ export class DecisionWaiters {
 
   constructor(deps: WaitDeps) {
     this.#deps = deps
-    this.#looks = new Periodic(
-      LOOK_MS,
-      async () => void (await Promise.all([...this.#rooms.keys()].map((id) => this.#look(id)))),
-      this.#failed,
-    )
+    // A slow look of one organization must not delay those of others.
+    const look = () => [...this.#rooms.keys()].forEach((orgId) => void this.#look(orgId))
+    this.#looks = new Periodic(LOOK_MS, () => Promise.resolve(look()), this.#failed)
   }
 
   start(): void {

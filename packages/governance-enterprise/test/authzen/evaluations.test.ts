@@ -1,5 +1,10 @@
+import { fail } from '@remit/core/base'
+import type { RequestInfo } from '@remit/core/http'
+import { defineModule } from '@remit/core/module'
+import type { Deps } from '@remit/core/module'
 import { createClock, createTestRemit, someDialects } from '@remit/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { authzenRoutes } from '../../src/authzen/routes.ts'
 import governance from '../../src/index.ts'
 import { apiOf, createApi } from '../support/api.ts'
 import type { Api } from '../support/api.ts'
@@ -240,4 +245,48 @@ describe.each(someDialects())('POST /access/v1/evaluations on %s', (dialect) => 
     expect(second.status).toBe(200)
     expect(refused.code).toBe('rate_limited')
   })
+})
+
+it('the evaluations of a request start in turns of its organization, 16 at a time', async () => {
+  let deps: Deps | undefined
+  const observed = defineModule({
+    ...governance,
+    setup: (given) => governance.setup((deps = given)),
+  })
+  const remit = await createTestRemit({ modules: [observed] })
+  onTestFinished(() => remit.close())
+  const { id: orgId } = await remit.organization()
+  const route = deps && authzenRoutes(deps).find(({ name }) => name === 'accessEvaluations')
+  if (!route) throw new Error('no route')
+
+  let turns = 0
+  const request = {
+    requestId: 'r',
+    operator: null,
+    whileSuspended: false,
+    claim: null,
+    wantsNote: false,
+    trace: null,
+    span: null,
+    accept: '*/*',
+    header: () => undefined,
+    url: () => '',
+    address: () => undefined,
+    signal: () => AbortSignal.timeout(60_000),
+    charge: () => Promise.resolve(),
+    recheck: () => Promise.reject(fail('unauthorized')),
+    turn: () => void turns++,
+  } satisfies RequestInfo
+  const { config_version: configVersion } = await remit.ledger.head(orgId)
+  const principal = { type: 'key', id: 'key_1', role: 'ingest', person: null } as const
+  const caller = { orgId, plan: 'enterprise', principal, configVersion } as const
+  const evaluations = Array.from({ length: 40 }, (_, i) => ({
+    resource: { type: 'doc', id: String(i) },
+  }))
+  const subject = { type: 'agent', id: 'payer' }
+  const body = { subject, action: { name: 'docs.read' }, evaluations }
+
+  await route.handle({ params: {}, query: {}, body }, caller, request)
+
+  expect(turns).toBe(3)
 })

@@ -1,7 +1,7 @@
 import { Periodic } from '@remit/core/base'
 import { actorOf } from '@remit/core/caller'
 import { recording, toClientError } from '@remit/core/ledger/lanes'
-import type { EntryDraft, Origin } from '@remit/core/ledger/lanes'
+import type { EntryDraft, Requester } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
 import { OPERATOR } from '@remit/core/orgs'
 import { digest } from './token-uses.ts'
@@ -27,7 +27,7 @@ export class Refusals {
   /** Records one refusal durably before the response. */
   async record(
     orgId: string,
-    requester: Origin,
+    requester: Requester,
     { reason, difference }: TokenRefusal,
     { issuer, facts }: CheckedFacts,
   ): Promise<void> {

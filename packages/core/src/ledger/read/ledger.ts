@@ -32,13 +32,13 @@ export class Ledger {
   readonly #db: Database<CoreTables>
   readonly #pages: EntryPages
   readonly #links = new Turns(LINKS)
-  readonly #share: HeavyWorkQueue
+  readonly #heavyWork: HeavyWorkQueue
 
   /** `share` limits long reads. */
-  constructor(db: Database<CoreTables>, share = new HeavyWorkQueue()) {
+  constructor(db: Database<CoreTables>, heavyWork = new HeavyWorkQueue()) {
     this.#db = db
-    this.#share = share
-    this.#pages = new EntryPages(db, share)
+    this.#heavyWork = heavyWork
+    this.#pages = new EntryPages(db, heavyWork)
   }
 
   /** Returns the end of the chain as of the last commit. */
@@ -124,7 +124,7 @@ export class Ledger {
     ]) {
       const query = { decision_id: id, kind: 'authorization.decided' }
       const entry = await findFirst(this.#db, orgId, range, query, (search) =>
-        this.#share.run(orgId, search),
+        this.#heavyWork.run(orgId, search),
       )
       const { agent_id: agentId, decision } = entry ? wireEntry(entry) : {}
       if (agentId != null) return { agentId, isAllow: decision === 'allow' }
@@ -168,7 +168,7 @@ export class Ledger {
   /** Returns the export as text, page by page; it ends with the checkpoint at its start. */
   export(orgId: string, part: ExportPart = {}): Promise<AsyncGenerator<string>> {
     return this.#read(orgId, () =>
-      openExport(this.#db, orgId, part, (read) => this.#share.run(orgId, read)),
+      openExport(this.#db, orgId, part, (read) => this.#heavyWork.run(orgId, read)),
     )
   }
 
@@ -239,15 +239,15 @@ interface EntryPage {
 /** Finds pages of entries, of at most about a million bytes. */
 class EntryPages {
   readonly #db: Database<CoreTables>
-  readonly #share: HeavyWorkQueue
+  readonly #heavyWork: HeavyWorkQueue
   readonly #reads = new Turns(LARGE_READS)
   readonly #plans = new Turns(PLANS)
   readonly #streams = new Turns(STREAMS)
 
   /** `share` limits long reads. */
-  constructor(db: Database<CoreTables>, share: HeavyWorkQueue) {
+  constructor(db: Database<CoreTables>, heavyWork: HeavyWorkQueue) {
     this.#db = db
-    this.#share = share
+    this.#heavyWork = heavyWork
   }
 
   /** For one request. Large pages take turns; throws `jobs_busy` if too many wait. */
@@ -275,7 +275,7 @@ class EntryPages {
       const query = withOneMore(filters)
       const { head, range, small } = await this.#plan(orgId, query)
       const found = small?.isSmall
-        ? await this.#share.run(orgId, () => this.#page(orgId, query, small))
+        ? await this.#heavyWork.run(orgId, () => this.#page(orgId, query, small))
         : await this.#largePage(orgId, range, query)
       return toPage(filters, found, head)
     }
@@ -284,7 +284,7 @@ class EntryPages {
 
   /** Like `follow` for a short read of another kind. */
   paced<T>(orgId: string, read: () => Promise<T>, over?: AbortSignal): Promise<T> {
-    return this.#streams.run(orgId, () => this.#share.run(orgId, read), over)
+    return this.#streams.run(orgId, () => this.#heavyWork.run(orgId, read), over)
   }
 
   async #plan(orgId: string, query: LedgerFilters) {
@@ -298,7 +298,7 @@ class EntryPages {
   }
 
   async #largePage(orgId: string, range: SeqRange, query: LedgerFilters) {
-    const pace: Pace = (search) => this.#share.run(orgId, search)
+    const pace: Pace = (search) => this.#heavyWork.run(orgId, search)
     const plan = await planPage(this.#db, orgId, range, query, { pace })
     return this.#page(orgId, query, plan ?? NO_ENTRIES)
   }
@@ -309,7 +309,7 @@ class EntryPages {
       (await readPiece(this.#db, orgId, piece, query)).map(wireEntry)
     for (const piece of pieces) {
       const isAlone = pieces.length === 1
-      const some = await (isAlone ? read(piece) : this.#share.run(orgId, () => read(piece)))
+      const some = await (isAlone ? read(piece) : this.#heavyWork.run(orgId, () => read(piece)))
       entries.push(...some)
     }
     return { entries, rest }

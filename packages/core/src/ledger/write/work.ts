@@ -65,7 +65,7 @@ export interface Outcome<Answer> {
 }
 
 /** The origin of the work. */
-export interface Origin {
+export interface Requester {
   /** Null for the operator of the server (command line, boot). */
   readonly caller: Caller | null
   readonly claim: IdempotencyClaim | null
@@ -84,7 +84,7 @@ export interface Work<Job = unknown> {
   readonly lane: Lane<Job, unknown> | null
   readonly job: Job
   readonly alone: WorkAlone | null
-  readonly requester: Origin
+  readonly requester: Requester
   /** The caller of the requester, as the last transaction read it. */
   caller: Caller | null
   /** Its arrival (`performance.now()`). */

@@ -14,7 +14,7 @@ import { lockHead } from '../store/store.ts'
 import { WorkError, runTransaction } from './transaction.ts'
 import type { Committed, OpenLanes, TransactionDeps } from './transaction.ts'
 import { LATER, RetryBatch } from './work.ts'
-import type { Change, EntryObserver, Lane, LaneBatch, Origin, Work, WorkAlone } from './work.ts'
+import type { Change, EntryObserver, Lane, LaneBatch, Requester, Work, WorkAlone } from './work.ts'
 import type { Span } from '../../telemetry/tracing.ts'
 import type { WriteMetrics } from './write-metrics.ts'
 
@@ -25,7 +25,7 @@ export interface WriterOptions extends Omit<TransactionDeps, 'observers' | 'head
   /** Nodes of a cluster on which decisions are written; the main connection unless given. */
   readonly nodes?: NearNodes
   /** Queue of heavy work; a separate one by default. */
-  readonly share?: HeavyWorkQueue
+  readonly heavyWork?: HeavyWorkQueue
   /** Maximum requests per transaction; 1 commits every request alone. */
   readonly maxBatch?: number
   /** Maximum waiting requests per organization; more are rejected. */
@@ -62,7 +62,7 @@ export class Writer {
   constructor(options: WriterOptions) {
     this.#options = options
     this.#heads = new HeadGuard(options.signer)
-    this.#shares = new OrganizationShares(options.share ?? new HeavyWorkQueue())
+    this.#shares = new OrganizationShares(options.heavyWork ?? new HeavyWorkQueue())
     const { versions } = this
     this.#deps = { ...options, heads: this.#heads, versions, observers: [] }
   }
@@ -72,13 +72,13 @@ export class Writer {
     lane: Lane<Job, Answer>,
     orgId: string,
     job: Job,
-    requester: Origin,
+    requester: Requester,
   ): Promise<Answer> {
     return this.#enqueue(orgId, lane, job, null, requester)
   }
 
   /** Runs a configuration change alone in its transaction; it must append an entry. */
-  change<Answer>(orgId: string, requester: Origin, change: Change<Answer>): Promise<Answer> {
+  change<Answer>(orgId: string, requester: Requester, change: Change<Answer>): Promise<Answer> {
     return this.#alone(orgId, requester, { run: change, moves: true, evenIfForged: false })
   }
 
@@ -88,7 +88,7 @@ export class Writer {
    */
   work<Answer>(
     orgId: string,
-    requester: Origin,
+    requester: Requester,
     run: Change<Answer>,
     { evenIfForged = false } = {},
   ): Promise<Answer> {
@@ -106,7 +106,7 @@ export class Writer {
     while (this.#running.size > 0) await Promise.all(this.#running.values())
   }
 
-  #alone<Answer>(orgId: string, requester: Origin, alone: WorkAlone): Promise<Answer> {
+  #alone<Answer>(orgId: string, requester: Requester, alone: WorkAlone): Promise<Answer> {
     return this.#enqueue(orgId, null, null, alone, requester)
   }
 
@@ -115,7 +115,7 @@ export class Writer {
     lane: Work['lane'],
     job: unknown,
     alone: WorkAlone | null,
-    requester: Origin,
+    requester: Requester,
   ): Promise<Answer> {
     const queue = this.#queues.get(orgId) ?? new Queue(this.#options.maxBatch ?? 512)
     if (this.#closed || queue.length >= (this.#options.maxWaiting ?? 4096))
