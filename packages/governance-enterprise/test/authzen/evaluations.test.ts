@@ -283,8 +283,7 @@ it('the evaluations of a request start in turns of its organization, 16 at a tim
   const evaluations = Array.from({ length: 40 }, (_, i) => ({
     resource: { type: 'doc', id: String(i) },
   }))
-  const subject = { type: 'agent', id: 'payer' }
-  const body = { subject, action: { name: 'docs.read' }, evaluations }
+  const body = { subject, action, evaluations }
 
   await route.handle({ params: {}, query: {}, body }, caller, request)
 
