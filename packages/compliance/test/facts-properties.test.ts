@@ -111,7 +111,8 @@ describe('facts', () => {
         for (const { entry, place, value: odd } of all) {
           const places = placesIn(tampered[entry % tampered.length]?.data ?? {})
           const at = places[place % places.length]
-          if (at) Object.assign(at.object, { [at.name]: odd })
+          // A copy: a value that stands twice would be changed at both places, or hold itself.
+          if (at) Object.assign(at.object, { [at.name]: structuredClone(odd) })
         }
         expect(factsOf(tampered).checks.length).toBeGreaterThan(0)
       }),
