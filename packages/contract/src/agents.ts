@@ -169,56 +169,52 @@ export const Agent = z
 export type Agent = z.infer<typeof Agent>
 
 export const AgentParam = z.strictObject({ agentID: AgentId })
-const reading = { plan: 'enterprise', roles: ['read', 'approver'], scope: null } as const
-const changing = { plan: 'enterprise', roles: [], scope: null, viaWriter: true } as const
+const reading = { plan: 'enterprise', roles: ['read', 'approver'] } as const
+const changing = { plan: 'enterprise', viaWriter: true } as const
 
 export const agents = {
-  listAgents: endpoint({
-    method: 'GET',
-    path: '/v1/identity/agents',
+  listAgents: endpoint('GET /v1/identity/agents', {
     ...reading,
     summary: 'List agents',
+    text: 'Lists the registered agents.',
     query: z.strictObject(Paging),
     ok: page(Agent),
-    status: 200,
   }),
-  registerAgent: endpoint({
-    method: 'POST',
-    path: '/v1/identity/agents',
+  registerAgent: endpoint('POST /v1/identity/agents', {
     ...changing,
     summary: 'Register an agent; an id is never reused',
+    text: 'Registers an agent. Its id is never given again, not even after a removal.',
+    problems: ['agent_exists', 'too_many_agents', 'subject_taken', 'issuer_not_found'],
     body: AgentInput,
     ok: Agent,
     status: 201,
     sends: ['Location', 'ETag'],
   }),
-  getAgent: endpoint({
-    method: 'GET',
-    path: '/v1/identity/agents/{agentID}',
+  getAgent: endpoint('GET /v1/identity/agents/{agentID}', {
     ...reading,
     summary: 'Get an agent',
+    text: 'Returns one registered agent. `ETag` is its version.',
+    problems: ['agent_not_found'],
     params: AgentParam,
     ok: Agent,
-    status: 200,
     sends: ['ETag'],
   }),
-  changeAgent: endpoint({
-    method: 'PATCH',
-    path: '/v1/identity/agents/{agentID}',
+  changeAgent: endpoint('PATCH /v1/identity/agents/{agentID}', {
     ...changing,
     summary: 'Update, suspend or reactivate an agent',
+    text: 'Changes the given members of an agent. `status: "suspended"` denies every decision about it at once, `status: "active"` ends that. With `If-Match` an outdated change is 412.',
+    problems: ['agent_not_found', 'subject_taken'],
     params: AgentParam,
     body: AgentChange,
     ok: Agent,
-    status: 200,
     takes: ['If-Match'],
     sends: ['ETag'],
   }),
-  removeAgent: endpoint({
-    method: 'DELETE',
-    path: '/v1/identity/agents/{agentID}',
+  removeAgent: endpoint('DELETE /v1/identity/agents/{agentID}', {
     ...changing,
     summary: 'Remove an agent permanently and revoke its credentials',
+    text: 'Removes an agent for good and revokes all its credentials. Decisions about it are denied from then on.',
+    problems: ['agent_not_found'],
     params: AgentParam,
     ok: z.void(),
     status: 204,

@@ -183,7 +183,6 @@ export const Approval = z
 export type Approval = z.infer<typeof Approval>
 
 const Id = z.strictObject({ id: PathId })
-const rules = { plan: 'enterprise', scope: null } as const
 const reading = {
   plan: 'enterprise',
   roles: ['read', 'approver', 'ingest'],
@@ -191,34 +190,29 @@ const reading = {
 } as const
 
 export const approvals = {
-  listApprovalRules: endpoint({
-    method: 'GET',
-    path: '/v1/approval-rules',
-    ...rules,
+  listApprovalRules: endpoint('GET /v1/approval-rules', {
+    plan: 'enterprise',
     roles: ['read', 'approver'],
     summary: 'List approval rules',
+    text: 'Lists the approval rules, disabled ones too.',
     query: z.strictObject(Paging),
     ok: page(ApprovalRule),
-    status: 200,
   }),
-  getApprovalRule: endpoint({
-    method: 'GET',
-    path: '/v1/approval-rules/{id}',
-    ...rules,
+  getApprovalRule: endpoint('GET /v1/approval-rules/{id}', {
+    plan: 'enterprise',
     roles: ['read', 'approver'],
     summary: 'Get an approval rule',
+    text: 'Returns one approval rule.',
+    problems: ['approval_rule_not_found'],
     params: Id,
     ok: ApprovalRule,
-    status: 200,
     sends: ['ETag'],
   }),
-  setApprovalRule: endpoint({
-    method: 'POST',
-    path: '/v1/approval-rules/{id}',
-    ...rules,
-    roles: [],
+  setApprovalRule: endpoint('POST /v1/approval-rules/{id}', {
+    plan: 'enterprise',
     viaWriter: true,
     summary: 'Create or replace an approval rule',
+    text: 'Creates or replaces an approval rule: 201 or 200. Matching actions that no other stage denies then need approval. Requests that are already open keep the rule that opened them. With `If-Match`, a rule that is another one than was read, or that is gone, is 412; without, the last writer wins.',
     params: Id,
     query: Validating,
     body: ApprovalRuleInput,
@@ -230,89 +224,80 @@ export const approvals = {
     takes: ['If-Match'],
     sends: ['Location', 'ETag'],
   }),
-  removeApprovalRule: endpoint({
-    method: 'DELETE',
-    path: '/v1/approval-rules/{id}',
-    ...rules,
-    roles: [],
+  removeApprovalRule: endpoint('DELETE /v1/approval-rules/{id}', {
+    plan: 'enterprise',
     viaWriter: true,
     summary: 'Remove an approval rule; its open requests remain',
+    text: 'Removes an approval rule. Requests that it opened stay open.',
+    problems: ['approval_rule_not_found'],
     params: Id,
     ok: z.void(),
     status: 204,
     takes: ['If-Match'],
   }),
-  listApprovals: endpoint({
-    method: 'GET',
-    path: '/v1/approvals',
+  listApprovals: endpoint('GET /v1/approvals', {
     ...reading,
     summary: 'List approval requests, newest first',
+    text: 'Lists approval requests, newest first, filtered by status and agent. A credential sees the requests of its own agent only.',
+    problems: ['agent_mismatch'],
     query: z.strictObject({
       ...Paging,
       status: ApprovalStatus.optional(),
       agent_id: AgentId.optional(),
     }),
     ok: page(Approval),
-    status: 200,
   }),
-  streamApprovals: endpoint({
-    method: 'GET',
-    path: '/v1/approvals/events',
+  streamApprovals: endpoint('GET /v1/approvals/events', {
     ...reading,
     scope: null,
     summary: 'Stream approval events as server-sent events; resumes after Last-Event-ID',
+    text: 'Streams approval events as server-sent events, each with the sequence number of its entry as `id`. A client that reconnects with `Last-Event-ID` misses nothing.',
+    problems: ['ledger_pruned'],
     query: z.strictObject({ after_seq: Seq.optional() }),
     ok: z.string(),
-    status: 200,
     produces: 'text/event-stream',
     takes: ['Last-Event-ID'],
   }),
-  getApproval: endpoint({
-    method: 'GET',
-    path: '/v1/approvals/{id}',
+  getApproval: endpoint('GET /v1/approvals/{id}', {
     ...reading,
     summary: 'Get an approval request; `wait` delays the response while it is pending',
+    text: 'Returns one approval request in any state. With `wait` the answer is held for up to 55 seconds while the request is pending.',
+    problems: ['approval_not_found'],
     params: Id,
     query: z.strictObject({ wait: wholeNumber(0, 55).default(0) }),
     ok: Approval,
-    status: 200,
     maxSeconds: 65,
   }),
-  decideApproval: endpoint({
-    method: 'POST',
-    path: '/v1/approvals/{requestID}/decide',
+  decideApproval: endpoint('POST /v1/approvals/{requestID}/decide', {
     plan: 'enterprise',
     roles: ['approver'],
-    scope: null,
     viaWriter: true,
     summary: 'Approve or reject a pending request',
+    text: 'Casts a vote on a pending request. The same vote again is 200; another vote, or a vote on a closed request, is 409. The requester cannot vote where a rule prevents self-approval.',
+    problems: ['approval_not_found', 'approval_closed', 'already_voted', 'approver_not_eligible'],
     params: z.strictObject({ requestID: PathId }),
     body: ApprovalDecision,
     ok: Approval,
-    status: 200,
   }),
-  cancelApproval: endpoint({
-    method: 'POST',
-    path: '/v1/approvals/{id}/cancel',
+  cancelApproval: endpoint('POST /v1/approvals/{id}/cancel', {
     plan: 'enterprise',
     roles: ['ingest'],
     scope: 'authorize',
     viaWriter: true,
     summary: 'Withdraw a pending request as its requester',
+    text: 'Withdraws a pending request. A credential withdraws requests of its own agent only; others are 404.',
+    problems: ['approval_not_found', 'approval_closed'],
     params: Id,
     ok: Approval,
-    status: 200,
   }),
-  revokeApproval: endpoint({
-    method: 'POST',
-    path: '/v1/approvals/{id}/revoke',
+  revokeApproval: endpoint('POST /v1/approvals/{id}/revoke', {
     plan: 'enterprise',
     roles: ['approver'],
-    scope: null,
     viaWriter: true,
     summary: 'Revoke an unused approval',
+    text: 'Revokes an approval that no decision has used yet.',
+    problems: ['approval_not_found', 'approval_not_usable', 'approver_not_eligible'],
     params: Id,
     ok: Approval,
-    status: 200,
   }),
 }

@@ -117,16 +117,15 @@ export const AuthorizeAnswer = z
 export type AuthorizeAnswer = z.infer<typeof AuthorizeAnswer>
 
 export const authorize = {
-  authorize: endpoint({
-    method: 'POST',
-    path: '/v1/authorize',
+  authorize: endpoint('POST /v1/authorize', {
     plan: 'team',
     roles: ['ingest'],
     scope: 'authorize',
     viaWriter: true,
     summary: 'Decide whether an agent may act, and record the decision',
+    text: 'Decides one action of one agent and records the decision in the same transaction. Every outcome is 200: `allow`, `deny` or `needs_approval`. The stages run in this order: explicit agent deny, spend limit, policies, approval rules. An allow holds its amount against the spend limit until `POST /v1/ledger` settles it. A 503 means that nothing was decided or recorded.',
+    problems: ['agent_mismatch', 'quota_exceeded'],
     body: AuthorizeBody,
     ok: AuthorizeAnswer,
-    status: 200,
   }),
 }

@@ -117,7 +117,6 @@ const PdpMetadata = z
   .meta({ id: 'PdpMetadata' })
 
 const asAuthorize = {
-  method: 'POST',
   plan: 'team',
   roles: ['ingest'],
   scope: 'authorize',
@@ -126,31 +125,30 @@ const asAuthorize = {
 } as const
 
 export const authzen = {
-  accessEvaluation: endpoint({
+  accessEvaluation: endpoint('POST /access/v1/evaluation', {
     ...asAuthorize,
-    path: '/access/v1/evaluation',
     viaWriter: true,
     summary: 'Evaluate one request (AuthZEN 1.0, Access Evaluation)',
+    text: 'Decides one request in the format of the AuthZEN Authorization API 1.0. It is the same decision as `POST /v1/authorize`, with the same ledger entry. The `context` of the answer gives the reason and, for a request that needs approval, how to ask for it.',
+    problems: ['agent_mismatch', 'quota_exceeded'],
     body: AccessEvaluation,
     ok: AccessDecision,
   }),
-  accessEvaluations: endpoint({
+  accessEvaluations: endpoint('POST /access/v1/evaluations', {
     ...asAuthorize,
-    path: '/access/v1/evaluations',
     summary: 'Evaluate several requests (AuthZEN 1.0, Access Evaluations)',
+    text: 'Decides up to 1,000 requests in their order. Members at the top level are defaults for evaluations that lack them. `options.evaluations_semantic` stops at the first denial or permission. A fault in one evaluation is reported in its own element.',
+    problems: ['agent_mismatch', 'quota_exceeded'],
     body: AccessEvaluations,
     ok: z.union([AccessDecision, z.object({ evaluations: z.array(AccessDecision) })]),
   }),
-  authzenConfiguration: endpoint({
-    method: 'GET',
-    path: '/.well-known/authzen-configuration',
+  authzenConfiguration: endpoint('GET /.well-known/authzen-configuration', {
     plan: 'team',
-    roles: [],
-    scope: null,
     public: true,
     lenient: true,
     summary: 'Get the policy decision point metadata (AuthZEN 1.0)',
+    text: 'Returns the metadata of the policy decision point (AuthZEN 1.0, section 9). It needs no key. It is 404 where `REMIT_BASE_URL` is not https.',
+    problems: ['not_found'],
     ok: PdpMetadata,
-    status: 200,
   }),
 }

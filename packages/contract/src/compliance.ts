@@ -92,53 +92,46 @@ export const EvidenceEntry = z
   .meta({ id: 'EvidenceEntry' })
 export type EvidenceEntry = z.infer<typeof EvidenceEntry>
 
-const reading = { plan: 'team', roles: ['read', 'approver'], scope: null } as const
+const reading = { plan: 'team', roles: ['read', 'approver'] } as const
 const Id = z.strictObject({ id: PathId })
 
 export const compliance = {
-  createReport: endpoint({
-    method: 'POST',
-    path: '/v1/compliance/reports',
+  createReport: endpoint('POST /v1/compliance/reports', {
     plan: 'team',
-    roles: [],
-    scope: null,
     summary: 'Generate a report on a period; 202 if it takes longer than five seconds',
+    text: 'Generates a compliance report from the ledger. Returns 201 with the report, or 202 with `status: "generating"` and its `Location` if it takes longer than five seconds. The hash of the report is recorded in the ledger.',
     body: ReportRequest,
     ok: Report,
     status: 201,
     alsoStatus: 202,
     sends: ['Location', 'Retry-After', 'ETag', 'Content-Digest'],
   }),
-  listReports: endpoint({
-    method: 'GET',
-    path: '/v1/compliance/reports',
+  listReports: endpoint('GET /v1/compliance/reports', {
     ...reading,
     summary: 'List reports, newest first',
+    text: 'Lists the reports of the organization, newest first, without their content.',
     query: z.strictObject(Paging),
     ok: page(ReportListItem),
-    status: 200,
   }),
-  getReport: endpoint({
-    method: 'GET',
-    path: '/v1/compliance/reports/{id}',
+  getReport: endpoint('GET /v1/compliance/reports/{id}', {
     ...reading,
     summary: 'Get a report as JSON, CSV, printable HTML, or OSCAL',
+    text: 'Returns one report as JSON, CSV, HTML or OSCAL. `Content-Digest` and `csv_sha256` verify a stored copy against the ledger.',
+    problems: ['report_not_found', 'report_not_ready', 'report_changed'],
     params: Id,
     query: ReportQuery,
     ok: Report,
-    status: 200,
     alsoProduces: ['text/csv', 'text/html'],
     also: { oscal: OscalResults },
     sends: ['ETag', 'Content-Digest'],
   }),
-  listReportEvidence: endpoint({
-    method: 'GET',
-    path: '/v1/compliance/reports/{id}/evidence',
+  listReportEvidence: endpoint('GET /v1/compliance/reports/{id}/evidence', {
     ...reading,
     summary: 'List the entries behind a control or check of a report; 410 if some were pruned',
+    text: 'Lists the entries behind a control or a check of a report, computed again from the ledger.',
+    problems: ['report_not_found', 'report_not_ready', 'report_changed', 'ledger_pruned'],
     params: Id,
     query: EvidenceQuery,
     ok: page(EvidenceEntry),
-    status: 200,
   }),
 }

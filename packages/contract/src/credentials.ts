@@ -81,10 +81,8 @@ const TokenParameters = z
 
 const forTools = {
   whileSuspended: true,
-  method: 'POST',
   plan: 'enterprise',
   roles: ['ingest'],
-  scope: null,
   body: TokenParameters,
   form: true,
   lenient: true,
@@ -110,27 +108,30 @@ export const Introspection = z
 export type Introspection = z.infer<typeof Introspection>
 
 export const credentials = {
-  listCredentials: endpoint({
-    method: 'GET',
-    path: '/v1/identity/agents/{agentID}/credentials',
+  listCredentials: endpoint('GET /v1/identity/agents/{agentID}/credentials', {
     plan: 'enterprise',
     roles: ['read', 'approver'],
-    scope: null,
     summary: 'List the credentials of an agent, newest first',
+    text: 'Lists the credentials of an agent, newest first. Secrets and their hashes are never shown.',
+    problems: ['agent_not_found'],
     params: AgentParam,
     query: z.strictObject({ ...Paging, status: CredentialStatus.optional() }),
     ok: page(Credential),
-    status: 200,
   }),
-  issueCredential: endpoint({
-    method: 'POST',
-    path: '/v1/identity/agents/{agentID}/credentials',
+  issueCredential: endpoint('POST /v1/identity/agents/{agentID}/credentials', {
     plan: 'enterprise',
-    roles: [],
-    scope: null,
     viaWriter: true,
     secretField: 'secret',
     summary: 'Issue a credential to an agent, or rotate one; its secret is shown once',
+    text: 'Issues a credential that acts as this agent alone. `secret` is shown once. `rotate` replaces another credential, which keeps working for `overlap_seconds`.',
+    problems: [
+      'agent_not_found',
+      'credential_not_found',
+      'credential_ended',
+      'agent_suspended',
+      'too_many_credentials',
+      'invalid_scope',
+    ],
     params: AgentParam,
     body: CredentialInput,
     ok: z.object({
@@ -141,29 +142,26 @@ export const credentials = {
     }),
     status: 201,
   }),
-  revokeCredential: endpoint({
+  revokeCredential: endpoint('DELETE /v1/identity/credentials/{credID}', {
     whileSuspended: true,
-    method: 'DELETE',
-    path: '/v1/identity/credentials/{credID}',
     plan: 'enterprise',
-    roles: [],
-    scope: null,
     viaWriter: true,
     summary: 'Revoke a credential with immediate effect',
+    text: 'Revokes a credential on every process of the installation.',
+    problems: ['credential_not_found'],
     params: z.strictObject({ credID: PathId }),
     ok: z.object({ id: z.string(), revoked_at: Timestamp, ledger: Receipt.optional() }),
-    status: 200,
   }),
-  introspectCredential: endpoint({
+  introspectCredential: endpoint('POST /v1/identity/introspect', {
     ...forTools,
-    path: '/v1/identity/introspect',
     summary: 'Introspect a presented credential (RFC 7662)',
+    text: 'Tells a tool whether a credential that it received is valid, and whose it is (RFC 7662). An unknown, expired or foreign credential is `active: false`.',
     ok: Introspection,
   }),
-  revokeByText: endpoint({
+  revokeByText: endpoint('POST /v1/identity/revoke', {
     ...forTools,
-    path: '/v1/identity/revoke',
     summary: 'Revoke a credential by its text; always 200 (RFC 7009)',
+    text: 'Revokes a credential by its text (RFC 7009). The answer is 200 for unknown credentials too.',
     ok: z.object({}),
   }),
 }

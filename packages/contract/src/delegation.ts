@@ -189,15 +189,14 @@ export const EffectivePermissions = z
 export type EffectivePermissions = z.infer<typeof EffectivePermissions>
 
 const Id = z.strictObject({ id: PathId })
-const reading = { plan: 'enterprise', roles: ['read', 'approver'], scope: null } as const
-const changing = { plan: 'enterprise', roles: [], scope: null, viaWriter: true } as const
+const reading = { plan: 'enterprise', roles: ['read', 'approver'] } as const
+const changing = { plan: 'enterprise', viaWriter: true } as const
 
 export const delegation = {
-  getDelegation: endpoint({
-    method: 'GET',
-    path: '/v1/delegation',
+  getDelegation: endpoint('GET /v1/delegation', {
     ...reading,
     summary: 'List permissions, their agents, and pending approvals',
+    text: 'Lists permissions, the mode of the agents that they are about, and the newest pending approvals. Revoked permissions are included, with the reason in `effective`.',
     query: z.strictObject({ ...Paging, agent_id: AgentId.optional() }),
     ok: z.object({
       permissions: z.array(Permission),
@@ -207,34 +206,39 @@ export const delegation = {
         .describe('The newest ones, on the first page; GET /v1/approvals has all'),
       next_cursor: z.string().nullable(),
     }),
-    status: 200,
   }),
-  getEffectivePermissions: endpoint({
-    method: 'GET',
-    path: '/v1/delegation/effective',
+  getEffectivePermissions: endpoint('GET /v1/delegation/effective', {
     ...reading,
     scope: 'authorize',
     summary: 'Get the effective permissions of an agent',
+    text: 'Returns what an agent may do now: grants whose chains are valid, denies, the spend limit, and the time at which the answer next changes. A credential reads those of its own agent.',
+    problems: ['agent_mismatch'],
     query: z.strictObject({
       agent_id: AgentId.optional().describe('Required with a key; a credential reads its own'),
     }),
     ok: EffectivePermissions,
-    status: 200,
   }),
-  getPermission: endpoint({
-    method: 'GET',
-    path: '/v1/delegation/permissions/{id}',
+  getPermission: endpoint('GET /v1/delegation/permissions/{id}', {
     ...reading,
     summary: 'Get a permission, in force or not',
+    text: 'Returns one permission, valid or not, with its chain.',
+    problems: ['permission_not_found'],
     params: Id,
     ok: Permission,
-    status: 200,
   }),
-  grantPermission: endpoint({
-    method: 'POST',
-    path: '/v1/delegation/permissions/{id}',
+  grantPermission: endpoint('POST /v1/delegation/permissions/{id}', {
     ...changing,
     summary: 'Create or replace a permission (grant or deny)',
+    text: 'Grants a permission or an explicit deny under an id of your choice, or replaces it: 201 or 200. A permission with `parent_id` is cut from another one and can only narrow it. The first grant switches the agent to the mode `granted`.',
+    problems: [
+      'permission_not_found',
+      'permission_revoked',
+      'permission_parent_fixed',
+      'agent_in_chain',
+      'too_many_pattern_denies',
+      'permission_parent_unusable',
+      'permission_too_wide',
+    ],
     params: Id,
     body: PermissionInput,
     replaces: true,
@@ -243,23 +247,20 @@ export const delegation = {
     alsoStatus: 200,
     sends: ['Location'],
   }),
-  revokePermission: endpoint({
-    method: 'DELETE',
-    path: '/v1/delegation/permissions/{id}',
+  revokePermission: endpoint('DELETE /v1/delegation/permissions/{id}', {
     ...changing,
     summary: 'Revoke a permission and all its descendants',
+    text: 'Revokes a permission and every permission that was cut from it. The answer lists the ids.',
+    problems: ['permission_not_found'],
     params: Id,
     ok: z.object({ revoked: z.array(z.string()), ledger: Receipt }),
-    status: 200,
   }),
-  setAgentMode: endpoint({
-    method: 'POST',
-    path: '/v1/delegation/agents/{agent_id}/mode',
+  setAgentMode: endpoint('POST /v1/delegation/agents/{agent_id}/mode', {
     ...changing,
     summary: 'Set whether an agent needs permissions to act',
+    text: 'Sets whether an agent may act without permissions (`open`) or on permissions only (`granted`).',
     params: z.strictObject({ agent_id: AgentId }),
     body: z.strictObject({ mode: AgentMode }).meta({ id: 'AgentModeInput' }),
     ok: z.object({ agent_id: z.string(), mode: AgentMode, ledger: Receipt }),
-    status: 200,
   }),
 }

@@ -205,26 +205,24 @@ export const Replay = z
   .meta({ id: 'Replay' })
 export type Replay = z.infer<typeof Replay>
 
-const trying = { plan: 'team', roles: ['read', 'approver'], scope: null, viaWriter: true } as const
+const trying = { plan: 'team', roles: ['read', 'approver'], viaWriter: true } as const
 
 export const dryRun = {
-  dryRunPolicies: endpoint({
-    method: 'POST',
-    path: '/v1/compliance/policies/dry-run',
+  dryRunPolicies: endpoint('POST /v1/compliance/policies/dry-run', {
     ...trying,
     summary: 'Preview decisions under current or other policy rules, without effects',
+    text: 'Returns the decisions that `POST /v1/authorize` would make, for one request or up to 1,000, now or at another time, optionally with other policy rules. Nothing changes; one entry records the dry-run.',
+    problems: ['too_many_broad_rules'],
     body: DryRunRequest,
     ok: DryRunAnswer,
-    status: 200,
   }),
-  replayPolicies: endpoint({
-    method: 'POST',
-    path: '/v1/compliance/policies/replay',
+  replayPolicies: endpoint('POST /v1/compliance/policies/replay', {
     ...trying,
     summary: 'Replay recorded decisions under other policy rules',
+    text: 'Replays recorded decisions of a period under the current rules and an overlay, and counts those that change. One request replays up to 100,000 decisions; `next_cursor` continues.',
+    problems: ['rules_changed', 'too_many_broad_rules', 'ledger_pruned'],
     body: ReplayRequest,
     ok: Replay,
-    status: 200,
     maxSeconds: 60,
   }),
 }

@@ -1,6 +1,9 @@
 import type { z } from 'zod'
 import type { AnswerHeader, RequestHeader } from './headers.ts'
 import type { Role, Scope, Tier } from './primitives.ts'
+import type { ProblemCode } from './problem.ts'
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /**
  * One row of the API: the description of an endpoint without its handler. Routing, validation, the
@@ -12,7 +15,7 @@ export interface Endpoint<
   Body extends z.ZodType = z.ZodType,
   Ok extends z.ZodType = z.ZodType,
 > {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly method: Method
   /** With `{name}` for parameters, as in OpenAPI. */
   readonly path: `/${string}`
   readonly plan: Tier
@@ -21,6 +24,10 @@ export interface Endpoint<
   /** Required scope of an agent credential; `null`: credentials may never call it. */
   readonly scope: Scope | null
   readonly summary: string
+  /** Effect, limits and failure of the operation, in a few sentences of the documentation. */
+  readonly text?: string
+  /** Problems of this operation, in addition to those that its shape implies, such as 401. */
+  readonly problems?: readonly ProblemCode[]
   readonly params?: Params
   readonly query?: Query
   readonly body?: Body
@@ -85,16 +92,27 @@ export interface Endpoint<
   readonly sealedField?: string
 }
 
-/** Returns an endpoint with its literal and zod types. */
-export const endpoint = <
-  const Params extends z.ZodType,
-  const Query extends z.ZodType,
-  const Body extends z.ZodType,
-  const Ok extends z.ZodType,
-  const E extends Endpoint<Params, Query, Body, Ok>,
->(
-  definition: E & Endpoint<Params, Query, Body, Ok>,
-): E => definition
+/** What most endpoints have: no role but `admin`, no credential, and 200. */
+const DEFAULTS = { roles: [], scope: null, status: 200 } as const
+type Defaults = typeof DEFAULTS
+
+type Definition = Omit<Endpoint, 'method' | 'path' | keyof Defaults> &
+  Partial<Pick<Endpoint, keyof Defaults>>
+
+type Row<M extends Method, P extends `/${string}`, D extends Definition> = {
+  readonly method: M
+  readonly path: P
+} & Omit<Defaults, keyof D> &
+  D
+
+/** Returns an endpoint with its literal and zod types; `route`: `GET /v1/policies/{policyID}`. */
+export function endpoint<M extends Method, P extends `/${string}`, const D extends Definition>(
+  route: `${M} ${P}`,
+  definition: D,
+): Row<M, P, D> {
+  const [method, path] = route.split(' ') as [M, P]
+  return { method, path, ...DEFAULTS, ...definition }
+}
 
 type Parsed<T, Fallback> = T extends z.ZodType ? z.output<T> : Fallback
 type Sent<T, Fallback> = T extends z.ZodType ? z.input<T> : Fallback

@@ -118,15 +118,14 @@ export const GuardAnswer = z
 export type GuardAnswer = z.infer<typeof GuardAnswer>
 
 export const guard = {
-  checkContent: endpoint({
-    method: 'POST',
-    path: '/v1/guard',
+  checkContent: endpoint('POST /v1/guard', {
     plan: 'open',
     roles: ['ingest', 'approver', 'read'],
     scope: 'guard',
     summary: 'Check texts for prompt injection, secrets and personal data',
+    text: 'Checks a text or a conversation for prompt injection, secrets, personal data, invisible characters and canaries. Offsets are UTF-16 indices into the original text. It is a filter, not a security boundary.',
+    problems: ['agent_mismatch'],
     body: GuardRequest,
     ok: GuardAnswer,
-    status: 200,
   }),
 }

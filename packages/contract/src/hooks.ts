@@ -80,7 +80,6 @@ export const LiteLlmAnswer = z
 export type LiteLlmAnswer = z.infer<typeof LiteLlmAnswer>
 
 const deciding = {
-  method: 'POST',
   plan: 'team',
   roles: ['ingest'],
   scope: 'authorize',
@@ -98,29 +97,30 @@ const query = {
 }
 
 export const hooks = {
-  claudeCodeHook: endpoint({
+  claudeCodeHook: endpoint('POST /v1/hooks/claude-code', {
     ...deciding,
-    path: '/v1/hooks/claude-code',
     summary: 'Answer a hook of Claude Code',
+    text: 'Takes the input of a hook of Claude Code and returns its output. `PreToolUse` is decided, `PermissionRequest` gets the decision of its call, `PostToolUse` and `PostToolUseFailure` report the outcome. Other events get an empty object. An error is never 200, so that a hook with `onFailure: "block"` blocks.',
+    problems: ['agent_mismatch', 'quota_exceeded'],
     query: z.strictObject(query),
   }),
-  codexHook: endpoint({
+  codexHook: endpoint('POST /v1/hooks/codex', {
     ...deciding,
-    path: '/v1/hooks/codex',
     summary: 'Answer a hook of Codex',
+    text: 'Takes the input of a hook of Codex and returns its output, as `POST /v1/hooks/claude-code` does. Codex runs commands as hooks, so `remit-sdk hook codex` calls this endpoint.',
+    problems: ['agent_mismatch', 'quota_exceeded'],
     query: z.strictObject(query),
   }),
-  litellmGuardrail: endpoint({
-    method: 'POST',
-    path: '/v1/hooks/litellm/beta/litellm_basic_guardrail_api',
+  litellmGuardrail: endpoint('POST /v1/hooks/litellm/beta/litellm_basic_guardrail_api', {
     plan: 'open',
     roles: ['ingest'],
     scope: 'guard',
     lenient: true,
     summary: 'Answer a guardrail of LiteLLM',
+    text: 'Implements the Generic Guardrail API of LiteLLM. The guard checks the texts; tool calls are decided where the plan of the organization has decisions.',
+    problems: ['agent_mismatch', 'quota_exceeded'],
     takes: ['Remit-Mode'],
     body: LiteLlmGuardrail,
     ok: LiteLlmAnswer,
-    status: 200,
   }),
 }

@@ -31,27 +31,22 @@ export const Inventory = z.object({ ...found, reported_at: Timestamp }).meta({ i
 export type Inventory = z.infer<typeof Inventory>
 
 export const inventory = {
-  listInventory: endpoint({
-    method: 'GET',
-    path: '/v1/inventory',
+  listInventory: endpoint('GET /v1/inventory', {
     plan: 'team',
     roles: ['read', 'approver'],
-    scope: null,
     summary: 'List the newest inventory of each host',
+    text: 'Lists what `remit discover` reported last for each host.',
     query: z.strictObject(Paging),
     ok: page(Inventory),
-    status: 200,
   }),
-  reportInventory: endpoint({
-    method: 'POST',
-    path: '/v1/inventory',
+  reportInventory: endpoint('POST /v1/inventory', {
     plan: 'team',
     roles: ['ingest'],
-    scope: null,
     viaWriter: true,
     summary: 'Keep what `remit discover` found on a host',
+    text: 'Keeps what `remit discover` found on a host, in the place of an earlier report, and records it.',
+    problems: ['too_many_hosts'],
     body: InventoryInput,
     ok: Inventory.extend({ ledger: Receipt.optional() }),
-    status: 200,
   }),
 }

@@ -187,25 +187,20 @@ export const Issuer = z
 export type Issuer = z.infer<typeof Issuer>
 
 export const issuers = {
-  listIssuers: endpoint({
-    method: 'GET',
-    path: '/v1/identity/idp',
+  listIssuers: endpoint('GET /v1/identity/idp', {
     plan: 'enterprise',
     roles: ['read', 'approver'],
-    scope: null,
     summary: 'List trusted issuers',
+    text: 'Lists the trusted issuers with the state of their keys.',
     query: z.strictObject(Paging),
     ok: page(Issuer),
-    status: 200,
   }),
-  trustIssuer: endpoint({
-    method: 'POST',
-    path: '/v1/identity/idp',
+  trustIssuer: endpoint('POST /v1/identity/idp', {
     plan: 'enterprise',
-    roles: [],
-    scope: null,
     viaWriter: true,
     summary: 'Add a trusted issuer',
+    text: 'Trusts an issuer: its tokens can be exchanged for credentials under the given conditions. An issuer cannot be changed, only removed and trusted anew. `validate=true` checks the terms and fetches no keys.',
+    problems: ['issuer_exists', 'too_many_issuers'],
     query: Validating,
     body: IssuerInput,
     ok: Issuer,
@@ -213,14 +208,12 @@ export const issuers = {
     status: 201,
     alsoStatus: 200,
   }),
-  removeIssuer: endpoint({
-    method: 'DELETE',
-    path: '/v1/identity/idp/{idpID}',
+  removeIssuer: endpoint('DELETE /v1/identity/idp/{idpID}', {
     plan: 'enterprise',
-    roles: [],
-    scope: null,
     viaWriter: true,
     summary: 'Remove a trusted issuer and revoke the credentials from its tokens',
+    text: 'Removes a trusted issuer and revokes every credential that its tokens were exchanged for.',
+    problems: ['issuer_not_found'],
     params: z.strictObject({ idpID: PathId }),
     ok: z.void(),
     status: 204,

@@ -43,49 +43,44 @@ const NewKey = z.object({
 })
 
 const Id = z.strictObject({ id: PathId })
-const byAdmins = { plan: 'team', roles: [], scope: null } as const
 
 export const keys = {
-  listKeys: endpoint({
-    method: 'GET',
-    path: '/v1/keys',
-    ...byAdmins,
+  listKeys: endpoint('GET /v1/keys', {
+    plan: 'team',
     summary: 'List the keys of the organization, including revoked ones',
+    text: 'Lists the ingest keys of the organization, including revoked ones. Secrets and their hashes are never shown.',
     query: z.strictObject(Paging),
     ok: page(Key),
-    status: 200,
   }),
-  createKey: endpoint({
-    method: 'POST',
-    path: '/v1/keys',
-    ...byAdmins,
+  createKey: endpoint('POST /v1/keys', {
+    plan: 'team',
     viaWriter: true,
     secretField: 'secret',
     summary: 'Create a key; its secret is shown once',
+    text: 'Creates an ingest key. `secret` is shown once; a repeat under the same Idempotency-Key has `secret: null`.',
     body: KeyInput,
     ok: NewKey,
     status: 201,
   }),
-  rotateKey: endpoint({
-    method: 'POST',
-    path: '/v1/keys/{id}/rotate',
-    ...byAdmins,
+  rotateKey: endpoint('POST /v1/keys/{id}/rotate', {
+    plan: 'team',
     viaWriter: true,
     secretField: 'secret',
     summary: 'Replace a key; the old one is revoked immediately',
+    text: 'Replaces a key with a new one that has the same role, person and name. The old key is revoked before the response.',
+    problems: ['key_not_found'],
     params: Id,
     ok: NewKey,
     status: 201,
   }),
-  revokeKey: endpoint({
+  revokeKey: endpoint('DELETE /v1/keys/{id}', {
     whileSuspended: true,
-    method: 'DELETE',
-    path: '/v1/keys/{id}',
-    ...byAdmins,
+    plan: 'team',
     viaWriter: true,
     summary: 'Revoke a key with immediate effect',
+    text: 'Revokes a key on every process of the installation. The last key that can administer the organization cannot be revoked.',
+    problems: ['key_not_found', 'last_admin_key'],
     params: Id,
     ok: z.object({ id: z.string(), revoked_at: Timestamp, ledger: Receipt.optional() }),
-    status: 200,
   }),
 }

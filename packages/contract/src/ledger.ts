@@ -153,32 +153,30 @@ const reading = {
 } as const
 
 export const ledger = {
-  listEntries: endpoint({
-    method: 'GET',
-    path: '/v1/ledger',
+  listEntries: endpoint('GET /v1/ledger', {
     ...reading,
     summary: 'List ledger entries, newest first by default',
+    text: 'Lists ledger entries by the given filters, newest first unless `order=asc`. `head` is the last entry of the ledger. Pruned entries return 410.',
+    problems: ['agent_mismatch', 'ledger_pruned'],
     query: Filters,
     ok: page(EntryOfList).extend({ head: z.object({ seq: z.int(), hash: Hash }) }),
-    status: 200,
   }),
-  appendEntry: endpoint({
-    method: 'POST',
-    path: '/v1/ledger',
+  appendEntry: endpoint('POST /v1/ledger', {
     plan: 'team',
     roles: ['ingest'],
     scope: 'ledger:append',
     viaWriter: true,
     summary: 'Append a ledger entry; cost_usd counts as spend',
+    text: 'Appends an entry of the kind `entry.appended`. `cost_usd` counts as spend; with `decision_id` it settles the amount that the decision held, once.',
+    problems: ['decision_not_found', 'decision_settled', 'agent_mismatch', 'scope_required'],
     body: AppendRequest,
     ok: Entry.extend({ ledger: Receipt }),
     status: 201,
   }),
-  getCheckpoint: endpoint({
-    method: 'GET',
-    path: '/v1/ledger/checkpoint',
+  getCheckpoint: endpoint('GET /v1/ledger/checkpoint', {
     ...reading,
     summary: 'Get the newest signed checkpoint, a C2SP note',
+    text: 'Returns the newest checkpoint: a C2SP signed note with the size and the Merkle root of the ledger. Keep copies outside of the installation to detect a rollback.',
     ok: z.string(),
     also: {
       json: z
@@ -191,14 +189,13 @@ export const ledger = {
         })
         .meta({ id: 'CheckpointParts' }),
     },
-    status: 200,
     produces: 'text/plain',
   }),
-  getConsistency: endpoint({
-    method: 'GET',
-    path: '/v1/ledger/consistency',
+  getConsistency: endpoint('GET /v1/ledger/consistency', {
     ...reading,
     summary: 'Get a consistency proof between two tree sizes',
+    text: 'Proves that the newer tree contains all entries of the older one (RFC 6962). Both sizes must be between 1 and the size of the ledger.',
+    problems: ['size_not_signed', 'ledger_pruned'],
     query: z.strictObject({ from: Seq, to: Seq }),
     ok: z.object({
       from: z.int(),
@@ -207,22 +204,19 @@ export const ledger = {
       to_root: Hash,
       proof: z.array(z.string()).describe('base64 hashes, RFC 6962 order'),
     }),
-    status: 200,
   }),
-  listLedgerKeys: endpoint({
-    method: 'GET',
-    path: '/v1/ledger/keys',
+  listLedgerKeys: endpoint('GET /v1/ledger/keys', {
     ...reading,
     summary: 'List every key that has signed the ledger, oldest first',
+    text: 'Lists the keys that have signed checkpoints of the ledger, with the entries at which they began and ended. The ledger itself names these keys: pin the first one that you see, and accept another one only with its rotation.',
     ok: z.object({ data: z.array(LedgerKey) }),
-    status: 200,
   }),
-  streamEntries: endpoint({
-    method: 'GET',
-    path: '/v1/ledger/events',
+  streamEntries: endpoint('GET /v1/ledger/events', {
     ...reading,
     scope: null,
     summary: 'Stream new ledger entries as server-sent events; resumes after Last-Event-ID',
+    text: 'Streams new entries as server-sent events, from the end of the ledger or after `after_seq`. The id of an event is the sequence number, and its name is the kind. Entries arrive within a second of their commit. The stream ends with the key or session.',
+    problems: ['overloaded'],
     query: z.strictObject({
       kind: Filters.shape.kind,
       agent_id: Filters.shape.agent_id,
@@ -231,35 +225,32 @@ export const ledger = {
       fields: EntryFields,
     }),
     ok: z.string(),
-    status: 200,
     produces: 'text/event-stream',
     takes: ['Last-Event-ID'],
   }),
-  exportEntries: endpoint({
-    method: 'GET',
-    path: '/v1/ledger/export',
+  exportEntries: endpoint('GET /v1/ledger/export', {
     ...reading,
     scope: null,
     summary: 'Export the ledger as NDJSON',
+    text: 'Streams the ledger as NDJSON for offline verification with `remit-verify`. An interrupted export resumes with `after_seq`.',
+    problems: ['ledger_pruned'],
     query: z.strictObject({ after_seq: Seq.optional() }),
     ok: z.string(),
-    status: 200,
     produces: 'application/x-ndjson',
   }),
-  getEntry: endpoint({
-    method: 'GET',
-    path: '/v1/ledger/{seq}',
+  getEntry: endpoint('GET /v1/ledger/{seq}', {
     ...reading,
     summary: 'Get a ledger entry with the text that its hash covers',
+    text: 'Returns one entry with its payload. An erased payload is `data: null`.',
+    problems: ['ledger_entry_not_found', 'ledger_pruned'],
     params: SeqParam,
     ok: EntryWithPayload,
-    status: 200,
   }),
-  getProof: endpoint({
-    method: 'GET',
-    path: '/v1/ledger/{seq}/proof',
+  getProof: endpoint('GET /v1/ledger/{seq}/proof', {
     ...reading,
     summary: 'Get the inclusion proof of an entry, a C2SP tlog-proof',
+    text: 'Proves that an entry is in the ledger: a C2SP tlog-proof with the signed checkpoint. The default `size` is that of the newest tree.',
+    problems: ['ledger_entry_not_found', 'size_not_signed', 'ledger_pruned'],
     params: SeqParam,
     query: z.strictObject({ size: wholeNumber(1, Number.MAX_SAFE_INTEGER).optional() }),
     ok: z.string(),
@@ -271,7 +262,6 @@ export const ledger = {
         })
         .meta({ id: 'InclusionProof' }),
     },
-    status: 200,
     produces: 'text/plain',
   }),
 }

@@ -88,36 +88,29 @@ export const LoginProvider = z
   .meta({ id: 'LoginProvider' })
 export type LoginProvider = z.infer<typeof LoginProvider>
 
-const byAdmins = {
-  path: '/v1/login-provider',
-  plan: 'team',
-  roles: [],
-  scope: null,
-} as const
-
 export const loginProvider = {
-  getLoginProvider: endpoint({
-    method: 'GET',
-    ...byAdmins,
+  getLoginProvider: endpoint('GET /v1/login-provider', {
+    plan: 'team',
     summary: 'Get the OpenID provider of the organization',
+    text: 'Returns the OpenID provider that signs the people of the organization in, without the secret of the client.',
+    problems: ['login_provider_not_found'],
     ok: LoginProvider,
-    status: 200,
   }),
-  setLoginProvider: endpoint({
-    method: 'PUT',
-    ...byAdmins,
+  setLoginProvider: endpoint('PUT /v1/login-provider', {
+    plan: 'team',
     viaWriter: true,
     summary: 'Set the OpenID provider that signs the people of the organization in',
+    text: 'Sets the OpenID provider of the organization. From then on, its people sign in with this provider only. The server reads the metadata of the issuer and the TXT records of the domains before it stores them. With another issuer, people are found by their verified address at their next sign-in, and the sessions of all other people end.',
     body: LoginProviderInput,
     replaces: true,
     ok: LoginProvider,
-    status: 200,
   }),
-  removeLoginProvider: endpoint({
-    method: 'DELETE',
-    ...byAdmins,
+  removeLoginProvider: endpoint('DELETE /v1/login-provider', {
+    plan: 'team',
     viaWriter: true,
     summary: 'Remove the OpenID provider of the organization',
+    text: 'Removes the OpenID provider of the organization and ends the sessions of all other people. People sign in with the provider of the server, if it has one.',
+    problems: ['login_provider_not_found'],
     ok: z.void(),
     status: 204,
   }),

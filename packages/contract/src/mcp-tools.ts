@@ -88,41 +88,34 @@ export type McpTool = z.infer<typeof McpTool>
 
 const Id = z.strictObject({ id: PathId })
 const deciding = {
-  method: 'POST',
   plan: 'team',
-  roles: [],
-  scope: null,
   viaWriter: true,
   params: Id,
   ok: McpTool,
-  status: 200,
 } as const
 
 export const mcpTools = {
-  listMcpTools: endpoint({
-    method: 'GET',
-    path: '/v1/mcp/tools',
+  listMcpTools: endpoint('GET /v1/mcp/tools', {
     plan: 'team',
     roles: ['read', 'approver', 'ingest'],
-    scope: null,
     summary: 'List the tools of MCP servers behind the gateway',
+    text: 'Lists the tools of MCP servers with their definitions, oldest first. Filters combine.',
     query: z.strictObject({
       ...Paging,
       upstream: Name.optional(),
       state: McpToolState.optional(),
     }),
     ok: page(McpTool),
-    status: 200,
   }),
-  reportMcpTools: endpoint({
-    method: 'POST',
-    path: '/v1/mcp/tools',
+  reportMcpTools: endpoint('POST /v1/mcp/tools', {
     plan: 'team',
     roles: ['ingest'],
     scope: 'authorize',
     viaWriter: true,
     maxBodyBytes: MAX_BYTES,
     summary: 'Report the tools that an MCP server offers',
+    text: 'Reports what `tools/list` of a server returned. A new tool waits for an administrator, unless the server had none and `trust` is `first-use`. A changed definition withdraws the tool until it is admitted again. A definition that the guard scores 0.99 or higher is never admitted by a report.',
+    problems: ['too_many_mcp_tools'],
     body: z
       .strictObject({
         upstream: Name,
@@ -134,12 +127,12 @@ export const mcpTools = {
       })
       .meta({ id: 'McpToolReport' }),
     ok: z.object({ data: z.array(McpToolStatus).describe('In the order of the report') }),
-    status: 200,
   }),
-  admitMcpTool: endpoint({
+  admitMcpTool: endpoint('POST /v1/mcp/tools/{id}/admit', {
     ...deciding,
-    path: '/v1/mcp/tools/{id}/admit',
     summary: 'Admit the current definition of an MCP tool',
+    text: 'Admits the definition with this digest. The gateway lets calls pass within 30 seconds. `mapping: "declared"` pins the mapping that the definition declares in `x-authzen-mapping` (AuthZEN binding for MCP): action and resource of its calls come from there, unless the configuration of the gateway has a mapping. A later definition needs a new admission.',
+    problems: ['mcp_tool_not_found', 'mcp_tool_changed'],
     body: z
       .strictObject({
         digest: Digest,
@@ -149,15 +142,17 @@ export const mcpTools = {
       })
       .meta({ id: 'McpToolAdmission' }),
   }),
-  reviewMcpTool: endpoint({
+  reviewMcpTool: endpoint('POST /v1/mcp/tools/{id}/review', {
     ...deciding,
-    path: '/v1/mcp/tools/{id}/review',
     summary: 'Record that the findings of the current definition are harmless',
+    text: 'Records that an administrator looked at the findings of the guard in the definition with this digest and found them harmless. It admits nothing, and a later definition needs a new review.',
+    problems: ['mcp_tool_not_found', 'mcp_tool_changed'],
     body: z.strictObject({ digest: Digest }).meta({ id: 'McpToolReview' }),
   }),
-  withdrawMcpTool: endpoint({
+  withdrawMcpTool: endpoint('POST /v1/mcp/tools/{id}/withdraw', {
     ...deciding,
-    path: '/v1/mcp/tools/{id}/withdraw',
     summary: 'Withdraw an MCP tool',
+    text: 'Withdraws a tool. The gateway refuses its calls within 30 seconds.',
+    problems: ['mcp_tool_not_found'],
   }),
 }

@@ -39,7 +39,7 @@ const Deletion = z.object({
 })
 
 const params = z.object({ id: PathId })
-const own = { plan: 'open', roles: [], scope: null, public: true, operator: true } as const
+const own = { plan: 'open', public: true, operator: true } as const
 const PATH = '/v1/operator/organizations'
 
 /**
@@ -47,37 +47,27 @@ const PATH = '/v1/operator/organizations'
  * the server has some, and is not part of the API of organizations.
  */
 export const operator = {
-  listOrganizations: endpoint({
+  listOrganizations: endpoint(`GET ${PATH}`, {
     ...own,
-    method: 'GET',
-    path: PATH,
     summary: 'List the organizations, oldest first',
     query: z.strictObject(Paging),
     ok: page(Organization),
-    status: 200,
   }),
-  createOrganization: endpoint({
+  createOrganization: endpoint(`POST ${PATH}`, {
     ...own,
-    method: 'POST',
-    path: PATH,
     summary: 'Create an organization with its ledger and first admin key',
     body: NewOrganization,
     ok: CreatedOrganization,
     status: 201,
   }),
-  readOrganization: endpoint({
+  readOrganization: endpoint(`GET ${PATH}/{id}`, {
     ...own,
-    method: 'GET',
-    path: `${PATH}/{id}`,
     summary: 'Get an organization',
     params,
     ok: Organization,
-    status: 200,
   }),
-  limitOrganization: endpoint({
+  limitOrganization: endpoint(`PATCH ${PATH}/{id}`, {
     ...own,
-    method: 'PATCH',
-    path: `${PATH}/{id}`,
     summary: 'Change the plan and the limits of an organization',
     params,
     body: z
@@ -87,71 +77,50 @@ export const operator = {
         'must have plan or limits',
       ),
     ok: Organization,
-    status: 200,
   }),
-  suspendOrganization: endpoint({
+  suspendOrganization: endpoint(`POST ${PATH}/{id}/suspend`, {
     ...own,
-    method: 'POST',
-    path: `${PATH}/{id}/suspend`,
     summary: 'Suspend an organization',
     params,
     body: z.strictObject({ reason: Reason.optional() }),
     ok: Organization,
-    status: 200,
   }),
-  resumeOrganization: endpoint({
+  resumeOrganization: endpoint(`POST ${PATH}/{id}/resume`, {
     ...own,
-    method: 'POST',
-    path: `${PATH}/{id}/resume`,
     summary: 'End the suspension of an organization, and cancel its deletion',
     params,
     ok: Organization,
-    status: 200,
   }),
-  readUsage: endpoint({
+  readUsage: endpoint(`GET ${PATH}/{id}/usage`, {
     ...own,
-    method: 'GET',
-    path: `${PATH}/{id}/usage`,
     summary: 'Get the usage of an organization by hour',
     params,
     query: z.strictObject({ from: Timestamp.optional(), to: Timestamp.optional() }),
     ok: Usage,
-    status: 200,
   }),
-  exportLedger: endpoint({
+  exportLedger: endpoint(`GET ${PATH}/{id}/ledger`, {
     ...own,
-    method: 'GET',
-    path: `${PATH}/{id}/ledger`,
     summary: 'Export the ledger of an organization as NDJSON',
     params,
     ok: z.string(),
     produces: 'application/x-ndjson',
-    status: 200,
   }),
-  exportConfiguration: endpoint({
+  exportConfiguration: endpoint(`GET ${PATH}/{id}/configuration`, {
     ...own,
-    method: 'GET',
-    path: `${PATH}/{id}/configuration`,
     summary: 'Export the configuration and state of an organization as NDJSON, without secrets',
     params,
     ok: z.string(),
     produces: 'application/x-ndjson',
-    status: 200,
   }),
-  scheduleDeletion: endpoint({
+  scheduleDeletion: endpoint(`POST ${PATH}/{id}/deletion`, {
     ...own,
-    method: 'POST',
-    path: `${PATH}/{id}/deletion`,
     summary: 'Schedule the deletion of a suspended organization in seven days',
     params,
     body: z.strictObject({ reason: Reason.optional() }),
     ok: Organization,
-    status: 200,
   }),
-  deleteOrganization: endpoint({
+  deleteOrganization: endpoint(`DELETE ${PATH}/{id}`, {
     ...own,
-    method: 'DELETE',
-    path: `${PATH}/{id}`,
     summary: 'Remove a suspended organization whose deletion is due',
     params,
     query: z.strictObject({
@@ -159,7 +128,6 @@ export const operator = {
       reason: Reason.optional(),
     }),
     ok: Deletion,
-    status: 200,
     maxSeconds: 600,
   }),
 }

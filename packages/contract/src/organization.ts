@@ -132,26 +132,19 @@ export const Organization = z
 export type Organization = z.infer<typeof Organization>
 
 export const organization = {
-  getOrganization: endpoint({
-    method: 'GET',
-    path: '/v1/organization',
+  getOrganization: endpoint('GET /v1/organization', {
     plan: 'team',
     roles: ['read', 'approver'],
-    scope: null,
     summary: 'Get the organization of the key',
+    text: 'Returns the organization of the key with all its settings.',
     ok: Organization,
-    status: 200,
   }),
-  changeOrganization: endpoint({
-    method: 'PATCH',
-    path: '/v1/organization',
+  changeOrganization: endpoint('PATCH /v1/organization', {
     plan: 'team',
-    roles: [],
-    scope: null,
     viaWriter: true,
     summary: 'Update the settings of the organization',
+    text: 'Changes settings. Omitted settings do not change, and `null` restores a default. The change applies to every decision after the response.',
     body: OrganizationChange,
     ok: Organization,
-    status: 200,
   }),
 }

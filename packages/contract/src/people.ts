@@ -48,47 +48,43 @@ export const Person = z
 export type Person = z.infer<typeof Person>
 
 const Id = z.strictObject({ id: PathId })
-const byAdmins = { plan: 'team', roles: [], scope: null } as const
 
 export const people = {
-  listPeople: endpoint({
-    method: 'GET',
-    path: '/v1/people',
-    ...byAdmins,
+  listPeople: endpoint('GET /v1/people', {
+    plan: 'team',
     summary: 'List the people who may sign in to the console',
+    text: 'Lists the people of the organization, oldest first.',
     query: z.strictObject(Paging),
     ok: page(Person),
-    status: 200,
   }),
-  invitePerson: endpoint({
-    method: 'POST',
-    path: '/v1/people',
-    ...byAdmins,
+  invitePerson: endpoint('POST /v1/people', {
+    plan: 'team',
     viaWriter: true,
     summary: 'Invite a person by e-mail address',
+    text: 'Invites a person. The first sign-in with this address, verified by the identity provider, makes the person active; from then on the issuer and its subject identify the person. No e-mail is sent.',
+    problems: ['person_exists', 'too_many_people'],
     body: PersonInput,
     ok: Person,
     status: 201,
     sends: ['Location'],
   }),
-  changePerson: endpoint({
-    method: 'PATCH',
-    path: '/v1/people/{id}',
-    ...byAdmins,
+  changePerson: endpoint('PATCH /v1/people/{id}', {
+    plan: 'team',
     viaWriter: true,
     summary: 'Update the name, role or status of a person',
+    text: 'Changes a person. A new role or `disabled` ends the sessions of the person on every process before the response.',
+    problems: ['person_not_found', 'last_admin', 'role_managed'],
     params: Id,
     body: PersonChange,
     ok: Person,
-    status: 200,
   }),
-  removePerson: endpoint({
+  removePerson: endpoint('DELETE /v1/people/{id}', {
     whileSuspended: true,
-    method: 'DELETE',
-    path: '/v1/people/{id}',
-    ...byAdmins,
+    plan: 'team',
     viaWriter: true,
     summary: 'Remove a person and end the sessions of the person',
+    text: 'Removes a person and ends their sessions before the response. Their votes and entries remain.',
+    problems: ['person_not_found', 'last_admin'],
     params: Id,
     ok: z.void(),
     status: 204,

@@ -63,25 +63,20 @@ const CreatedPolicy = Policy.extend({
 const Id = z.strictObject({ policyID: PathId })
 
 export const policies = {
-  listPolicies: endpoint({
-    method: 'GET',
-    path: '/v1/policies',
+  listPolicies: endpoint('GET /v1/policies', {
     plan: 'enterprise',
     roles: ['read', 'approver'],
-    scope: null,
     summary: 'List policy rules',
+    text: 'Lists the policy rules by id, disabled ones too; ids of the server sort by creation.',
     query: z.strictObject(Paging),
     ok: page(Policy),
-    status: 200,
   }),
-  createPolicy: endpoint({
-    method: 'POST',
-    path: '/v1/policies',
+  createPolicy: endpoint('POST /v1/policies', {
     plan: 'enterprise',
-    roles: [],
-    scope: null,
     viaWriter: true,
     summary: 'Create a policy rule',
+    text: 'Creates a policy rule. It counts for every decision after the answer. The condition is compiled first; one that does not compile is 400 with its position. `warnings` names what the author may not have meant.',
+    problems: ['too_many_broad_rules', 'too_many_policies'],
     query: Validating,
     body: PolicyChange,
     ok: CreatedPolicy,
@@ -90,26 +85,27 @@ export const policies = {
     alsoStatus: 200,
     sends: ['Location', 'ETag'],
   }),
-  getPolicy: endpoint({
-    method: 'GET',
-    path: '/v1/policies/{policyID}',
+  getPolicy: endpoint('GET /v1/policies/{policyID}', {
     plan: 'enterprise',
     roles: ['read', 'approver'],
-    scope: null,
     summary: 'Get a policy rule',
+    text: 'Returns one policy rule. `ETag` is its revision, for `PUT`.',
+    problems: ['policy_not_found'],
     params: Id,
     ok: Policy,
-    status: 200,
     sends: ['ETag'],
   }),
-  replacePolicy: endpoint({
-    method: 'PUT',
-    path: '/v1/policies/{policyID}',
+  replacePolicy: endpoint('PUT /v1/policies/{policyID}', {
     plan: 'enterprise',
-    roles: [],
-    scope: null,
     viaWriter: true,
     summary: 'Create a policy rule with an id of your choice, or replace the version that was read',
+    text: 'Creates a policy rule with the id in the path (201), or replaces one in one change (200): no decision is taken without either version. To replace, `If-Match` must have the `ETag` of the version that was read, so that two editors do not overwrite each other, or `*` for any version. `If-None-Match: *` only creates. The entry `policy.created` or `policy.updated` holds the whole version.',
+    problems: [
+      'policy_not_found',
+      'precondition_required',
+      'too_many_broad_rules',
+      'too_many_policies',
+    ],
     params: Id,
     body: PolicyChange,
     replaces: true,
@@ -119,14 +115,12 @@ export const policies = {
     takes: ['If-Match', 'If-None-Match'],
     sends: ['Location', 'ETag'],
   }),
-  deletePolicy: endpoint({
-    method: 'DELETE',
-    path: '/v1/policies/{policyID}',
+  deletePolicy: endpoint('DELETE /v1/policies/{policyID}', {
     plan: 'enterprise',
-    roles: [],
-    scope: null,
     viaWriter: true,
     summary: 'Delete a policy rule',
+    text: 'Deletes a policy rule. No decision after the answer follows it.',
+    problems: ['policy_not_found'],
     params: Id,
     query: z.strictObject({ change_reason: ChangeReason.optional() }),
     ok: z.void(),

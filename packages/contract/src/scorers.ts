@@ -110,28 +110,25 @@ export const ScorerInfo = z
 export type ScorerInfo = z.infer<typeof ScorerInfo>
 
 export const scorers = {
-  runScorer: endpoint({
-    method: 'POST',
-    path: '/v1/scorers',
+  runScorer: endpoint('POST /v1/scorers', {
     plan: 'open',
     roles: ['ingest', 'approver', 'read'],
     scope: 'scorers',
     summary: 'Score up to 1,000 results with one scorer',
+    text: 'Scores up to 1,000 results with one scorer. A result that cannot be scored has `score: null` and its error, and never counts as 0. The statistics are over the scored results.',
+    problems: ['scorer_not_found', 'invalid_params'],
     body: ScorersRequest,
     ok: ScorersAnswer,
-    status: 200,
     maxBodyBytes: 8 * 1024 * 1024,
     maxSeconds: 150,
   }),
-  listScorers: endpoint({
-    method: 'GET',
-    path: '/v1/scorers',
+  listScorers: endpoint('GET /v1/scorers', {
     plan: 'open',
     roles: ['ingest', 'read', 'approver'],
     scope: 'scorers',
     summary: 'List the scorers of this installation',
+    text: 'Lists the scorers of this installation with their parameters as JSON Schema.',
     query: z.strictObject(Paging),
     ok: page(ScorerInfo),
-    status: 200,
   }),
 }

@@ -48,38 +48,34 @@ export const SessionInput = z
   .strictObject({ key: z.string().min(1).max(256).describe('An ingest key') })
   .meta({ id: 'SessionInput' })
 
-const open = { plan: 'open', roles: [], scope: null } as const
-
 export const session = {
-  getSession: endpoint({
-    method: 'GET',
-    path: '/v1/session',
-    ...open,
+  getSession: endpoint('GET /v1/session', {
+    plan: 'open',
     keyless: 'always',
     anyPrincipal: true,
     summary: 'Get the caller, its organization and the endpoints that it may call',
+    text: 'Returns the caller of the session cookie or key, its organization, and the endpoints of this server that it may call. Without a valid session, `principal` is null. The console shows what this lists.',
     ok: Session,
-    status: 200,
   }),
-  startSession: endpoint({
-    method: 'POST',
-    path: '/v1/session',
-    ...open,
+  startSession: endpoint('POST /v1/session', {
+    plan: 'open',
     public: true,
     sameOrigin: true,
     summary: 'Exchange an ingest key for a session cookie',
+    text: 'Exchanges an ingest key for a session cookie. The session has the rights of the key and ends with it, after an hour without a request, and after twelve hours. Only pages of this server can sign in.',
+    problems: ['unauthorized', 'csrf_refused', 'key_login_off', 'rate_limited'],
     body: SessionInput,
     ok: z.void(),
     status: 204,
     sends: ['Set-Cookie'],
   }),
-  endSession: endpoint({
-    method: 'DELETE',
-    path: '/v1/session',
-    ...open,
+  endSession: endpoint('DELETE /v1/session', {
+    plan: 'open',
     keyless: 'always',
     anyPrincipal: true,
     summary: 'End the session of the cookie',
+    text: 'Ends the session on every process of the installation and removes the cookie. For a person whose identity provider has its own sign-out, `Location` is its URL.',
+    problems: ['csrf_refused'],
     ok: z.void(),
     status: 204,
     sends: ['Set-Cookie'],

@@ -173,69 +173,63 @@ export const Sink = z
 export type Sink = z.infer<typeof Sink>
 
 const Id = z.strictObject({ id: PathId })
-const byAdmins = { plan: 'enterprise', roles: [], scope: null } as const
 
 export const sinks = {
-  listSinks: endpoint({
-    method: 'GET',
-    path: '/v1/sinks',
-    ...byAdmins,
+  listSinks: endpoint('GET /v1/sinks', {
+    plan: 'enterprise',
     summary: 'List sinks',
+    text: 'Lists the sinks of the organization with their progress. Secrets of targets are never shown.',
     query: z.strictObject(Paging),
     ok: page(Sink),
-    status: 200,
   }),
-  createSink: endpoint({
-    method: 'POST',
-    path: '/v1/sinks',
-    ...byAdmins,
+  createSink: endpoint('POST /v1/sinks', {
+    plan: 'enterprise',
     viaWriter: true,
     summary: 'Create a sink, which streams the ledger to another system',
+    text: 'Creates a sink. It receives every entry of `kinds` from `from_seq` on, in order and at least once; a sink that cannot send stops and never skips. The receiver must be https or TLS on the public internet, unless the operator allows private networks.',
+    problems: ['too_many_sinks'],
     body: SinkInput,
     ok: Sink,
     status: 201,
     sends: ['Location'],
   }),
-  getSink: endpoint({
-    method: 'GET',
-    path: '/v1/sinks/{id}',
-    ...byAdmins,
+  getSink: endpoint('GET /v1/sinks/{id}', {
+    plan: 'enterprise',
     summary: 'Get a sink and its progress',
+    text: 'Returns one sink with its watermark, the number of entries that it has yet to examine, and its last error.',
+    problems: ['sink_not_found'],
     params: Id,
     ok: Sink,
-    status: 200,
   }),
-  changeSink: endpoint({
-    method: 'PATCH',
-    path: '/v1/sinks/{id}',
-    ...byAdmins,
+  changeSink: endpoint('PATCH /v1/sinks/{id}', {
+    plan: 'enterprise',
     viaWriter: true,
     summary: 'Update, pause or rewind a sink',
+    text: 'Changes a sink. `target` replaces the whole target. `from_seq` sends again, or skips on purpose; the entry `sink.updated` records it. Any change retries at once.',
+    problems: ['sink_not_found'],
     params: Id,
     body: SinkChange,
     ok: Sink,
-    status: 200,
   }),
-  deleteSink: endpoint({
-    method: 'DELETE',
-    path: '/v1/sinks/{id}',
-    ...byAdmins,
+  deleteSink: endpoint('DELETE /v1/sinks/{id}', {
+    plan: 'enterprise',
     viaWriter: true,
     summary: 'Delete a sink',
+    text: 'Deletes a sink. What it has not sent is not sent.',
+    problems: ['sink_not_found'],
     params: Id,
     ok: z.void(),
     status: 204,
   }),
-  testSink: endpoint({
-    method: 'POST',
-    path: '/v1/sinks/{id}/test',
-    ...byAdmins,
+  testSink: endpoint('POST /v1/sinks/{id}/test', {
+    plan: 'enterprise',
     summary: 'Send a test record to a sink, now',
+    text: 'Sends one record of the kind `test` in the format of the sink and waits for the result. The record is not an entry of the ledger.',
+    problems: ['sink_not_found'],
     params: Id,
     ok: z.object({
       delivered: z.boolean().describe('True if the receiver accepted the record'),
       error: SinkError.nullable(),
     }),
-    status: 200,
   }),
 }

@@ -73,35 +73,31 @@ const SpendHold = z
 export type SpendHold = z.infer<typeof SpendHold>
 
 export const spendLimits = {
-  listSpendLimits: endpoint({
-    method: 'GET',
-    path: '/v1/spend-limits',
+  listSpendLimits: endpoint('GET /v1/spend-limits', {
     plan: 'team',
     roles: ['read', 'approver'],
-    scope: null,
     summary: 'List spend limits',
+    text: 'Lists the spend limits with what is spent and held in the current day and month.',
     query: z.strictObject(Paging),
     ok: page(SpendLimit),
-    status: 200,
   }),
-  getSpendLimit: endpoint({
-    method: 'GET',
-    path: '/v1/spend-limits/{id}',
+  getSpendLimit: endpoint('GET /v1/spend-limits/{id}', {
     plan: 'team',
     roles: ['read', 'approver'],
     scope: 'spend:read',
     summary: 'Get the spend limit of an agent and its spend',
+    text: 'Returns the spend limit of one agent with what is spent and held. A credential reads the limit of its own agent only.',
+    problems: ['spend_limit_not_found', 'agent_mismatch'],
     params: Id,
     ok: SpendLimit,
-    status: 200,
   }),
-  getSpendHistory: endpoint({
-    method: 'GET',
-    path: '/v1/spend-limits/{id}/history',
+  getSpendHistory: endpoint('GET /v1/spend-limits/{id}/history', {
     plan: 'team',
     roles: ['read', 'approver'],
     scope: 'spend:read',
     summary: 'Get the course of the spend in the current day or month',
+    text: 'Returns the spend of the current UTC day by hour, or of the current month by day. Hours are sampled once a minute; decisions never read them. The last point is the current state.',
+    problems: ['spend_limit_not_found', 'agent_mismatch'],
     params: Id,
     query: z.strictObject({
       window: z
@@ -110,27 +106,20 @@ export const spendLimits = {
         .describe('`day`: by hour; `month`: by day, both in UTC'),
     }),
     ok: SpendHistory,
-    status: 200,
   }),
-  listSpendHolds: endpoint({
-    method: 'GET',
-    path: '/v1/spend-holds',
+  listSpendHolds: endpoint('GET /v1/spend-holds', {
     plan: 'team',
     roles: ['read', 'approver'],
-    scope: null,
     summary: 'List the open holds of allowed decisions, oldest first',
+    text: 'Lists the amounts of allowed decisions that no entry has settled and that have not expired, oldest first. `POST /v1/ledger` with `decision_id` and `settle: "release"` releases one.',
     query: z.strictObject({ ...Paging, agent_id: AgentId.optional() }),
     ok: page(SpendHold),
-    status: 200,
   }),
-  setSpendLimit: endpoint({
-    method: 'POST',
-    path: '/v1/spend-limits/{id}',
+  setSpendLimit: endpoint('POST /v1/spend-limits/{id}', {
     plan: 'team',
-    roles: [],
-    scope: null,
     viaWriter: true,
     summary: 'Create or replace the spend limit of an agent',
+    text: 'Sets or replaces the spend limit of an agent: 201 for a new limit, 200 for a replaced one. Days and months are those of UTC. Spend from before the limit counts.',
     params: Id,
     body: SpendLimitInput,
     replaces: true,
@@ -139,14 +128,12 @@ export const spendLimits = {
     alsoStatus: 200,
     sends: ['Location'],
   }),
-  removeSpendLimit: endpoint({
-    method: 'DELETE',
-    path: '/v1/spend-limits/{id}',
+  removeSpendLimit: endpoint('DELETE /v1/spend-limits/{id}', {
     plan: 'team',
-    roles: [],
-    scope: null,
     viaWriter: true,
     summary: 'Remove the spend limit of an agent',
+    text: 'Removes the spend limit of an agent. The spend so far stays in the ledger and counts again under a later limit.',
+    problems: ['spend_limit_not_found'],
     params: Id,
     ok: z.void(),
     status: 204,

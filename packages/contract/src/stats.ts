@@ -29,13 +29,11 @@ export const Stats = z
 export type Stats = z.infer<typeof Stats>
 
 export const stats = {
-  getStats: endpoint({
-    method: 'GET',
-    path: '/v1/stats',
+  getStats: endpoint('GET /v1/stats', {
     plan: 'team',
     roles: ['read', 'approver'],
-    scope: null,
     summary: 'Count decisions by time',
+    text: 'Counts decisions by time and one fact, for charts. One process of the installation counts them from the ledger some seconds later; `up_to_seq` is the last counted entry. At most 1,000 buckets are returned.',
     query: z.strictObject({
       from: Timestamp.optional().describe('Default: sixty buckets before `to`'),
       to: Timestamp.optional().describe('Default: now'),
@@ -50,7 +48,6 @@ export const stats = {
       key: z.string().min(1).max(256).optional().describe('This value alone'),
     }),
     ok: Stats,
-    status: 200,
   }),
 }
 
@@ -81,18 +78,15 @@ export const Usage = z
 export type Usage = z.infer<typeof Usage>
 
 export const usage = {
-  getUsage: endpoint({
-    method: 'GET',
-    path: '/v1/usage',
+  getUsage: endpoint('GET /v1/usage', {
     plan: 'team',
     roles: ['read', 'approver'],
-    scope: null,
     summary: 'Get the usage by hour, counted from the ledger',
+    text: 'Returns the usage of past hours. It is counted from the ledger, so that an export can confirm every count: each row names its entries. The last hour appears some minutes after its end.',
     query: z.strictObject({
       from: Timestamp.optional().describe('Default: 24 hours before `to`'),
       to: Timestamp.optional().describe('Default: now'),
     }),
     ok: Usage,
-    status: 200,
   }),
 }

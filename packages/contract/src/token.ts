@@ -82,24 +82,18 @@ export const AuthorizationServer = z
 export type AuthorizationServer = z.infer<typeof AuthorizationServer>
 
 export const token = {
-  authorizationServer: endpoint({
-    method: 'GET',
-    path: '/.well-known/oauth-authorization-server',
+  authorizationServer: endpoint('GET /.well-known/oauth-authorization-server', {
     plan: 'enterprise',
-    roles: [],
-    scope: null,
     public: true,
     lenient: true,
     summary: 'Get the authorization server metadata (RFC 8414)',
+    text: 'Returns the metadata of the OAuth endpoints (RFC 8414, section 2). It needs no key. It is 404 where `REMIT_BASE_URL` is not https, except on loopback.',
+    problems: ['not_found'],
     ok: AuthorizationServer,
-    status: 200,
   }),
-  exchangeToken: endpoint({
-    method: 'POST',
-    path: '/v1/identity/token',
+  exchangeToken: endpoint('POST /v1/identity/token', {
     plan: 'enterprise',
     roles: ['ingest'],
-    scope: null,
     keyless: 'by_setting',
     form: true,
     lenient: true,
@@ -107,8 +101,9 @@ export const token = {
     viaWriter: true,
     maxBodyBytes: 32 * 1024,
     summary: 'Exchange a token of a trusted issuer for an agent credential (RFC 8693)',
+    text: 'Exchanges a token of a trusted issuer for a short credential (RFC 8693), as form or JSON. Refusals have the members `error` and `error_description` of RFC 6749, section 5.2, beside those of a problem.',
+    problems: ['invalid_grant', 'invalid_scope', 'invalid_target', 'unsupported_grant_type'],
     body: TokenRequest,
     ok: TokenAnswer,
-    status: 200,
   }),
 }

@@ -79,25 +79,22 @@ export const TrustAnswer = z
   .meta({ id: 'TrustAnswer' })
 export type TrustAnswer = z.infer<typeof TrustAnswer>
 
-const changing = { plan: 'enterprise', roles: [], scope: null, viaWriter: true } as const
+const changing = { plan: 'enterprise', viaWriter: true } as const
 
 export const trust = {
-  listTrustPolicies: endpoint({
-    method: 'GET',
-    path: '/v1/identity/trust',
+  listTrustPolicies: endpoint('GET /v1/identity/trust', {
     plan: 'enterprise',
     roles: ['read', 'approver'],
-    scope: null,
     summary: 'List trust policies',
+    text: 'Lists the trust policies, disabled ones too.',
     query: z.strictObject(Paging),
     ok: page(TrustPolicy),
-    status: 200,
   }),
-  createTrustPolicy: endpoint({
-    method: 'POST',
-    path: '/v1/identity/trust',
+  createTrustPolicy: endpoint('POST /v1/identity/trust', {
     ...changing,
     summary: 'Create a trust policy',
+    text: 'Creates a trust policy. A deny beats every allow, and without a matching policy the answer is deny.',
+    problems: ['too_many_trust_policies'],
     query: Validating,
     body: TrustPolicyInput,
     ok: TrustPolicy.extend({
@@ -108,25 +105,24 @@ export const trust = {
     status: 201,
     alsoStatus: 200,
   }),
-  deleteTrustPolicy: endpoint({
-    method: 'DELETE',
-    path: '/v1/identity/trust/{policyID}',
+  deleteTrustPolicy: endpoint('DELETE /v1/identity/trust/{policyID}', {
     ...changing,
     summary: 'Delete a trust policy',
+    text: 'Deletes a trust policy. No decision after the answer follows it.',
+    problems: ['trust_policy_not_found'],
     params: z.strictObject({ policyID: PathId }),
     ok: z.void(),
     status: 204,
   }),
-  evaluateTrust: endpoint({
-    method: 'POST',
-    path: '/v1/identity/authorize',
+  evaluateTrust: endpoint('POST /v1/identity/authorize', {
     plan: 'enterprise',
     roles: ['ingest'],
     scope: 'trust:check',
     viaWriter: true,
     summary: 'Decide whether one agent may act towards another',
+    text: 'Decides whether one registered agent may act towards another, and records the decision. A credential asks for its own agent only, as source or as target.',
+    problems: ['agent_mismatch'],
     body: TrustQuestion,
     ok: TrustAnswer,
-    status: 200,
   }),
 }

@@ -69,17 +69,14 @@ export const LedgerVerification = z
 export type LedgerVerification = z.infer<typeof LedgerVerification>
 
 export const verifyLedger = {
-  verifyLedger: endpoint({
+  verifyLedger: endpoint('POST /v1/compliance/verify-ledger', {
     whileSuspended: true,
-    method: 'POST',
-    path: '/v1/compliance/verify-ledger',
     plan: 'team',
     roles: ['read', 'approver'],
-    scope: null,
     summary: 'Verify the ledger and the stored reports; 200 even with errors',
+    text: 'Verifies hashes, Merkle tree, signatures and stored reports. Returns 200 even for an invalid ledger; see `valid` and `errors`. `not_checked` lists the limits of the result.',
     body: VerifyLedgerRequest,
     ok: LedgerVerification,
-    status: 200,
     maxSeconds: 600,
   }),
 }

@@ -99,28 +99,22 @@ export type Delivery = z.infer<typeof Delivery>
 const Id = z.strictObject({ id: PathId })
 
 export const webhooks = {
-  listWebhooks: endpoint({
-    method: 'GET',
-    path: '/v1/webhooks',
+  listWebhooks: endpoint('GET /v1/webhooks', {
     plan: 'team',
-    roles: [],
-    scope: null,
     summary: 'List webhooks',
+    text: 'Lists the webhooks of the organization. Their secrets are never shown again.',
     query: z.strictObject(Paging),
     ok: page(Webhook),
-    status: 200,
   }),
-  createWebhook: endpoint({
-    method: 'POST',
-    path: '/v1/webhooks',
+  createWebhook: endpoint('POST /v1/webhooks', {
     plan: 'team',
-    roles: [],
-    scope: null,
     viaWriter: true,
     secretField: 'secret',
     // Receivers put their tokens into the query.
     sealedField: 'url',
     summary: 'Create a webhook; its signing secret is shown once',
+    text: 'Creates a webhook. Events are sent as Standard Webhooks messages, signed with `secret`, which is shown once. The URL must be https on port 443 of the public internet.',
+    problems: ['too_many_webhooks'],
     body: WebhookInput,
     ok: z.object({
       ...webhook,
@@ -134,52 +128,42 @@ export const webhooks = {
     status: 201,
     sends: ['Location'],
   }),
-  getWebhook: endpoint({
-    method: 'GET',
-    path: '/v1/webhooks/{id}',
+  getWebhook: endpoint('GET /v1/webhooks/{id}', {
     plan: 'team',
-    roles: [],
-    scope: null,
     summary: 'Get a webhook and the state of its deliveries',
+    text: 'Returns one webhook with the number of pending messages and the last delivery.',
+    problems: ['webhook_not_found'],
     params: Id,
     ok: z.object({
       ...webhook,
       pending: z.int().describe('Messages waiting for their next attempt'),
       last_delivery: WebhookDelivery.nullable().describe('The latest attempt of the last 7 days'),
     }),
-    status: 200,
   }),
-  deleteWebhook: endpoint({
-    method: 'DELETE',
-    path: '/v1/webhooks/{id}',
+  deleteWebhook: endpoint('DELETE /v1/webhooks/{id}', {
     plan: 'team',
-    roles: [],
-    scope: null,
     viaWriter: true,
     summary: 'Delete a webhook and its undelivered messages',
+    text: 'Deletes a webhook and its undelivered messages.',
+    problems: ['webhook_not_found'],
     params: Id,
     ok: z.void(),
     status: 204,
   }),
-  listDeliveries: endpoint({
-    method: 'GET',
-    path: '/v1/webhooks/{id}/deliveries',
+  listDeliveries: endpoint('GET /v1/webhooks/{id}/deliveries', {
     plan: 'team',
-    roles: [],
-    scope: null,
     summary: 'List the deliveries of a webhook in the last 7 days, newest first',
+    text: 'Lists the messages for a webhook with every attempt, newest first. Deliveries are kept for 7 days after they ended.',
+    problems: ['webhook_not_found'],
     params: Id,
     query: z.strictObject(Paging),
     ok: page(Delivery),
-    status: 200,
   }),
-  redeliver: endpoint({
-    method: 'POST',
-    path: '/v1/webhooks/{id}/deliveries/{deliveryID}/redeliver',
+  redeliver: endpoint('POST /v1/webhooks/{id}/deliveries/{deliveryID}/redeliver', {
     plan: 'team',
-    roles: [],
-    scope: null,
     summary: 'Send a message again, now',
+    text: 'Sends a message again, whatever its state; the receiver recognizes the repeat by the same `webhook-id`. Poll the deliveries for the result.',
+    problems: ['webhook_not_found', 'delivery_not_found'],
     params: z.strictObject({
       id: PathId,
       deliveryID: PathId.describe('Identifier of the delivery'),
@@ -187,14 +171,12 @@ export const webhooks = {
     ok: Delivery,
     status: 202,
   }),
-  testWebhook: endpoint({
-    method: 'POST',
-    path: '/v1/webhooks/{id}/test',
+  testWebhook: endpoint('POST /v1/webhooks/{id}/test', {
     plan: 'team',
-    roles: [],
-    scope: null,
     viaWriter: true,
     summary: 'Send a test message to a webhook',
+    text: 'Sends a message of the type `webhook.test`, signed like every other one, and records `webhook.tested` in the ledger. A disabled webhook receives nothing.',
+    problems: ['webhook_not_found'],
     params: Id,
     ok: Delivery,
     status: 202,

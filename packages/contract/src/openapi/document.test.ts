@@ -252,19 +252,11 @@ describe('openApi', () => {
 
   it('describes the body as it is sent and the answer as it is received', () => {
     const Shared = z.object({ n: z.number().default(1) }).meta({ id: 'Shared' })
-    const common = {
-      method: 'POST',
-      plan: 'open',
-      roles: [],
-      scope: null,
-      summary: 'Test it',
-      status: 200,
-    } as const
     const made = openApi(
       {
-        test: endpoint({
-          ...common,
-          path: '/v1/test',
+        test: endpoint('POST /v1/test', {
+          plan: 'open',
+          summary: 'Test it',
           body: z.strictObject({ n: z.number().default(1) }),
           ok: Shared,
         }),

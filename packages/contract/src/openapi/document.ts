@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { EXAMPLES } from './examples.ts'
 import { fieldText } from './fields.ts'
-import { OPERATIONS } from './operations.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { ANSWER_HEADERS, REQUEST_HEADERS } from '../headers.ts'
 import type { AnswerHeader, RequestHeader } from '../headers.ts'
@@ -93,7 +92,7 @@ function operation(name: string, endpoint: Endpoint, components: Components): Js
   return {
     operationId: name,
     summary: endpoint.summary,
-    ...(OPERATIONS[name] && { description: OPERATIONS[name].text }),
+    ...(endpoint.text !== undefined && { description: endpoint.text }),
     tags: [tagOf(endpoint)],
     ...(endpoint.public && { security: [] }),
     ...(endpoint.form && {
@@ -112,7 +111,7 @@ function operation(name: string, endpoint: Endpoint, components: Components): Js
     responses: {
       [endpoint.status]: answer(endpoint.status),
       ...(endpoint.alsoStatus && { [endpoint.alsoStatus]: answer(endpoint.alsoStatus) }),
-      ...problemResponses(name, endpoint),
+      ...problemResponses(endpoint),
     },
   }
 }
@@ -304,8 +303,8 @@ function commonStatuses({ method, body, ...rest }: Endpoint): CommonStatus[] {
 }
 
 /** Returns the error responses of an operation, by status. */
-function problemResponses(name: string, endpoint: Endpoint): Json {
-  const own = Object.groupBy(OPERATIONS[name]?.problems ?? [], (code) => PROBLEMS[code][0])
+function problemResponses(endpoint: Endpoint): Json {
+  const own = Object.groupBy(endpoint.problems ?? [], (code) => PROBLEMS[code][0])
   const common = commonStatuses(endpoint)
   const statuses = [...new Set([...common, ...Object.keys(own).map(Number)])].toSorted(
     (a, b) => a - b,

@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { endpoints } from '../contract.ts'
 import { EXAMPLES } from './examples.ts'
 import { FIELD_TABLES } from './fields.ts'
-import { OPERATIONS } from './operations.ts'
 import { TAGS, openApi } from './document.ts'
 import { endpoint } from '../endpoint.ts'
 import { PROBLEMS } from '../problem.ts'
@@ -68,16 +67,11 @@ describe('the texts of the OpenAPI document', () => {
   it('are missed where a field or an operation has none', () => {
     const made = openApi(
       {
-        unknown: endpoint({
-          method: 'GET',
-          path: '/v1/test',
+        unknown: endpoint('GET /v1/test', {
           plan: 'open',
-          roles: [],
-          scope: null,
           summary: 'Test it',
           query: z.strictObject({ unheard_of: z.string() }),
           ok: z.object({ list: z.array(z.object({ unheard_of: z.string() })) }),
-          status: 200,
         }),
       },
       '1',
@@ -132,7 +126,7 @@ describe('the texts of the OpenAPI document', () => {
   it.each(operations)('name the refusals of $operationId under their statuses', (operation) => {
     const statuses = Object.keys(operation.responses).filter((status) => status.startsWith('4'))
     expect(statuses).not.toEqual([])
-    for (const code of OPERATIONS[operation.operationId]?.problems ?? []) {
+    for (const code of endpoints[operation.operationId]?.problems ?? []) {
       const { description } = operation.responses[PROBLEMS[code][0]] ?? {}
       expect(description).toContain(`\`${code}\``)
     }

@@ -82,16 +82,9 @@ describe('assemble', () => {
   })
 
   it('refuses an endpoint that the contract lacks, or has otherwise', () => {
-    const common = {
-      plan: 'open',
-      roles: [],
-      scope: null,
-      summary: '',
-      ok: z.object({}),
-      status: 200,
-    } as const
-    const own = { secret: endpoint({ ...common, method: 'GET', path: '/v1/secret' }) }
-    const changed = { authorize: endpoint({ ...authorize.authorize, plan: 'open' as const }) }
+    const secret = { plan: 'open', summary: '', ok: z.object({}) } as const
+    const own = { secret: endpoint('GET /v1/secret', secret) }
+    const changed = { authorize: { ...authorize.authorize, plan: 'open' as const } }
 
     expect(() => assemble([part('a', { routes: implement(own, { secret: never }) })])).toThrow(
       'secret is not in the contract',

@@ -21,10 +21,7 @@ import { createClock, createTestRemit, handMade } from '@remit/testing'
 import type { TestRemit } from '@remit/testing'
 
 const common = {
-  method: 'POST',
   plan: 'team',
-  roles: [],
-  scope: null,
   summary: 'Make a secret',
   body: z.strictObject({}),
   ok: z.object({ id: z.string(), secret: z.string() }),
@@ -33,8 +30,8 @@ const common = {
 } as const
 
 const makers = {
-  kept: endpoint({ ...common, path: '/v1/kept-secrets' }),
-  written: endpoint({ ...common, path: '/v1/written-secrets', viaWriter: true }),
+  kept: endpoint('POST /v1/kept-secrets', common),
+  written: endpoint('POST /v1/written-secrets', { ...common, viaWriter: true }),
 } satisfies Record<string, Endpoint>
 
 let made = 0
