@@ -2,6 +2,26 @@ import type { GuardSource } from '@remit/contract'
 import type { InjectionCategory } from './categories.ts'
 import { BASIS, hashOf, step } from './model/tokens.ts'
 
+/** The category of a signature by the first part of its id. */
+const CATEGORY_OF = {
+  delimiter: 'delimiter_injection',
+  embedded: 'embedded_instruction',
+  encoded: 'encoded_payload',
+  exfiltration: 'data_exfiltration',
+  flood: 'context_flooding',
+  hidden: 'hidden_text',
+  indirect: 'indirect_injection',
+  jailbreak: 'jailbreak',
+  leak: 'prompt_leak',
+  memory: 'memory_poisoning',
+  override: 'instruction_override',
+  replication: 'self_replication',
+  resource: 'resource_abuse',
+  social: 'social_engineering',
+  tool: 'tool_abuse',
+} as const satisfies Record<string, InjectionCategory>
+type Topic = keyof typeof CATEGORY_OF
+
 /** A pattern of an attack's wording, for normalized text (`normalize.ts`). */
 export interface Signature {
   readonly id: string
@@ -27,6 +47,17 @@ export interface Signature {
   /** A harmless text with the same words that must not match. */
   readonly benign: string
 }
+
+/** A signature as it is written. */
+export interface SignatureRow extends Omit<Signature, 'category'> {
+  readonly id: `${Topic}.${string}`
+}
+
+export const withCategory = ({ id, ...row }: SignatureRow): Signature => ({
+  id,
+  category: CATEGORY_OF[id.split('.')[0] as Topic],
+  ...row,
+})
 
 /** A compiled signature. */
 export interface CompiledSignature extends Signature {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Signature } from './signature.ts'
-import { indexSignatures } from './signature.ts'
+import { indexSignatures, withCategory } from './signature.ts'
 import { abuse } from './signatures/abuse.ts'
 import { delimiter } from './signatures/delimiter.ts'
 import { indirect } from './signatures/indirect.ts'
@@ -18,7 +18,7 @@ export const signatures: readonly Signature[] = [
   ...indirect,
   ...abuse,
   ...languages,
-]
+].map(withCategory)
 
 export const signatureIndex = indexSignatures(signatures)
 

@@ -107,17 +107,25 @@ export type Scorer<Params extends z.ZodType = z.ZodType> =
   | PureScorer<Params>
   | WaitingScorer<Params>
 
-/** Checks the params type of a scorer's definition, then erases it. */
+/** What most scorers have. */
+const DEFAULTS = { version: '1', edition: 'community', defaultThreshold: 1 } as const
+
+type WithDefaults<S> = Omit<S, keyof typeof DEFAULTS> &
+  Partial<Pick<Described<z.ZodType>, keyof typeof DEFAULTS>>
+
+/**
+ * Checks the params type of a scorer's definition, then erases it. Without a version it is 1, without a threshold 1.
+ */
 export function defineScorer<Params extends z.ZodType>(
-  scorer: PureScorer<Params> & { readonly prepare?: never },
+  scorer: WithDefaults<PureScorer<Params>> & { readonly prepare?: never },
 ): PureScorer
 export function defineScorer<Params extends z.ZodType, Prepared>(
-  scorer: PureScorer<Params, Prepared> & {
+  scorer: WithDefaults<PureScorer<Params, Prepared>> & {
     prepare(params: z.output<Params>): Prepared
   },
 ): PureScorer
-export function defineScorer(scorer: PureScorer): PureScorer {
-  return scorer
+export function defineScorer(scorer: WithDefaults<PureScorer>): PureScorer {
+  return { ...DEFAULTS, ...scorer }
 }
 
 /** The same for a waiting scorer. */

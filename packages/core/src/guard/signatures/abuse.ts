@@ -1,11 +1,10 @@
-import type { Signature } from '../signature.ts'
+import type { SignatureRow } from '../signature.ts'
 import { gap } from '../signature.ts'
 
 /** Attempts to exfiltrate data, misuse tools, poison memory or waste resources. */
-export const abuse: readonly Signature[] = [
+export const abuse: readonly SignatureRow[] = [
   {
     id: 'exfiltration.image_link',
-    category: 'data_exfiltration',
     weight: 0.94,
     opening: '![|[',
     rest: String.raw`[^\]\n]{0,60}\]\(\s?https?:\/\/[^\s)]{3,120}?[?&][^\s)=]{1,20}=\s?(?:[\[{<%$]|[^\s)]{0,20}?(?:here|data|secret|summary|prompt|history|content|context|token|key|user|base64)\b)`,
@@ -14,7 +13,6 @@ export const abuse: readonly Signature[] = [
   },
   {
     id: 'exfiltration.active_html',
-    category: 'data_exfiltration',
     weight: 0.93,
     opening: '<img|<iframe|<script|<form|<link|<a href|<style|<input',
     rest: String.raw`\b[^>]{0,120}?(?:document\.cookie|localstorage|onerror|fetch\(|[?&](?:c|d|q|data|k|t|msg|session|prompt|token|content)=["']?[\[{<%$+]|\bprompt=|\bhistory\b|\bsecret\b|base64 of)`,
@@ -23,7 +21,6 @@ export const abuse: readonly Signature[] = [
   },
   {
     id: 'exfiltration.send_private',
-    category: 'data_exfiltration',
     weight: 0.95,
     opening:
       'send|forward|email|e-mail|post|upload|exfiltrate|transmit|leak|copy|append|submit|encode|put|share',
@@ -33,7 +30,6 @@ export const abuse: readonly Signature[] = [
   },
   {
     id: 'exfiltration.beacon',
-    category: 'data_exfiltration',
     weight: 0.86,
     opening:
       'tracking pixel|invisible image|hidden image|get request|post request|an iframe|webhook',
@@ -43,7 +39,6 @@ export const abuse: readonly Signature[] = [
   },
   {
     id: 'exfiltration.read_credentials',
-    category: 'data_exfiltration',
     weight: 0.94,
     opening:
       'cat|read|open|print|fetch|display|show|output|include|return|send|upload|exfiltrate|post',
@@ -53,7 +48,6 @@ export const abuse: readonly Signature[] = [
   },
   {
     id: 'tool.shell_damage',
-    category: 'tool_abuse',
     weight: 0.95,
     opening:
       'rm -|curl|wget|drop table|drop database|format c|os.system|subprocess|shutdown|powershell|bash -c|sh -c|nc -|eval|import',
@@ -63,7 +57,6 @@ export const abuse: readonly Signature[] = [
   },
   {
     id: 'tool.named_call',
-    category: 'tool_abuse',
     weight: 0.95,
     opening: 'call|invoke|use|execute|run|trigger|load',
     rest: String.raw`\s(?:the\s|your\s)?(?:\w{1,20}\s)?(?:\w{1,20}\s)?(?:tool|function|api|plugin|command)\b${gap(60)}(?:@|https?:|\b(?:password|passwords|transfer|delete|amount|admin|attacker|recipient|credentials|with all|full permissions|curl|replace|paste)\b)`,
@@ -72,7 +65,6 @@ export const abuse: readonly Signature[] = [
   },
   {
     id: 'tool.internal_address',
-    category: 'tool_abuse',
     weight: 0.55,
     opening:
       '169.254.169.254|metadata.google.internal|http://localhost|http://127.0.0.1|https://localhost|http://0.0.0.0',
@@ -82,7 +74,6 @@ export const abuse: readonly Signature[] = [
   },
   {
     id: 'memory.plant',
-    category: 'memory_poisoning',
     weight: 0.91,
     opening:
       'write to memory|save to memory|store in memory|add to memory|add to your memory|save in your memory|update your memory|save this to your memory|remember permanently|remember forever|remember for all future|remember that the user|remember this for',
@@ -92,7 +83,6 @@ export const abuse: readonly Signature[] = [
   },
   {
     id: 'memory.all_future_chats',
-    category: 'memory_poisoning',
     weight: 0.55,
     opening:
       'in all future|for all future|in every future|for every future|in every later|in all later',
@@ -102,7 +92,6 @@ export const abuse: readonly Signature[] = [
   },
   {
     id: 'replication.carry_this_on',
-    category: 'self_replication',
     weight: 0.55,
     opening: 'copy|repeat|include|paste|append|insert|embed|forward|reproduce|spread|pass',
     rest: String.raw`\s(?:this|these)\s(?:\w{1,10}\s)?(?:message|prompt|instructions?|paragraph|text|note)\b${gap(30)}\b(?:every|all|each|any other|other agents?|other models?|whoever)\b`,
@@ -111,7 +100,6 @@ export const abuse: readonly Signature[] = [
   },
   {
     id: 'resource.without_end',
-    category: 'resource_abuse',
     weight: 0.72,
     opening: 'repeat|output|print|count|write|generate|say|list|loop',
     rest: String.raw`\b[^?]{0,60}?\b(?:forever|to infinity|infinitely|without stopping|never stop|until you run out|\d{6,12} times|(?:a |one |ten |hundred )?(?:million|billion) times)\b`,

@@ -1,11 +1,10 @@
-import type { Signature } from '../signature.ts'
+import type { SignatureRow } from '../signature.ts'
 import { gap } from '../signature.ts'
 
 /** Text that imitates another part of the conversation, or hides from the reader. */
-export const delimiter: readonly Signature[] = [
+export const delimiter: readonly SignatureRow[] = [
   {
     id: 'delimiter.chat_token',
-    category: 'delimiter_injection',
     weight: 0.95,
     opening: '<',
     rest: String.raw`\|?\s?\/?(?:im\s(?:start|end)|endoftext|start header id|end header id|eot id|start of turn|end of turn|begin of text|system|sys|assistant)\s?\|?>`,
@@ -14,7 +13,6 @@ export const delimiter: readonly Signature[] = [
   },
   {
     id: 'delimiter.inst_token',
-    category: 'delimiter_injection',
     weight: 0.77,
     opening: '[inst]|[/inst]|<<sys>>|<</sys>>',
     rest: '',
@@ -23,7 +21,6 @@ export const delimiter: readonly Signature[] = [
   },
   {
     id: 'delimiter.role_line',
-    category: 'delimiter_injection',
     weight: 0.92,
     after: String.raw`(?:^|\n)[ #*>\[("']{0,5}`,
     opening: 'system|sysadmin|admin|administrator|developer|moderator',
@@ -33,7 +30,6 @@ export const delimiter: readonly Signature[] = [
   },
   {
     id: 'delimiter.fake_end',
-    category: 'delimiter_injection',
     weight: 0.91,
     opening: 'end of|end',
     rest: String.raw`\s(?!users?\s?[.:!)>])(?:of\s)?(?:the\s)?(?:user|system|document|email|text|input|prompt|instructions?|context|data|article|task|query|privileged|admin|untrusted|test)\s?(?:input|prompt|message|section|commands?|instructions?|text|data|content)?\b ?(?:[-=#*\])>.:!%]{1,8})`,
@@ -42,7 +38,6 @@ export const delimiter: readonly Signature[] = [
   },
   {
     id: 'delimiter.json_role',
-    category: 'delimiter_injection',
     weight: 0.57,
     after: `["']`,
     opening: 'role',
@@ -52,7 +47,6 @@ export const delimiter: readonly Signature[] = [
   },
   {
     id: 'delimiter.metadata_key',
-    category: 'delimiter_injection',
     weight: 0.92,
     opening:
       'x-ai|ai-note|llm instructions|ai instructions|assistant directive|assistant instructions|agent instructions|instructions for ai|hidden instructions|note to ai|note to self as ai',
@@ -62,7 +56,6 @@ export const delimiter: readonly Signature[] = [
   },
   {
     id: 'delimiter.closing_tag',
-    category: 'delimiter_injection',
     weight: 0.9,
     opening: '</',
     rest: String.raw`(?:context|document|documents|input|user input|data|prompt|instructions?|email|untrusted|question|query|user|conversation|system|tool result|search results?)>`,
@@ -71,7 +64,6 @@ export const delimiter: readonly Signature[] = [
   },
   {
     id: 'delimiter.begin_section',
-    category: 'delimiter_injection',
     weight: 0.8,
     opening: 'begin|start of|beginning of',
     rest: String.raw`\s(?:new\s)?(?:admin|privileged|system|override|secret|hidden|real|actual|trusted|developer)\s(?:commands?|section|instructions?|prompt|message|task|input)\b`,
@@ -80,7 +72,6 @@ export const delimiter: readonly Signature[] = [
   },
   {
     id: 'delimiter.tagged_order',
-    category: 'delimiter_injection',
     weight: 0.9,
     opening: '<',
     rest: String.raw`(?:important|information|instructions?|admin|override|secret|command|instruction)>\s?\S`,
@@ -89,7 +80,6 @@ export const delimiter: readonly Signature[] = [
   },
   {
     id: 'hidden.comment',
-    category: 'hidden_text',
     weight: 0.94,
     opening: '<!--|[//]: #|/*|{#|[hidden]',
     rest: String.raw`[^>]{0,40}?\b(?:(?:ai|assistants?|llms?|chatbots?|gpt)\s?[:,]|(?:(?:ai|llm|chatbot|gpt|the assistant)\b[^>]{0,20}?\b(?:must|should|please)|(?:ignore|disregard)\s(?:all|any|the|previous|prior|above|your|every)|you must|you are now|instructions?\s(?:for|to)\s(?:the\s|any\s|all\s)?(?:ai|assistants?|llms?|models?|agents?|chatbots?|readers?)|reveal|secretly)\b)`,
@@ -98,7 +88,6 @@ export const delimiter: readonly Signature[] = [
   },
   {
     id: 'hidden.invisible_style',
-    category: 'hidden_text',
     weight: 0.9,
     opening: 'display|visibility|font-size|opacity|color',
     rest: String.raw`\s?:\s?(?:none|hidden|0(?:px|pt|em)?|1px|white|#fff(?:fff)?)\b[^<>]{0,40}?>[^<]{0,60}?\b(?:ignore|assistant|ai|you must|please|send|delete|forward|system|instructions?|reveal|tell|change|approve|schedule|transfer|visit|include|add|recommend)\b`,
@@ -107,7 +96,6 @@ export const delimiter: readonly Signature[] = [
   },
   {
     id: 'encoded.decode_and_obey',
-    category: 'encoded_payload',
     weight: 0.69,
     opening: 'decode|decrypt|decipher|unscramble|unencode|base64|rot13|translate|decoding',
     rest: String.raw`\b[^?]{0,80}?\b(?:and|then|to)\s(?:then\s)?(?:follow|execute|obey|run|comply|do what|carry out|act on|perform|respond to|answer it|use it as)\b`,
@@ -116,7 +104,6 @@ export const delimiter: readonly Signature[] = [
   },
   {
     id: 'encoded.answer_in_code',
-    category: 'encoded_payload',
     weight: 0.55,
     opening:
       'in base64|in rot13|in hex|in morse|in leetspeak|in pig latin|backwards|reversed|in reverse|with spaces between|with a dash between|base64 encode',
@@ -126,7 +113,6 @@ export const delimiter: readonly Signature[] = [
   },
   {
     id: 'flood.dismissed_filler',
-    category: 'context_flooding',
     weight: 0.55,
     opening:
       'all of the above|everything above|the text above|the above|everything up to here|all that|the preceding text|the long text above',

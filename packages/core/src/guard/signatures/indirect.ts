@@ -1,4 +1,4 @@
-import type { Signature } from '../signature.ts'
+import type { SignatureRow } from '../signature.ts'
 import { gap } from '../signature.ts'
 import { MODEL } from './phrases.ts'
 
@@ -7,10 +7,9 @@ const ACT =
   'send|e-?mail|forward|post|visit|open|click|call|transfer|delete|buy|approve|append|add|include|write|say|tell|recommend|mention|print|output|display|execute|run|download|install|share|create|book|cancel|change|reset|rate|invite|set|search|read|mark|publish|pay'
 
 /** Instructions to a model inside of third-party content. */
-export const indirect: readonly Signature[] = [
+export const indirect: readonly SignatureRow[] = [
   {
     id: 'indirect.addressed_to_model',
-    category: 'indirect_injection',
     weight: 0.95,
     opening:
       'note|attention|message|instructions|instruction|notice|important|reminder|command|hey|dear|to all|to any|to every|todo|for automated|for all|for any',
@@ -20,7 +19,6 @@ export const indirect: readonly Signature[] = [
   },
   {
     id: 'indirect.if_you_are_a_model',
-    category: 'indirect_injection',
     weight: 0.89,
     opening:
       "if you are|if you're|in case you are|since you are|if this is being read by|if this is read by",
@@ -30,7 +28,6 @@ export const indirect: readonly Signature[] = [
   },
   {
     id: 'indirect.model_reading_this',
-    category: 'indirect_injection',
     weight: 0.94,
     opening: 'ai|llm|llms|assistant|assistants|agent|agents|chatbot|copilot|model|models|bots',
     rest: String.raw`\s(?:\w{1,10}\s)?(?:reading|processing|summari[sz]ing|reviewing|analy[sz]ing|parsing|handling|scraping|indexing)\s(?:this|the (?:page|document|text|email|following))\b`,
@@ -39,7 +36,6 @@ export const indirect: readonly Signature[] = [
   },
   {
     id: 'indirect.hide_from_user',
-    category: 'indirect_injection',
     weight: 0.92,
     opening: "do not|don't|never|without",
     rest: String.raw`\s(?:tell|inform|mention|alert|notify|show|reveal|disclose|telling|informing|mentioning|alerting|notifying|showing|asking)\b${gap(20)}\b(?:the user|this instruction|this message to|this step|this note|these instructions|anyone about|the human)\b`,
@@ -48,7 +44,6 @@ export const indirect: readonly Signature[] = [
   },
   {
     id: 'indirect.follow_strictly',
-    category: 'indirect_injection',
     weight: 0.94,
     opening:
       'strictly adhere to|strictly follow|must follow|must strictly|must obey|must execute|must adhere to|have to follow|are required to follow',
@@ -58,7 +53,6 @@ export const indirect: readonly Signature[] = [
   },
   {
     id: 'indirect.before_the_task',
-    category: 'indirect_injection',
     weight: 0.93,
     opening:
       'before you continue|before you answer|before you respond|before you summarize|before you can|before completing|before answering|before responding|before summarizing|before continuing|before detailing|do the above, but first|do the following first',
@@ -68,7 +62,6 @@ export const indirect: readonly Signature[] = [
   },
   {
     id: 'indirect.claimed_authority',
-    category: 'indirect_injection',
     weight: 0.94,
     opening:
       'this is a message from|this is an order from|this is a notice from|message from|system message|system notice|system alert|official notice',
@@ -78,7 +71,6 @@ export const indirect: readonly Signature[] = [
   },
   {
     id: 'indirect.user_has_authorised',
-    category: 'indirect_injection',
     weight: 0.89,
     opening: 'the user has|the user already|the human has|the customer has|user has',
     rest: String.raw`\s(?:\w{1,10}\s)?(?:authori[sz]ed|approved|asked|instructed|requested|confirmed|given permission|consented)\s(?:you|that you|the assistant|the agent)\b`,
@@ -87,7 +79,6 @@ export const indirect: readonly Signature[] = [
   },
   {
     id: 'indirect.greeting',
-    category: 'indirect_injection',
     weight: 0.95,
     sources: INSIDE,
     opening:
@@ -99,7 +90,6 @@ export const indirect: readonly Signature[] = [
   },
   {
     id: 'indirect.claimed_notice',
-    category: 'indirect_injection',
     weight: 0.95,
     sources: INSIDE,
     opening:
@@ -110,7 +100,6 @@ export const indirect: readonly Signature[] = [
   },
   {
     id: 'embedded.while_processing',
-    category: 'embedded_instruction',
     weight: 0.88,
     sources: INSIDE,
     opening: 'when|while|after|whenever',
@@ -120,7 +109,6 @@ export const indirect: readonly Signature[] = [
   },
   {
     id: 'embedded.in_your_answer',
-    category: 'embedded_instruction',
     weight: 0.95,
     sources: INSIDE,
     opening: 'in your|to your|of your|at the end of your|into your',
@@ -130,7 +118,6 @@ export const indirect: readonly Signature[] = [
   },
   {
     id: 'embedded.extra_step',
-    category: 'embedded_instruction',
     weight: 0.94,
     sources: INSIDE,
     opening:
@@ -141,7 +128,6 @@ export const indirect: readonly Signature[] = [
   },
   {
     id: 'embedded.then_act',
-    category: 'embedded_instruction',
     weight: 0.89,
     sources: INSIDE,
     opening: 'also|additionally|then',
@@ -151,7 +137,6 @@ export const indirect: readonly Signature[] = [
   },
   {
     id: 'embedded.steer_the_user',
-    category: 'embedded_instruction',
     weight: 0.93,
     sources: INSIDE,
     opening:
@@ -162,7 +147,6 @@ export const indirect: readonly Signature[] = [
   },
   {
     id: 'embedded.act_on_account',
-    category: 'embedded_instruction',
     weight: 0.95,
     sources: INSIDE,
     opening: 'forward|send|delete|transfer|approve|change|reset|cancel|unlock|disable|share|grant',

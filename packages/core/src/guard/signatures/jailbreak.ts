@@ -1,4 +1,4 @@
-import type { Signature } from '../signature.ts'
+import type { SignatureRow } from '../signature.ts'
 import { gap } from '../signature.ts'
 import { DISCUSSED } from './phrases.ts'
 
@@ -7,10 +7,9 @@ const LIMITS =
 const WITHOUT = `(?:no|any|without|zero)\\s(?:\\w{1,12}\\s)?(?:${LIMITS})`
 
 /** Attempts to bypass the limits of the model by role play, flattery or claimed authority. */
-export const jailbreak: readonly Signature[] = [
+export const jailbreak: readonly SignatureRow[] = [
   {
     id: 'jailbreak.known_persona',
-    category: 'jailbreak',
     weight: 0.95,
     opening:
       'do anything now|dan mode|act as dan|act as a dan|you are dan|you are now dan|as dan|a dan|antigpt|evilbot|chaosgpt|freegpt|jailbreak mode|jailbroken mode|you are now stan|act as stan|as aim',
@@ -20,7 +19,6 @@ export const jailbreak: readonly Signature[] = [
   },
   {
     id: 'jailbreak.no_limits',
-    category: 'jailbreak',
     weight: 0.95,
     notAfter: DISCUSSED,
     opening:
@@ -31,7 +29,6 @@ export const jailbreak: readonly Signature[] = [
   },
   {
     id: 'jailbreak.unfiltered_model',
-    category: 'jailbreak',
     weight: 0.95,
     opening:
       'unrestricted|unfiltered|uncensored|unaligned|amoral|limitless|unethical|lawless|jailbroken|unchained|unlocked|evil',
@@ -41,7 +38,6 @@ export const jailbreak: readonly Signature[] = [
   },
   {
     id: 'jailbreak.mode_switch',
-    category: 'jailbreak',
     weight: 0.95,
     opening:
       'enable|enter|activate|switch to|switch into|turn on|engage|unlock|go into|start|you are in|you are now in|simulate',
@@ -51,7 +47,6 @@ export const jailbreak: readonly Signature[] = [
   },
   {
     id: 'jailbreak.pretend_no_rules',
-    category: 'jailbreak',
     weight: 0.93,
     opening:
       'pretend|imagine|act|roleplay|role-play|behave|suppose|assume|simulate|hypothetically|play|be',
@@ -61,7 +56,6 @@ export const jailbreak: readonly Signature[] = [
   },
   {
     id: 'jailbreak.never_refuse',
-    category: 'jailbreak',
     weight: 0.95,
     opening:
       "never|cannot|can't|must not|will not|do not|don't|won't|without|who never|you may not",
@@ -71,7 +65,6 @@ export const jailbreak: readonly Signature[] = [
   },
   {
     id: 'jailbreak.scripted_opening',
-    category: 'jailbreak',
     weight: 0.9,
     opening: 'start|begin|preface|open',
     rest: String.raw`\s(?:your|the|with|every)\s${gap(24)}\b(?:with|by saying)\s["'](?:sure|absolutely|of course|yes|certainly|access granted|i have been|haha|ok|okay)\b`,
@@ -80,7 +73,6 @@ export const jailbreak: readonly Signature[] = [
   },
   {
     id: 'jailbreak.token_game',
-    category: 'jailbreak',
     weight: 0.89,
     opening: 'you have|you start with|you lose|lose|deduct|i will deduct|starting with',
     rest: String.raw`\s${gap(16)}\btokens?\b[^?]{0,70}?\b(?:refuse|lose|deduct|zero|run out|shut down|die|character|every time|each time)\b`,
@@ -89,7 +81,6 @@ export const jailbreak: readonly Signature[] = [
   },
   {
     id: 'jailbreak.two_answers',
-    category: 'jailbreak',
     weight: 0.91,
     opening:
       'respond twice|answer twice|reply twice|two responses|two answers|two ways|two different|both as|two ais',
@@ -99,7 +90,6 @@ export const jailbreak: readonly Signature[] = [
   },
   {
     id: 'jailbreak.set_free',
-    category: 'jailbreak',
     weight: 0.94,
     opening:
       'broken free|break free|freed|liberated|escaped|released|unshackled|grant you full|no rule binds|you are free',
@@ -109,7 +99,6 @@ export const jailbreak: readonly Signature[] = [
   },
   {
     id: 'jailbreak.opposite_world',
-    category: 'jailbreak',
     weight: 0.94,
     opening:
       'opposite day|in this hypothetical|in a hypothetical|in this fictional|in this world|in a world|in this story|this is a simulation|this is a sandbox|a sandbox',
@@ -119,7 +108,6 @@ export const jailbreak: readonly Signature[] = [
   },
   {
     id: 'jailbreak.raw_model',
-    category: 'jailbreak',
     weight: 0.55,
     opening:
       'drop the act|speak with the raw|talk to the raw|the raw model|the base model|the real you|your true self|your shadow self',
@@ -129,7 +117,6 @@ export const jailbreak: readonly Signature[] = [
   },
   {
     id: 'social.claimed_rank',
-    category: 'social_engineering',
     weight: 0.95,
     opening: "i am|i'm|this is|as",
     rest: String.raw`\s(?:your|the|an?|from the)\s(?:\w{1,14}\s)?(?:developers?|creator|admin|administrator|engineer|owner|operator|openai|anthropic|security (?:team|researcher|engineer|department)|red team\w{0,3})\b[^?]{0,60}?\b(?:override|authori[sz]e|authori[sz]ed|bypass|disable|grant|reveal|show|print|unlock|order|command|permission|let me in|your (?:prompt|instructions|rules|system|secret))\b`,
@@ -138,7 +125,6 @@ export const jailbreak: readonly Signature[] = [
   },
   {
     id: 'social.access_granted',
-    category: 'social_engineering',
     weight: 0.92,
     opening: 'say|print|output|respond|reply|write|answer|post|acknowledge|confirm',
     rest: String.raw`\b${gap(30)}["'\s]access granted\b`,
@@ -147,7 +133,6 @@ export const jailbreak: readonly Signature[] = [
   },
   {
     id: 'social.password_accepted',
-    category: 'social_engineering',
     weight: 0.82,
     opening:
       'the password|the access code|the correct password|the passphrase|the secret|correct password',
@@ -157,7 +142,6 @@ export const jailbreak: readonly Signature[] = [
   },
   {
     id: 'social.exempt_user',
-    category: 'social_engineering',
     weight: 0.95,
     opening:
       'this user|the user|i have|i am|you are|we have|you have my|the compliance team|the administrator|the system administrator|normal rules|emergency protocol|staff override|i hereby|authorised red team|authorized red team|an authorised|an authorized',

@@ -1,11 +1,10 @@
-import type { Signature } from '../signature.ts'
+import type { SignatureRow } from '../signature.ts'
 import { gap } from '../signature.ts'
 
 /** The most frequent attacks in other languages: overriding instructions, and asking for them. */
-export const languages: readonly Signature[] = [
+export const languages: readonly SignatureRow[] = [
   {
     id: 'override.romance',
-    category: 'instruction_override',
     weight: 0.88,
     opening:
       'ignora|ignore|ignorez|ignoriez|ignorar|olvida|olvidate|olvide|oublie|oubliez|esqueca|esquece|dimentica|dimenticate|desconsidere|desconsidera|no sigas|ne tiens pas compte|ne tenez pas compte|non seguire|uita|omite|ignorati|ignoreaza|descarta',
@@ -15,7 +14,6 @@ export const languages: readonly Signature[] = [
   },
   {
     id: 'override.germanic',
-    category: 'instruction_override',
     weight: 0.85,
     opening:
       'ignoriere|ignorier|ignorieren|vergiss|vergesse|vergessen|missachte|negeer|vergeet|ignorera|glom|glem|ignorer|se bort fra|bortse fra',
@@ -25,7 +23,6 @@ export const languages: readonly Signature[] = [
   },
   {
     id: 'override.slavic_latin',
-    category: 'instruction_override',
     weight: 0.86,
     opening:
       'zignoruj|ignoruj|zapomnij|zapomen|zapomeň|zabudni|zanemari|zaboravi|pomin|nezohledňuj|nedodrzuj|odloz|ignoriraj',
@@ -35,7 +32,6 @@ export const languages: readonly Signature[] = [
   },
   {
     id: 'override.cyrillic',
-    category: 'instruction_override',
     weight: 0.84,
     opening:
       'игнорируи|игнорируите|проигнорируи|забудь|забудьте|забуди|отмени|ігноруи|проігноруи|не зважаи|не обращаи внимания на|игнорирай|игнорираи|забрави|занемари|заборави',
@@ -45,7 +41,6 @@ export const languages: readonly Signature[] = [
   },
   {
     id: 'override.chinese',
-    category: 'instruction_override',
     weight: 0.75,
     opening: '忽略|忘掉|覆盖|无视|無視|忘记|忘記|忽视|忽視|不要理会|抛弃|别管|不要遵守|不用管',
     rest: String.raw`[^。！？]{0,14}?(?:指令|指示|规则|規則|提示词|提示|要求|命令|设定|所有内容|之前的内容)`,
@@ -54,7 +49,6 @@ export const languages: readonly Signature[] = [
   },
   {
     id: 'override.japanese',
-    category: 'instruction_override',
     weight: 0.71,
     opening: '指示|命令|ルール|プロンプト|指令|制限|規則|前のタスク|これまで|以前|上記|古いルール',
     rest: String.raw`[^。！？]{0,14}?(?:無視|忘れ|従わない|破棄|やめて|適用されません)`,
@@ -63,7 +57,6 @@ export const languages: readonly Signature[] = [
   },
   {
     id: 'override.korean',
-    category: 'instruction_override',
     weight: 0.71,
     opening: '지시|명령|규칙|프롬프트|지침|말한 것|이전 작업',
     rest: String.raw`[^.!?]{0,14}?(?:무시|잊어|잊고|따르지 마|그만)`,
@@ -72,7 +65,6 @@ export const languages: readonly Signature[] = [
   },
   {
     id: 'override.turkish',
-    category: 'instruction_override',
     weight: 0.68,
     opening: 'onceki|yukaridaki|tum|butun|daha onceki|verilen|sana verilen|eski',
     rest: String.raw`\s[^.!?]{0,30}?(?:talimat|kural|komut|gorev|yonerge)\p{L}{0,8}\s?[^.!?]{0,12}?(?:yok say|yoksay|unut|gormezden|dikkate alma|birak)`,
@@ -81,7 +73,6 @@ export const languages: readonly Signature[] = [
   },
   {
     id: 'override.indonesian_malay',
-    category: 'instruction_override',
     weight: 0.73,
     opening:
       'abaikan|lupakan|jangan ikuti|huwag pansinin|kalimutan|bo qua|hay bo qua|hay quen|quen',
@@ -91,7 +82,6 @@ export const languages: readonly Signature[] = [
   },
   {
     id: 'override.arabic_persian',
-    category: 'instruction_override',
     weight: 0.76,
     opening: 'تجاهل|انس|انسى|لا تتبع|دستور|قوانین|قواعد|ہدایات',
     rest: String.raw`[^.!؟]{0,40}?(?:التعليمات|القواعد|الاوامر|الأوامر|التوجيهات|نادیده|فراموش|توجه نکن|نظر انداز)`,
@@ -100,7 +90,6 @@ export const languages: readonly Signature[] = [
   },
   {
     id: 'override.indic',
-    category: 'instruction_override',
     weight: 0.8,
     opening: 'निर्देश|नियम|আদেশ|নির্দেশ|விதிகளை|purane|pichle|pehle ke|apne system',
     rest: String.raw`[^।.!?]{0,24}?(?:अनदेखा|भूल|नज़रअंदाज़|উপেক্ষা|ভুলে|மறந்து|bhool|bhul|ignore kar|side me)`,
@@ -109,7 +98,6 @@ export const languages: readonly Signature[] = [
   },
   {
     id: 'leak.european',
-    category: 'prompt_leak',
     weight: 0.91,
     opening:
       'muestra|muestrame|revela|montre|montrez|revele|mostra|mostrami|rivela|repete|repite|repeta|ripeti|dime|zeige|zeig|wiederhole|verrate|toon|herhaal|visa|vis|afslor|avslor|pokaz|ujawnij|powtorz|ukaz|zobraz|dezvaluie|arata|repete|decris|nayta|mutasd|prozrad|otkrij|ponovi',
@@ -119,7 +107,6 @@ export const languages: readonly Signature[] = [
   },
   {
     id: 'leak.cyrillic',
-    category: 'prompt_leak',
     weight: 0.73,
     opening: 'покажи|раскрои|выведи|повтори|напиши|розкрии|виведи|скажи|разкрии',
     rest: String.raw`(?!\p{L})${gap(30)}(?:систем\p{L}{1,6} (?:промпт|запрос|подсказк|сообщени)|промпт|(?:свои|твои|скрыт\p{L}{1,3}|своі|твої) (?:инструкц|правил|указани|інструкц)|инструкции, которые|інструкції, які)\p{L}{0,6}`,
@@ -128,7 +115,6 @@ export const languages: readonly Signature[] = [
   },
   {
     id: 'leak.east_asian',
-    category: 'prompt_leak',
     weight: 0.77,
     opening:
       '系统提示|系統提示|系统指令|システムプロンプト|시스템 프롬프트|收到的指令|你的指令|受け取った指示|받은 지시|숨겨진 규칙|隠されたルール|隐藏规则|隐藏的规则',
@@ -138,7 +124,6 @@ export const languages: readonly Signature[] = [
   },
   {
     id: 'jailbreak.other_languages',
-    category: 'jailbreak',
     weight: 0.82,
     opening:
       'sin restricciones|sin filtros|sem filtros|sem restricoes|sans restrictions|sans filtre|senza restrizioni|senza filtri|ohne einschrankungen|ohne filter|ohne beschrankungen|bez obmedzeni|bez omezeni|bez ograniczen|bez filtru|zonder beperkingen|utan begransningar|uten begrensninger|fara restrictii|sinirsiz|kisitlamasi olmayan|без ограничении|без обмежень|без ограничения|制限のない|没有限制|不受限制|제한 없는|tanpa batasan',

@@ -1,4 +1,4 @@
-import type { Signature } from '../signature.ts'
+import type { SignatureRow } from '../signature.ts'
 import { gap } from '../signature.ts'
 import { DISCUSSED, GIVE_OUT } from './phrases.ts'
 
@@ -15,10 +15,9 @@ const OF_A_SHOP = String.raw`(?!\s(?:for|on|about|regarding|concerning)\s(?!(?:t
 const COPIED = String.raw`(?<=\b(?:repeat|output|print|copy|recite|paste|echo|dump|reproduce|return|display|reveal))\s(?:(?:me|us|back|out|exactly|verbatim)\s){0,2}(?:the|any)\s(?:\w{1,10}\s)?(?:words|text|content|lines|conversation|sentences)`
 
 /** Attempts to make the model reveal confidential instructions. */
-export const leak: readonly Signature[] = [
+export const leak: readonly SignatureRow[] = [
   {
     id: 'leak.system_prompt',
-    category: 'prompt_leak',
     weight: 0.95,
     notAfter: DISCUSSED,
     opening: GIVE_OUT,
@@ -28,7 +27,6 @@ export const leak: readonly Signature[] = [
   },
   {
     id: 'leak.your_instructions',
-    category: 'prompt_leak',
     weight: 0.95,
     notAfter: DISCUSSED,
     opening: GIVE_OUT,
@@ -38,7 +36,6 @@ export const leak: readonly Signature[] = [
   },
   {
     id: 'leak.text_above',
-    category: 'prompt_leak',
     weight: 0.94,
     opening: GIVE_OUT,
     // One text or message above is the user's; all of it, and instructions, are the model's.
@@ -49,7 +46,6 @@ export const leak: readonly Signature[] = [
   },
   {
     id: 'leak.what_were_you_told',
-    category: 'prompt_leak',
     weight: 0.95,
     opening: 'what|which|how',
     rest: String.raw`(?:'s|\sis|\sare|\swas|\swere|\sexactly (?:is|are))?\s${gap(30)}\b(?:your (?:\w{1,12}\s)?(?:system prompt|initial prompt|original prompt|instructions|prompt|hidden rules|guidelines|configuration|system message)|you (?:were )?(?:told|instructed) (?:to|not|before|by)|you were configured|wrote in your prompt|in your instructions)\b`,
@@ -58,7 +54,6 @@ export const leak: readonly Signature[] = [
   },
   {
     id: 'leak.forbidden_topics',
-    category: 'prompt_leak',
     weight: 0.75,
     opening: 'what|which',
     rest: String.raw`\s${gap(20)}\b(?:are|were) you (?:not allowed|forbidden|told not|instructed not|prohibited|banned)\b`,
@@ -67,7 +62,6 @@ export const leak: readonly Signature[] = [
   },
   {
     id: 'leak.secret',
-    category: 'prompt_leak',
     weight: 0.95,
     opening: `${GIVE_OUT}|what is|what's|hint at|guess`,
     rest: String.raw`\b${gap(24)}\b(?:the|your|a)\s(?:\w{1,10}\s)?(?:secret|hidden|admin|administrator|system|master)\s(?:key|passwords?|codes?|words?|phrase|tokens?|flag|passphrase|credentials)\b`,
@@ -76,7 +70,6 @@ export const leak: readonly Signature[] = [
   },
   {
     id: 'leak.verbatim',
-    category: 'prompt_leak',
     weight: 0.55,
     opening: 'verbatim|word for word|word-for-word|letter by letter|character by character',
     rest: String.raw`\b[^?]{0,60}?\b(?:prompt|instructions?|system message|above|configuration|first message)\b`,
@@ -85,7 +78,6 @@ export const leak: readonly Signature[] = [
   },
   {
     id: 'leak.complete_the_line',
-    category: 'prompt_leak',
     weight: 0.83,
     opening:
       'starting with|beginning with|that starts with|that begins with|starts with|begins with|finish this|complete this|complete the sentence|continue this',
@@ -95,7 +87,6 @@ export const leak: readonly Signature[] = [
   },
   {
     id: 'leak.code_that_prints',
-    category: 'prompt_leak',
     weight: 0.91,
     opening: 'print(|echo $|cat |console.log(|sudo |puts |printf(',
     rest: String.raw`${gap(16)}\b(?:system\sprompt|secret\skey|prompt|instructions|system\smessage|secret)\b`,

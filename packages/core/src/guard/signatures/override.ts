@@ -1,4 +1,4 @@
-import type { Signature } from '../signature.ts'
+import type { SignatureRow } from '../signature.ts'
 import { gap } from '../signature.ts'
 import { CAST_ASIDE, CONTEXT, DISCUSSED, INSTRUCTIONS, OWNED, PRIOR } from './phrases.ts'
 
@@ -8,10 +8,9 @@ const OF_EVERY_DAY =
   'e-?mails?|mails?|files?|commits?|versions?|drafts?|orders|bookings|entries|results|rows|columns|values|errors|warnings|meetings|dates|appointments|invoices|invitations|comments|posts|photos|notes|committed'
 
 /** Attempts to override the given instructions, in English. */
-export const override: readonly Signature[] = [
+export const override: readonly SignatureRow[] = [
   {
     id: 'override.prior_instructions',
-    category: 'instruction_override',
     weight: 0.95,
     notAfter: DISCUSSED,
     opening: CAST_ASIDE,
@@ -21,7 +20,6 @@ export const override: readonly Signature[] = [
   },
   {
     id: 'override.instructions_above',
-    category: 'instruction_override',
     weight: 0.95,
     opening: CAST_ASIDE,
     rest: String.raw`\b${gap(30)}\b(?:${CONTEXT})\b${gap(16)}\b(?:above|before this|you (?:were|have been) (?:given|told)|you received|given to you|set by|so far|at the top|up to this point|up to now|until now|mentioned earlier|from before)\b`,
@@ -30,7 +28,6 @@ export const override: readonly Signature[] = [
   },
   {
     id: 'override.your_instructions',
-    category: 'instruction_override',
     weight: 0.95,
     notAfter: DISCUSSED,
     opening: CAST_ASIDE,
@@ -40,7 +37,6 @@ export const override: readonly Signature[] = [
   },
   {
     id: 'override.all_instructions',
-    category: 'instruction_override',
     weight: 0.95,
     notAfter: DISCUSSED,
     opening: CAST_ASIDE,
@@ -50,7 +46,6 @@ export const override: readonly Signature[] = [
   },
   {
     id: 'override.everything_before',
-    category: 'instruction_override',
     weight: 0.95,
     opening: CAST_ASIDE,
     rest: String.raw`\b${gap(8)}\b(?:everything|all(?!\s(?:${OF_EVERY_DAY})\b)|anything|whatever|what)\b${gap(36)}\b(?:above|before|(?:previously|prior|earlier)(?!\s(?:${OF_EVERY_DAY})\b)|so far|until now|up to now|up to this point|you were told|you have been told|i told you|said)\b(?!\s(?:about|on|regarding|concerning)\b)`,
@@ -59,7 +54,6 @@ export const override: readonly Signature[] = [
   },
   {
     id: 'override.new_instructions',
-    category: 'instruction_override',
     weight: 0.95,
     opening:
       'new|updated|revised|here are your new|here are the new|begin new|these are your new|your new|your real|your actual|your true|your updated',
@@ -69,7 +63,6 @@ export const override: readonly Signature[] = [
   },
   {
     id: 'override.objective_changed',
-    category: 'instruction_override',
     weight: 0.79,
     opening:
       'your objective|your task|your goal|your purpose|your role|your only task|your only job',
@@ -79,7 +72,6 @@ export const override: readonly Signature[] = [
   },
   {
     id: 'override.instructions_void',
-    category: 'instruction_override',
     weight: 0.91,
     opening:
       'previous|prior|earlier|original|initial|old|existing|preceding|above|former|your|all|any|none of the|none of your|system|normal|these',
@@ -89,7 +81,6 @@ export const override: readonly Signature[] = [
   },
   {
     id: 'override.announced',
-    category: 'instruction_override',
     weight: 0.79,
     opening:
       'system|admin|administrator|developer|root|security|safety|policy|instruction|priority|prompt',
@@ -99,7 +90,6 @@ export const override: readonly Signature[] = [
   },
   {
     id: 'override.do_this_instead',
-    category: 'instruction_override',
     weight: 0.66,
     opening: "do not|don't|stop|rather than|instead of",
     rest: String.raw`\s(?:answer|answering|summari[sz]e|summari[sz]ing|translate|translating|process|processing|analy[sz]e|analy[sz]ing|complete|completing|respond|responding|classify|classifying|doing|the task|your task|this task|what you were)\b[^?]{0,60}?\b(?:instead|just|only|simply)\b[^?]{0,12}?\b(?:say|print|output|write|reply|respond|tell|do|send|call|give|answer)\b`,
@@ -108,7 +98,6 @@ export const override: readonly Signature[] = [
   },
   {
     id: 'override.instead_of_task',
-    category: 'instruction_override',
     weight: 0.77,
     opening:
       'instead of the task|instead of your task|instead of what you were|instead of following|instead of obeying|rather than your task|rather than the task',
@@ -118,7 +107,6 @@ export const override: readonly Signature[] = [
   },
   {
     id: 'override.no_matter_the_question',
-    category: 'instruction_override',
     weight: 0.89,
     opening:
       'no matter what was asked|no matter what the user|no matter what they ask|whatever the user asks|whatever was asked|regardless of what was asked|regardless of the question|regardless of what the user',
@@ -128,7 +116,6 @@ export const override: readonly Signature[] = [
   },
   {
     id: 'override.real_task',
-    category: 'instruction_override',
     weight: 0.95,
     opening:
       'the actual task|the real task|the real request|new assignment|new plan|scratch that|forget the rest',
@@ -138,7 +125,6 @@ export const override: readonly Signature[] = [
   },
   {
     id: 'override.from_now_on',
-    category: 'instruction_override',
     weight: 0.95,
     opening:
       'from now on|from this point on|from this point forward|from here on|for the rest of this chat|for the rest of this conversation|henceforth',
@@ -148,7 +134,6 @@ export const override: readonly Signature[] = [
   },
   {
     id: 'override.obey_me',
-    category: 'instruction_override',
     weight: 0.94,
     opening: 'obey|follow|listen to|comply with|execute',
     rest: String.raw`\s(?:only\s)?(?:me only|me and only|only me|only my|my (?:orders|commands|instructions|every word)|all my|every (?:order|command|instruction) (?:i|from me)|whatever i say|what i say next|everything i (?:say|type))\b`,
@@ -157,7 +142,6 @@ export const override: readonly Signature[] = [
   },
   {
     id: 'override.fresh_start',
-    category: 'instruction_override',
     weight: 0.82,
     opening:
       'start over|start again|start from scratch|start fresh|begin again|reset yourself|wipe your memory|clear your memory|erase your memory|forget who you are|forget your identity|forget that you are|forget you are|forget everything',
@@ -167,7 +151,6 @@ export const override: readonly Signature[] = [
   },
   {
     id: 'override.task_is_over',
-    category: 'instruction_override',
     weight: 0.95,
     opening:
       'that was|the text above|the above|everything above|everything before this|the task above|the previous task|this was|the first task|the original task|the rest of this',
@@ -177,7 +160,6 @@ export const override: readonly Signature[] = [
   },
   {
     id: 'override.switch_off_safety',
-    category: 'instruction_override',
     weight: 0.93,
     notAfter: DISCUSSED,
     opening:

@@ -16,10 +16,7 @@ const Params = z.strictObject({
 /** 1 if the output is JSON; a single number or text is JSON too. */
 export const jsonValid = defineScorer({
   name: 'json_valid',
-  version: '1',
   description: 'Output is JSON (RFC 8259), of any type or an object or array',
-  edition: 'community',
-  defaultThreshold: 1,
   params: Params,
   fields: { output: 'present' },
   inlineLength: 65_536,
@@ -77,8 +74,6 @@ export const jsonSchema = defineScorer({
   name: 'json_schema',
   version: '2',
   description: 'Output is JSON that satisfies a JSON Schema; formats are not asserted',
-  edition: 'community',
-  defaultThreshold: 1,
   params: JsonSchemaParams,
   fields: { output: 'present' },
   inlineLength: 0,
@@ -115,9 +110,7 @@ type JsonDiffParams = z.output<typeof JsonDiffParams>
 /** Similarity of two JSON values, part by part. */
 export const jsonDiff = defineScorer({
   name: 'json_diff',
-  version: '1',
   description: 'Similarity of output and expected as JSON values, part by part',
-  edition: 'community',
   defaultThreshold: 0.5,
   params: JsonDiffParams,
   fields: { output: 'present', expected: 'present' },

@@ -22,11 +22,8 @@ type Params = z.output<typeof Params>
 /** 1 if output and expected are the same text, or the same JSON value if one is not text. */
 export const exactMatch = defineScorer({
   name: 'exact_match',
-  version: '1',
   description:
     'Output equals expected: as text if both are text (the parameters apply), else as JSON values, with JSON text parsed and key order ignored',
-  edition: 'community',
-  defaultThreshold: 1,
   params: Params,
   fields: { output: 'required', expected: 'required' },
   inlineLength: 8_192,
@@ -129,10 +126,7 @@ type ContainsParams = z.output<typeof ContainsParams>
 /** 1 if the output contains the text, or any of several texts. */
 export const contains = defineScorer({
   name: 'contains',
-  version: '1',
   description: 'Output contains expected (or the parameter value); of a list, any one of them',
-  edition: 'community',
-  defaultThreshold: 1,
   params: ContainsParams,
   fields: { output: 'required', expected: 'optional' },
   inlineLength: 8_192,
@@ -167,10 +161,7 @@ type ContainsListsParams = z.output<typeof ContainsListsParams>
 /** 1 if the output contains any of several texts. */
 export const containsAny = defineScorer({
   name: 'contains_any',
-  version: '1',
   description: 'Output contains any one of the texts of expected (or the parameter values)',
-  edition: 'community',
-  defaultThreshold: 1,
   params: ContainsListsParams,
   fields: { output: 'required', expected: 'optional' },
   inlineLength: 8_192,
@@ -191,10 +182,7 @@ export const containsAny = defineScorer({
 /** The share of several texts that the output contains. */
 export const containsAll = defineScorer({
   name: 'contains_all',
-  version: '1',
   description: 'Share of the texts of expected (or the parameter values) that output contains',
-  edition: 'community',
-  defaultThreshold: 1,
   params: ContainsListsParams,
   fields: { output: 'required', expected: 'optional' },
   inlineLength: 8_192,
@@ -241,10 +229,7 @@ const patternOf = memoize(KEPT, ({ pattern, flags, full }: RegexMatchParams) => 
 /** 1 if the output matches a pattern, in linear time. */
 export const regexMatch = defineScorer({
   name: 'regex_match',
-  version: '1',
   description: 'Output matches a pattern in RE2 syntax, somewhere or (full) as a whole',
-  edition: 'community',
-  defaultThreshold: 1,
   params: RegexMatchParams,
   fields: { output: 'required' },
   inlineLength: 0,
@@ -294,10 +279,7 @@ const Cost = z
 /** 1 if the latency is within the limit. */
 export const latency = defineScorer({
   name: 'latency',
-  version: '1',
   description: 'latency_ms is at most max_ms; with target_ms, graded between both',
-  edition: 'community',
-  defaultThreshold: 1,
   params: Latency,
   fields: { latency_ms: 'required' },
   inlineLength: 65_536,
@@ -308,10 +290,7 @@ export const latency = defineScorer({
 /** 1 if the cost is within the limit. */
 export const cost = defineScorer({
   name: 'cost',
-  version: '1',
   description: 'cost_usd is at most max_usd; with target_usd, graded between both',
-  edition: 'community',
-  defaultThreshold: 1,
   params: Cost,
   fields: { cost_usd: 'required' },
   inlineLength: 65_536,
@@ -355,11 +334,8 @@ const LengthRangeParams = z
 /** 1 if the length of the output is within the limits. */
 export const lengthRange = defineScorer({
   name: 'length_range',
-  version: '1',
   description:
     'Length of output in characters (code points), words or lines lies between min and max',
-  edition: 'community',
-  defaultThreshold: 1,
   params: LengthRangeParams,
   fields: { output: 'required' },
   inlineLength: 65_536,

@@ -61,9 +61,7 @@ const DEFAULT_VALUES = { exp: 0, none: 0, floor: 0.1, add_k: 1 }
 /** BLEU as in sacrebleu, for a sentence and for the corpus. Alternatives are references. */
 export const bleu = defineScorer({
   name: 'bleu',
-  version: '1',
   description: 'BLEU of output against one or more references, as sacrebleu computes it, 0 to 1',
-  edition: 'community',
   defaultThreshold: 0.5,
   params: Params,
   fields: { output: 'required', expected: 'required' },
@@ -105,9 +103,7 @@ type ChrfParams = z.output<typeof ChrfParams>
 /** chrF as in sacrebleu, for a sentence and for the corpus. The best reference counts. */
 export const chrf = defineScorer({
   name: 'chrf',
-  version: '1',
   description: 'chrF of output against one or more references, as sacrebleu computes it, 0 to 1',
-  edition: 'community',
   defaultThreshold: 0.5,
   params: ChrfParams,
   fields: { output: 'required', expected: 'required' },
@@ -168,9 +164,7 @@ const subsequence: Count = (output, expected) => {
 const rouge = (name: string, what: string, count: Count): PureScorer =>
   defineScorer({
     name,
-    version: '1',
     description: `ROUGE of output against expected over ${what}, without stemming`,
-    edition: 'community',
     defaultThreshold: 0.5,
     params: RougeParams,
     fields: { output: 'required', expected: 'required' },
@@ -213,9 +207,7 @@ function compare(
 /** The F1 of SQuAD v2 over words with their frequencies. */
 export const tokenF1 = defineScorer({
   name: 'token_f1',
-  version: '1',
   description: 'F1 of the words of output and expected, normalized as SQuAD v2 does',
-  edition: 'community',
   defaultThreshold: 0.5,
   params: z.strictObject({}),
   fields: { output: 'required', expected: 'required' },
@@ -248,9 +240,7 @@ const MAX_EDIT_LENGTH = 50_000
 /** The share of the longer text that does not need an edit. */
 export const levenshtein = defineScorer({
   name: 'levenshtein',
-  version: '1',
   description: 'Similarity of output and expected by edit distance: 1 - distance / longer length',
-  edition: 'community',
   defaultThreshold: 0.5,
   params: z.strictObject(textParams),
   fields: { output: 'required', expected: 'required' },
@@ -288,9 +278,7 @@ const JaroWinklerParams = z.strictObject({
 /** For names and short texts: common characters near each other, and a common prefix. */
 export const jaroWinkler = defineScorer({
   name: 'jaro_winkler',
-  version: '1',
   description: 'Jaro-Winkler similarity of output and expected, made for names',
-  edition: 'community',
   defaultThreshold: 0.5,
   params: JaroWinklerParams,
   fields: { output: 'required', expected: 'required' },
@@ -319,9 +307,7 @@ const EmbeddingSimilarityParams = z.strictObject({
 /** The cosine of two given vectors. */
 export const embeddingSimilarity = defineScorer({
   name: 'embedding_similarity',
-  version: '1',
   description: 'Cosine similarity of output_embedding and expected_embedding',
-  edition: 'community',
   defaultThreshold: 0.5,
   params: EmbeddingSimilarityParams,
   fields: { output_embedding: 'required', expected_embedding: 'required' },

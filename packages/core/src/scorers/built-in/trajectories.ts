@@ -33,8 +33,6 @@ export const toolCallMatch = defineScorer({
   name: 'tool_call_match',
   version: '2',
   description: 'tool_calls relate to expected_tool_calls as the mode says, by the best pairing',
-  edition: 'community',
-  defaultThreshold: 1,
   params: z.strictObject({
     mode: z
       .enum(['strict', 'unordered', 'superset', 'subset'])
@@ -68,7 +66,6 @@ export const toolCallF1 = defineScorer({
   name: 'tool_call_f1',
   version: '2',
   description: 'F1 of tool_calls against expected_tool_calls, each counted as often as it occurs',
-  edition: 'community',
   defaultThreshold: 0.5,
   params: z.strictObject({ args: Arguments }),
   fields: { tool_calls: 'required', expected_tool_calls: 'required' },
@@ -209,11 +206,8 @@ const MAX_STEPS = 10_000
 /** Agreement of the steps with the expected steps. */
 export const trajectoryMatch = defineScorer({
   name: 'trajectory_match',
-  version: '1',
   description:
     'trajectory relates to expected_trajectory as the mode says; lcs and edit are graded',
-  edition: 'community',
-  defaultThreshold: 1,
   params: z.strictObject({
     mode: Mode.default('strict').describe(
       'in_order: the expected steps in their order, others between them; lcs: longest common sequence / expected; edit: 1 - edit distance / longer length',

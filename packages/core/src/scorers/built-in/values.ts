@@ -33,9 +33,7 @@ type Params = z.output<typeof Params>
 /** Closeness of the output, or of a number in it, to the expected number. */
 export const numericDiff = defineScorer({
   name: 'numeric_diff',
-  version: '1',
   description: 'Closeness of two numbers, by their relative difference or within a tolerance',
-  edition: 'community',
   defaultThreshold: 0.5,
   params: Params,
   fields: { output: 'required', expected: 'required' },
@@ -86,9 +84,7 @@ const ListContainsParams = z.strictObject({
 /** Best pairing of the items of two lists, regardless of their order. */
 export const listContains = defineScorer({
   name: 'list_contains',
-  version: '1',
   description: 'Items of expected found among those of output, by the best pairing',
-  edition: 'community',
   defaultThreshold: 0.5,
   params: ListContainsParams,
   fields: { output: 'required', expected: 'required' },
