@@ -80,7 +80,7 @@ describe('dependencies', () => {
     expect(naming.filter((file) => file !== 'apps/server/src/boot/modules.ts')).toEqual([])
   })
 
-  test('the console imports the contract alone of the packages, and nothing beside its sources', () => {
+  test('the console imports only the contract and the verifier of the packages, and nothing beside its sources', () => {
     const folder = 'apps/console/src'
     const isPresent = packages.some((found) => folder.startsWith(`${found.folder}/`))
     const files = isPresent ? sourcesBelow(folder).filter((file) => /\.tsx?$/.test(file)) : []
@@ -90,7 +90,7 @@ describe('dependencies', () => {
       ),
     )
     const isForeign = (name: string) =>
-      (name.startsWith('@remit/') && !/^@remit\/contract(?:\/|$)/.test(name)) ||
+      (name.startsWith('@remit/') && !/^@remit\/(?:contract(?:\/|$)|verify\/pure$)/.test(name)) ||
       (/^(?:apps|packages|tools)\//.test(name) && !name.startsWith(`${folder}/`))
 
     expect(imported.length > 100).toBe(isPresent)

@@ -2,9 +2,11 @@ import { hash } from 'node:crypto'
 import type { Faults } from './faults.ts'
 import { History } from './history.ts'
 import type { Entry, Header } from './lines.ts'
-import { readCheckpoint, isSignedBy, readKey } from './note.ts'
-import type { Key, Checkpoint } from './note.ts'
+import { isSignedBy, readKey } from './note.ts'
+import type { Key } from './note.ts'
 import { readPayload } from './payload.ts'
+import { committedText, headerOf, leafText, readCheckpoint } from './pure.ts'
+import type { Checkpoint } from './pure.ts'
 import { readFrontier, Tree } from './tree.ts'
 
 const FORMS = {
@@ -140,16 +142,7 @@ export class Chain {
       FORMS.hash.test(commitment)
     if (!wellFormed) this.#faults.add(seq, 'malformed_header')
     if (recorded_at < this.#time) this.#faults.add(seq, 'time_decreased')
-    const lines = [
-      'ledger-entry/v1',
-      this.#header.org_id,
-      seq,
-      prev_hash,
-      recorded_at,
-      kind,
-      commitment,
-    ]
-    const computed = hash('sha256', `\0${lines.join('\n')}\n`)
+    const computed = hash('sha256', leafText(headerOf(this.#header.org_id, entry)))
     if (computed !== entry.hash) this.#faults.add(seq, 'hash_mismatch')
     return computed
   }
@@ -163,8 +156,8 @@ export class Chain {
       else this.unexplained.add(seq)
       return
     }
-    const text = `ledger-payload/v1\n${salt}\n${payload}`
-    if (salt === null || payload === null || hash('sha256', text) !== commitment) {
+    const isWhole = salt !== null && payload !== null
+    if (!isWhole || hash('sha256', committedText(salt, payload)) !== commitment) {
       this.#faults.add(seq, 'commitment_mismatch')
       return
     }

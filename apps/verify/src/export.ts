@@ -4,8 +4,9 @@ import type { Fault } from './faults.ts'
 import type { Pruning, Recovery } from './history.ts'
 import { readLine } from './lines.ts'
 import type { Entry, Header } from './lines.ts'
-import { isSignedBy, readCheckpoint } from './note.ts'
+import { isSignedBy } from './note.ts'
 import type { Key } from './note.ts'
+import { readCheckpoint } from './pure.ts'
 
 export interface ExportOptions {
   /** Trusted keys, from outside the export. */

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import type { EntryText } from './pure.ts'
 import { readFrontier } from './tree.ts'
 
 /** The first line of an export: docs/ledger-format.md section 8. */
@@ -21,17 +22,8 @@ export interface Header {
   readonly partial?: true
 }
 
-export interface Entry {
+export interface Entry extends EntryText {
   readonly type: 'entry'
-  readonly seq: number
-  readonly recorded_at: string
-  readonly kind: string
-  readonly prev_hash: string
-  readonly commitment: string
-  readonly hash: string
-  /** Null if erased, like the payload. */
-  readonly salt: string | null
-  readonly payload: string | null
 }
 
 export interface LastLine {

@@ -9,7 +9,8 @@ import { linesOf, printable, readLine } from './lines.ts'
 import { ReportCheck } from './report.ts'
 import type { ReportVerdict } from './report.ts'
 import { readKept, readKey } from './note.ts'
-import type { Checkpoint, Key } from './note.ts'
+import type { Key } from './note.ts'
+import type { Checkpoint } from './pure.ts'
 
 export const EXIT = { ok: 0, wrong: 1, couldNotRun: 2, notAnchored: 3 } as const
 

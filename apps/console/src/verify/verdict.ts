@@ -1,14 +1,24 @@
+/**
+ * Verification of one ledger entry in a browser. It trusts nothing but the pinned key: every hash is computed here,
+ * over the text that the server gave.
+ */
 import {
-  entryFault,
+  committedText,
+  headerOf,
   isConsistent,
-  MalformedError,
+  keyText,
+  leafText,
+  parseKey,
   readCheckpoint,
   readPath,
   readProof,
-  readVerifierKey,
-  signatureOf,
-} from './verify.ts'
-import type { Checkpoint, EntryFault, EntryText, VerifierKey } from './verify.ts'
+  rootOfInclusion,
+  signaturesOf,
+  toHex,
+} from '@remit/verify/pure'
+import type { Checkpoint, EntryText, KeyText, Proof, Sha256 } from '@remit/verify/pure'
+
+type EntryFault = 'payload' | 'hash' | 'index' | 'origin' | 'inclusion' | 'malformed'
 
 export type Fault =
   | EntryFault
@@ -18,7 +28,6 @@ export type Fault =
   | 'key_changed'
   | 'consistency'
   | 'shorter'
-  | 'malformed'
 
 export type CheckName = 'payload' | 'header' | 'inclusion' | 'signature' | 'key' | 'consistency'
 export type CheckState = 'ok' | 'failed' | 'not_checked'
@@ -36,7 +45,7 @@ export interface Verdict {
   readonly missing?: 'crypto' | 'ed25519' | 'answer'
   readonly checks: readonly Check[]
   readonly note?: Checkpoint
-  readonly key?: VerifierKey
+  readonly key?: KeyText
   /** To keep, if the verdict is `verified`. */
   readonly keep?: { readonly vkey: string; readonly note: string }
   /** The text of the failed request of `missing: 'answer'`. */
@@ -72,6 +81,7 @@ const CHECK_OF: Readonly<Record<EntryFault, CheckName>> = {
   index: 'inclusion',
   origin: 'signature',
   inclusion: 'inclusion',
+  malformed: 'inclusion',
 }
 
 /** The checks up to a failed one, the failed one, and the rest as not checked. */
@@ -101,10 +111,6 @@ export async function verifyEntry(
   try {
     return await verified(seq, source, pinnedOf)
   } catch (error) {
-    if (error instanceof MalformedError) {
-      const name = error.message === 'consistency' ? 'consistency' : 'inclusion'
-      return refused('malformed', error.message === 'key' ? 'key' : name)
-    }
     const problem = error instanceof Error ? error.message : String(error)
     return { state: 'not_checked', missing: 'answer', checks: unknown, problem }
   }
@@ -118,18 +124,20 @@ async function verified(
   const [entry, file] = await Promise.all([source.entry(seq), source.proof(seq)])
   if (entry.seq !== seq) return refused('another_entry', 'header')
   const proof = readProof(file)
-  const note = readCheckpoint(proof.note)
-  const fault = await entryFault(entry, proof, note)
+  if (proof === null) return refused('malformed', 'inclusion')
+  const fault = await entryFault(entry, proof)
   if (fault) return refused(fault, CHECK_OF[fault])
 
+  const note = proof.checkpoint
   const pinned = pinnedOf(note.origin)
   const listed = await source.keys()
   const newest = listed.findLast(({ to_seq }) => to_seq === null) ?? listed.at(-1)
   const vkey = newest?.vkey
   if (vkey === undefined) return refused('unsigned', 'signature')
-  const key = await readVerifierKey(vkey)
+  const key = await readKey(vkey)
+  if (key === null) return refused('malformed', 'key')
   if (key.name !== note.origin) return refused('origin', 'signature')
-  const signature = await signatureOf(note, key)
+  const signature = await signatureOf(note.note, key)
   if (signature === 'invalid') return refused('signature', 'signature')
   if (signature === 'missing') return refused('unsigned', 'signature')
   const isPinned = pinned.vkey === vkey
@@ -140,6 +148,7 @@ async function verified(
   }
 
   const seen = pinned.note === null ? null : readCheckpoint(pinned.note)
+  if (pinned.note !== null && seen === null) return refused('malformed', 'consistency')
   const grown = seen && (await growthFault(seen, note, source))
   if (grown) return refused(grown, 'consistency')
 
@@ -161,7 +170,7 @@ async function verified(
     },
   ]
   if (!isSupported) return { state: 'not_checked', missing: 'ed25519', checks, note, key }
-  return { state: 'verified', checks, note, key, keep: { vkey, note: proof.note } }
+  return { state: 'verified', checks, note, key, keep: { vkey, note: note.note } }
 }
 
 async function growthFault(
@@ -172,7 +181,8 @@ async function growthFault(
   if (seen.size > note.size) return 'shorter'
   const path =
     seen.size === note.size ? [] : readPath(await source.consistency(seen.size, note.size))
-  return (await isConsistent(seen, note, path)) ? null : 'consistency'
+  if (path === null) return 'malformed'
+  return (await isConsistent(seen, note, path, sha256)) ? null : 'consistency'
 }
 
 /**
@@ -192,21 +202,69 @@ async function isRotated(
     if (at === null) return false
     const [entry, file] = await Promise.all([source.entry(at), source.proof(at, at + 1)])
     const proof = readProof(file)
-    const note = readCheckpoint(proof.note)
     const { data } = JSON.parse(entry.payload ?? '{}') as {
       data?: { old_vkey?: unknown; new_vkey?: unknown }
     }
     const next = listed[from + i + 1]?.vkey
-    const key = await readVerifierKey(old)
+    const key = await readKey(old)
+    if (!proof || !key) return false
+    const { checkpoint } = proof
     const isAnnounced =
       entry.seq === at &&
       entry.kind === 'ledger.key_rotated' &&
       data?.old_vkey === old &&
       data.new_vkey === next &&
-      note.size === at + 1 &&
-      note.origin === key.name
-    if (!isAnnounced || (await entryFault(entry, proof, note))) return false
-    if ((await signatureOf(note, key)) !== 'valid') return false
+      checkpoint.size === at + 1 &&
+      checkpoint.origin === key.name
+    if (!isAnnounced || (await entryFault(entry, proof))) return false
+    if ((await signatureOf(checkpoint.note, key)) !== 'valid') return false
   }
   return true
+}
+
+const sha256: Sha256 = async (bytes) => new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
+
+const hashOf = (text: string) => sha256(new TextEncoder().encode(text))
+
+/** Reads a verifier key; null unless its id belongs to it. */
+export async function readKey(vkey: string): Promise<KeyText | null> {
+  const key = parseKey(vkey)
+  return key && toHex(await sha256(keyText(key))).startsWith(key.id) ? key : null
+}
+
+/** Checks the signature of one key. `unsupported`: this browser cannot verify Ed25519. */
+export async function signatureOf(
+  note: string,
+  key: KeyText,
+): Promise<'valid' | 'invalid' | 'missing' | 'unsupported'> {
+  const { text, signatures } = signaturesOf(note, key)
+  if (signatures.length === 0) return 'missing'
+  try {
+    const imported = await crypto.subtle.importKey('raw', key.bytes, 'Ed25519', false, ['verify'])
+    for (const signature of signatures)
+      if (!(await crypto.subtle.verify('Ed25519', imported, signature, text))) return 'invalid'
+    return 'valid'
+  } catch {
+    return 'unsupported'
+  }
+}
+
+/** Checks an entry up to the root of its proof; returns the first fault. */
+export async function entryFault(
+  entry: EntryText,
+  { index, path, checkpoint }: Proof,
+): Promise<EntryFault | null> {
+  const orgId = /\/ledger\/([a-z0-9_-]{1,64})\/[^/]+$/.exec(checkpoint.origin)?.[1]
+  if (orgId === undefined) return 'origin'
+  const { salt, payload } = entry
+  if (payload !== null || salt !== null) {
+    if (payload === null || salt === null) return 'payload'
+    if (toHex(await hashOf(committedText(salt, payload))) !== entry.commitment) return 'payload'
+  }
+  if (!/^[0-9a-f]{64}$/.test(entry.hash)) return 'malformed'
+  const leaf = await hashOf(leafText(headerOf(orgId, entry)))
+  if (toHex(leaf) !== entry.hash) return 'hash'
+  if (index !== entry.seq) return 'index'
+  const root = await rootOfInclusion(index, checkpoint.size, leaf, path, sha256)
+  return root === checkpoint.root ? null : 'inclusion'
 }

@@ -6,8 +6,8 @@ import { promisify } from 'node:util'
 import { programEnv } from '@remit/testing/pure'
 
 const ROOT = resolve(import.meta.dirname, '../..')
-/** The console contains its client and the words of reports. */
-const CONTRACT = resolve(ROOT, '../../packages/contract/src')
+/** The console contains its client, the words of reports and the reader of proofs. */
+const SOURCES = ['src', '../../packages/contract/src', '../verify/src']
 const SHELL = join(ROOT, 'dist/index.html.br')
 const LOCK = join(ROOT, 'node_modules/.test-build')
 const VITE = join(ROOT, 'node_modules/vite/bin/vite.js')
@@ -15,7 +15,7 @@ const run = promisify(execFile)
 const STALE_MS = 120_000
 
 async function newestSource(): Promise<number> {
-  const folders = [join(ROOT, 'src'), CONTRACT]
+  const folders = SOURCES.map((folder) => resolve(ROOT, folder))
   const files = await Promise.all(
     folders.map((folder) => readdir(folder, { recursive: true, withFileTypes: true })),
   )

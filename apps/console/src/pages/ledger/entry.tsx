@@ -15,9 +15,9 @@ import styles from './explorer.module.css'
 import { count } from '../../format/money.ts'
 import { Input } from '../../ui/field.tsx'
 import ui from '../../ui/ui.module.css'
+import { headerOf } from '@remit/verify/pure'
 import { recall, remember } from '../../verify/memory.ts'
-import { headerOf, readVerifierKey } from '../../verify/verify.ts'
-import { verifyEntry } from '../../verify/verdict.ts'
+import { readKey, verifyEntry } from '../../verify/verdict.ts'
 import type { Check, CheckName, Source, Verdict } from '../../verify/verdict.ts'
 
 /** An entry with the stored text of its payload. */
@@ -234,10 +234,7 @@ function Verification({ entry }: { entry: FullEntry }) {
               role="region"
               aria-label={t.verify.hashed}
             >
-              {headerOf(/\/ledger\/([^/]+)\//.exec(result.verdict.note.origin)?.[1] ?? '', {
-                ...entry,
-                payload: entry.payload ?? null,
-              })}
+              {headerOf(/\/ledger\/([^/]+)\//.exec(result.verdict.note.origin)?.[1] ?? '', entry)}
             </pre>
           </details>
         )}
@@ -307,7 +304,7 @@ function PinnedKey({ origin, onPinned }: { origin: string; onPinned: () => void 
   const [text, setText] = useState('')
   const [isBad, setBad] = useState(false)
   const pin = async () => {
-    const key = await readVerifierKey(text.trim()).catch(() => null)
+    const key = await readKey(text.trim())
     setBad(key === null)
     if (!key) return
     remember(origin, { vkey: text.trim(), note: null })
