@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { fitsFreeForm, isName, isUsd } from './fit/values.ts'
+import { fitsFreeForm, isAgentId, isName, isNameOrNone, isObject, isUsd } from './fit/values.ts'
 
 export const PLANS = ['open', 'team', 'enterprise'] as const
 /** The lowest plan that includes an endpoint; `open` ones exist in every edition. */
@@ -35,10 +35,7 @@ export const Name = z.string().refine(isName, `must be ${NAME_RULE}`)
 /** The id of an agent, in a body, a query and a path, where clients resolve `.` and `..` away. */
 export const AgentId = z
   .string()
-  .refine(
-    (text) => isName(text) && text !== '.' && text !== '..',
-    `must be ${NAME_RULE}, not . or ..`,
-  )
+  .refine(isAgentId, `must be ${NAME_RULE}, not . or ..`)
   .meta({ id: 'AgentId' })
 export const Action = Name.meta({ id: 'Action' })
 
@@ -54,16 +51,13 @@ export const PathId = z
 const SHARE_RULE = 'must be a number from 0 to 1'
 export const Share = z.number(SHARE_RULE).min(0, SHARE_RULE).max(1, SHARE_RULE)
 
-const isRecord = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /**
  * Free JSON facts: depth at most 32, at most 2,000 names, at most 64 KiB. Zod's own record would
  * drop a member `__proto__`, so the recorded context would differ from the one of the tool.
  */
 export const FreeForm = z
   .unknown()
-  .refine(isRecord, { error: 'must be an object', abort: true })
+  .refine(isObject, { error: 'must be an object', abort: true })
   .refine(fitsFreeForm, 'must be at most 32 levels deep, 2,000 names and 64 KiB')
   .meta({
     id: 'FreeForm',
@@ -85,7 +79,7 @@ export const Timestamp = z.iso
 /** `"type:id"`, `""` for none, or the parts. */
 export const Resource = z
   .union([
-    z.string().refine((text) => text === '' || isName(text), `must be empty or ${NAME_RULE}`),
+    z.string().refine(isNameOrNone, `must be empty or ${NAME_RULE}`),
     z.strictObject({
       type: Name,
       id: Name,

@@ -18,7 +18,7 @@ import { createMetrics, decisionMetrics, requestMetrics } from './telemetry/metr
 import { metricsApp } from './http/status.ts'
 import { Authenticator } from './keys/authenticator.ts'
 import { LoginLinks } from './sessions/people.ts'
-import { recheckAll, Sessions } from './sessions/sessions.ts'
+import { Sessions } from './sessions/sessions.ts'
 import type { SessionSettings } from './sessions/sessions.ts'
 import { sessionRoutes } from './http/session-routes.ts'
 import type { Route } from './http/endpoint.ts'
@@ -52,8 +52,8 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   const migrationSets = migrationSetsOf(modules)
   const migrated = await (options.migrate?.(migrationSets) ?? migrate(db, migrationSets))
 
-  const authenticator = new Authenticator(db, options.planCeiling, clock)
   const sessions = new Sessions(db, options.planCeiling, clock, options.sessions ?? NO_SIGN_IN)
+  const authenticator = new Authenticator(db, options.planCeiling, clock, sessions)
   const links = new LoginLinks(clock)
   const heavyWork = new HeavyWorkQueue()
   const metrics = createMetrics()
@@ -71,7 +71,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     signals,
     heavyWork,
     metrics: writeMetrics(metrics),
-    recheck: recheckAll(authenticator, sessions),
+    authenticator,
     ...(nodes && { nodes }),
     ...(options.maxBatch !== undefined && { maxBatch: options.maxBatch }),
   })

@@ -8,9 +8,6 @@ export type Json =
   | { readonly [name: string]: Json }
 export type JsonObject = { readonly [name: string]: Json }
 
-export const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /**
  * The one text of a JSON value by RFC 8785 (JCS), except that integers beyond 2^53 have all of their digits:
  * servers refuse those that are not exactly the double.

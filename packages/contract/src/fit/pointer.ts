@@ -1,4 +1,4 @@
-import { isObject } from './json.ts'
+import { isObject } from './values.ts'
 import type { Json } from './json.ts'
 
 /** The steps of a JSON Pointer (RFC 6901). */

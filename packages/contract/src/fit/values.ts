@@ -14,6 +14,12 @@ const OUTER_BLANK = /^\s|\s$/u
 export const isName = (text: string): boolean =>
   ASCII_NAME.test(text) || (UNICODE_NAME.test(text) && isTidy(text))
 
+/** Returns true for a name that a path can have: clients resolve `.` and `..` away. */
+export const isAgentId = (text: string): boolean => isName(text) && text !== '.' && text !== '..'
+
+/** Returns true for a name, and for `""`, which stands for none. */
+export const isNameOrNone = (text: string): boolean => text === '' || isName(text)
+
 /** Returns true for a line of free text, which is not compared with another one. */
 export const isLine = (text: string): boolean => PLAIN_TEXT.test(text) && isTidy(text)
 
@@ -44,6 +50,10 @@ export const toLine = (text: string): string | null =>
 
 /** Normalizes a name for comparison without regard to case, as e-mail addresses vary in case. */
 export const foldName = (name: string): string => name.normalize('NFC').toLowerCase()
+
+/** Returns true for a JSON object. */
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Returns true for 0 ≤ `usd` ≤ 1e9 with at most 6 decimals. */
 export function isUsd(usd: number): boolean {

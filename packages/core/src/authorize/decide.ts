@@ -144,7 +144,7 @@ export function decide(
   judged?: RuleVerdicts,
 ): DecisionResult {
   const trace: { slot: Slot; verdict: StageVerdict }[] = []
-  const notes = new Collected()
+  const notes: CollectedNotes = { matched: [], answer: {}, data: {}, warnings: [] }
   let last: StageVerdict = deniedAtOnce(ask) ?? { verdict: 'pass' }
   let reason: Reason = 'default_allow'
   let broken: DecisionResult['broken'] = null
@@ -160,7 +160,7 @@ export function decide(
     if (said.error !== undefined) broken = { slot, error: said.error }
     last = said.verdict
     trace.push({ slot, verdict: last })
-    if (last.notes) notes.add(last.notes)
+    if (last.notes) collect(last.notes, notes)
     if (last.verdict !== 'pass') break
     reason = last.reason ?? reason
   }
@@ -186,19 +186,19 @@ const messageOf = (reason: Reason, { agent }: DecisionResult['answer']): string 
     ? 'No rule denies this action. The agent is not registered.'
     : 'No rule denies this action.'
 
-/** Collects the parts that stages add to the response and the entry, in their order. */
-class Collected {
-  readonly matched: Match[] = []
-  readonly answer: Partial<AuthorizeAnswer> = {}
-  readonly data: Partial<DecisionData> = {}
-  readonly warnings: string[] = []
+/** The parts that stages add to the response and the entry, in their order. */
+interface CollectedNotes {
+  readonly matched: Match[]
+  readonly answer: Partial<AuthorizeAnswer>
+  readonly data: Partial<DecisionData>
+  readonly warnings: string[]
+}
 
-  add({ matched, answer, data, warnings }: StageNotes): void {
-    if (matched) this.matched.push(...matched)
-    if (answer) Object.assign(this.answer, answer)
-    if (data) Object.assign(this.data, data)
-    if (warnings) this.warnings.push(...warnings)
-  }
+function collect({ matched, answer, data, warnings }: StageNotes, notes: CollectedNotes): void {
+  if (matched) notes.matched.push(...matched)
+  if (answer) Object.assign(notes.answer, answer)
+  if (data) Object.assign(notes.data, data)
+  if (warnings) notes.warnings.push(...warnings)
 }
 
 /**

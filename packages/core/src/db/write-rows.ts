@@ -135,9 +135,9 @@ function valuesQueries(insert: BulkInsert, dialect: Dialect): CompiledQuery[] {
   const queries: CompiledQuery[] = []
   for (let start = 0; start < rows.length;) {
     const size = sizeOf(rows.length - start, names.length, dialect)
-    const cells = rows
-      .slice(start, start + size)
-      .flatMap((row) => names.map((name) => row[name] ?? null))
+    const cells: Cell[] = []
+    for (const row of rows.slice(start, start + size))
+      for (const name of names) cells.push(row[name] ?? null)
     queries.push(CompiledQuery.raw(valuesText(insert, names, size, dialect), cells))
     start += size
   }

@@ -92,14 +92,14 @@ export async function openLedger({
   const { id: orgId } =
     (await findOrganization(db, name)) ??
     (await createOrganization(creation, name, 'free')).organization
-  const recheck = () => Promise.resolve(new Map())
+  const authenticator = { recheck: () => Promise.resolve(new Map()) }
   const writer = new Writer({
     db,
     clock: systemClock,
     signer,
     log,
     signals: localSignals(),
-    recheck,
+    authenticator,
   })
   const ledger = new Ledger(db)
   const requester = { caller: null, claim: null, wantsNote: false }

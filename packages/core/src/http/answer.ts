@@ -84,13 +84,14 @@ const nothing = () => Promise.resolve()
 
 const requestOf = (c: RequestContext, { closing, requests }: AnswerDeps): RequestInfo => {
   const admission = c.get('admission')
+  const parent = headerOf(c, 'traceparent')
   return {
     requestId: c.get('requestId'),
     operator: c.get('operator') ?? null,
     whileSuspended: c.get('route').endpoint.whileSuspended === true,
     claim: c.get('claim') ?? null,
     wantsNote: PREFERS_RECEIPT.test(headerOf(c, 'prefer') ?? ''),
-    trace: parseTraceparent(headerOf(c, 'traceparent')),
+    trace: parent === undefined ? null : parseTraceparent(parent),
     span: c.get('span') ?? null,
     accept: headerOf(c, 'accept') ?? '',
     url: () => c.req.url,

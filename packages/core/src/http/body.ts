@@ -147,27 +147,26 @@ const isForm = (c: Context): boolean => FORM_TYPE.test(headerOf(c, 'content-type
 
 /** Also counts the bytes of a body without a declared length. */
 function readIncoming(incoming: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let size = 0
-    const onData = (chunk: Buffer) => {
-      size += chunk.length
-      if (size <= maxBytes) chunks.push(chunk)
-      else {
-        incoming.off('data', onData)
-        reject(tooLarge(maxBytes))
-      }
+  const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>()
+  const chunks: Buffer[] = []
+  let size = 0
+  const onData = (chunk: Buffer) => {
+    size += chunk.length
+    if (size <= maxBytes) chunks.push(chunk)
+    else {
+      incoming.off('data', onData)
+      reject(tooLarge(maxBytes))
     }
-    const onEnd = () =>
-      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))
-    // `close` also follows a normal end; an unused error is still expensive to create.
-    const onBreak = () => {
-      if (!incoming.readableEnded) reject(invalid('body', 'was not received completely'))
-    }
-    // A client that has disconnected sends no further event.
-    if (incoming.destroyed) return reject(invalid('body', 'was not received completely'))
-    incoming.on('data', onData).on('end', onEnd).on('error', onBreak).on('close', onBreak)
-  })
+  }
+  const onEnd = () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))
+  // `close` also follows a normal end; an unused error is still expensive to create.
+  const onBreak = () => {
+    if (!incoming.readableEnded) reject(invalid('body', 'was not received completely'))
+  }
+  // A client that has disconnected sends no further event.
+  if (incoming.destroyed) reject(invalid('body', 'was not received completely'))
+  else incoming.on('data', onData).on('end', onEnd).on('error', onBreak).on('close', onBreak)
+  return promise
 }
 
 async function readRequest(request: Request, maxBytes: number): Promise<Uint8Array> {

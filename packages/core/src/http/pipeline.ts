@@ -48,11 +48,10 @@ const REFUSAL_PAUSE_MS = 200
 /** The middlewares of an endpoint. Their order is the documented order of refusals. */
 export function pipeline(route: Route, deps: PipelineDeps): Step[] {
   const { endpoint } = route
-  const keyed = [authenticate(endpoint, deps), ...(deps.rateLimit ? [rate] : []), planAndRole]
   return [
     observe(route, deps),
     ...(endpoint.sameOrigin ? [ownPage(deps)] : []),
-    ...(endpoint.operator ? [operatorKey(deps)] : endpoint.public ? [] : keyed),
+    ...(endpoint.operator ? [operatorKey(deps)] : endpoint.public ? [] : [admit(endpoint, deps)]),
     ...(validates(endpoint) ? [answerErrors(endpoint)] : []),
     endpoint.body ? body(route, deps) : turn(deps),
     ...validateParams(endpoint),
@@ -91,35 +90,37 @@ function startSpan(
   { endpoint: { method, path } }: Route,
   c: Context<RequestEnv>,
 ): Span | null {
-  const parent = parseTraceparent(headerOf(c, 'traceparent'))
+  const given = headerOf(c, 'traceparent')
+  const parent = given === undefined ? null : parseTraceparent(given)
   const attributes = { 'http.request.method': method, 'http.route': path }
   const span = tracer.start(`${method} ${path}`, parent, attributes)
   if (span) c.set('span', span)
   return span
 }
 
-const authenticate =
+/** Finds the caller, counts the request, and refuses a plan or role that does not reach the endpoint. */
+const admit =
   (endpoint: Endpoint, deps: PipelineDeps): Step =>
   async (c, next) => {
     const presented = endpoint.form
       ? await presentedByClient(c, endpoint, () => readBody(c, endpoint))
       : presentedBy(c, deps.sessions)
     if (presented.body) c.set('earlyBody', presented.body)
-    if (!endpoint.keyless || !(await isKeyless(endpoint, presented, deps))) {
-      const admission = new Admission(endpoint, presented, () => addressOf(c), deps)
-      const isIn = await admission.authenticate().then(
-        () => true,
-        (error: unknown) => {
-          if (!mayIgnore(endpoint, presented, error)) throw error
-          return false
-        },
-      )
-      if (isIn) {
-        if (presented.session !== undefined) checkPage(c, endpoint, deps.sessions)
-        c.set('admission', admission)
-      }
+    if (endpoint.keyless && (await isKeyless(endpoint, presented, deps))) return next()
+    const admission = new Admission(endpoint, presented, () => addressOf(c), deps)
+    try {
+      await admission.authenticate()
+    } catch (error) {
+      if (!mayIgnore(endpoint, presented, error)) throw error
+      return next()
     }
+    if (presented.session !== undefined) checkPage(c, endpoint, deps.sessions)
+    c.set('admission', admission)
+    if (deps.rateLimit) await admission.take()
+    const again = admission.admit()
+    if (again) await again
     await next()
+    if (c.error instanceof Failure && c.error.status < 500) await admission.confirm()
   }
 
 async function isKeyless(
@@ -178,19 +179,6 @@ const operatorKey =
     c.set('operator', name)
     await next()
   }
-
-const rate: Step = async (c, next) => {
-  await c.get('admission')?.take()
-  await next()
-}
-
-const planAndRole: Step = async (c, next) => {
-  const admission = c.get('admission')
-  const again = admission?.admit()
-  if (again) await again
-  await next()
-  if (c.error instanceof Failure && c.error.status < 500) await admission?.confirm()
-}
 
 const body =
   (route: Route, { bodies }: PipelineDeps): Step =>
@@ -350,25 +338,25 @@ export class Deadlines {
 
   /** Returns the result of the promise, or throws `deadline_exceeded` (503) after the limit. */
   guard<T>(work: Promise<T>, limitMs: number = this.#limitMs): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const entry = {
-        until: performance.now() + limitMs,
-        expire: () => reject(overdue()),
-        at: this.#open.length,
-      }
-      this.#open.push(entry)
-      // Not `finally`, which creates two more promises per request.
-      work.then(
-        (result) => {
-          this.#forget(entry)
-          return resolve(result)
-        },
-        (error: Error) => {
-          this.#forget(entry)
-          reject(error)
-        },
-      )
-    })
+    const { promise, resolve, reject } = Promise.withResolvers<T>()
+    const entry = {
+      until: performance.now() + limitMs,
+      expire: () => reject(overdue()),
+      at: this.#open.length,
+    }
+    this.#open.push(entry)
+    // Not `finally`, which creates two more promises per request.
+    work.then(
+      (result) => {
+        this.#forget(entry)
+        return resolve(result)
+      },
+      (error: Error) => {
+        this.#forget(entry)
+        reject(error)
+      },
+    )
+    return promise
   }
 
   close(): void {

@@ -8,6 +8,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Database } from '../db/open.ts'
 import type { CoreTables } from '../db/schema.ts'
 import { fail } from '../base/errors.ts'
+import { sessionOf } from '../caller/caller.ts'
 import type { Caller } from '../caller/caller.ts'
 import type { CredentialHolder, Credentials } from './credentials.ts'
 import { formFault, hashKey, isKeyText, parseKey } from './key-text.ts'
@@ -18,6 +19,15 @@ const BEARER = /^Bearer +([!-~]+)$/i
 const MAX_CACHED = 10_000
 const NO_HASH = Buffer.alloc(64, '0')
 
+/** The sessions of people: each look is a query, so that one can end at once. */
+interface SessionLook {
+  recheck(
+    tx: Database<CoreTables>,
+    callers: readonly Caller[],
+    now: number,
+  ): Promise<ReadonlyMap<string, Caller | null>>
+}
+
 /**
  * Resolves bearer tokens to callers: ingest keys and, if a module provides them, agent credentials.
  * A caller from the cache may only be used for work of the organization's writer, which calls
@@ -27,6 +37,7 @@ export class Authenticator {
   readonly #db: Database<CoreTables>
   readonly #ceiling: Plan
   readonly #clock: Clock
+  readonly #sessions: SessionLook | null
   #credentials: Credentials | null = null
   /** Callers by the hash of their text, least recently looked up first. */
   readonly #cache = new LRUCache<string, Caller>(upTo(MAX_CACHED))
@@ -36,10 +47,16 @@ export class Authenticator {
   readonly #lookUps = new SharedCalls<Caller>()
 
   /** `ceiling` is the plan of the license; it caps the plan of every caller. */
-  constructor(db: Database<CoreTables>, ceiling: Plan, clock: Clock = systemClock) {
+  constructor(
+    db: Database<CoreTables>,
+    ceiling: Plan,
+    clock: Clock = systemClock,
+    sessions: SessionLook | null = null,
+  ) {
     this.#db = db
     this.#ceiling = ceiling
     this.#clock = clock
+    this.#sessions = sessions
   }
 
   /** Sets the provider of agent credentials. Called once, at boot. */
@@ -94,8 +111,9 @@ export class Authenticator {
   }
 
   /**
-   * Returns the same callers of one organization from the database at `now`, inside a transaction;
-   * null if the key or credential is no longer valid. Callers checked at `configVersion` are returned unchanged.
+   * Returns the same callers of one organization by `callerId`, from the database at `now`, inside a
+   * transaction; null if the key, credential or session is no longer valid. Keys and credentials checked
+   * at `configVersion` are returned unchanged.
    */
   async recheck(
     tx: Database<CoreTables>,
@@ -105,13 +123,18 @@ export class Authenticator {
   ): Promise<Map<string, Caller | null>> {
     const checked = new Map<string, Caller | null>()
     const stale = new Map<string, Caller>()
+    const signedIn: Caller[] = []
     for (const caller of callers) {
       const { principal } = caller
-      if (caller.configVersion !== configVersion) stale.set(principal.id, caller)
+      if (sessionOf(principal) !== undefined) signedIn.push(caller)
+      else if (caller.configVersion !== configVersion) stale.set(principal.id, caller)
       else if (principal.type !== 'credential' || now < principal.expiresAt)
         checked.set(principal.id, caller)
       else checked.set(principal.id, null)
     }
+    if (signedIn.length > 0 && this.#sessions)
+      for (const [session, caller] of await this.#sessions.recheck(tx, signedIn, now))
+        checked.set(session, caller)
     const [first] = stale.values()
     if (first === undefined) return checked
     const { orgId } = first

@@ -9,7 +9,6 @@ import type { Caller, PersonPrincipal, Principal } from '../caller/caller.ts'
 import type { Database } from '../db/open.ts'
 import type { CoreTables, SessionRow } from '../db/schema.ts'
 import { lowerPlan } from '../keys/authenticator.ts'
-import type { Authenticator } from '../keys/authenticator.ts'
 import { findSessions, insertSession, touchSession } from './store.ts'
 import type { SessionHolder } from './store.ts'
 
@@ -110,21 +109,6 @@ export class Sessions {
     }
   }
 }
-
-/**
- * Returns the callers from the database, inside a transaction: keys and credentials that have not
- * changed without a query, sessions always with one.
- */
-export const recheckAll =
-  (authenticator: Authenticator, sessions: Sessions): Authenticator['recheck'] =>
-  async (tx, callers, configVersion, now) => {
-    const signedIn = callers.filter(({ principal }) => sessionOf(principal) !== undefined)
-    if (signedIn.length === 0) return authenticator.recheck(tx, callers, configVersion, now)
-    const others = callers.filter((caller) => !signedIn.includes(caller))
-    const checked = await authenticator.recheck(tx, others, configVersion, now)
-    for (const [id, caller] of await sessions.recheck(tx, signedIn, now)) checked.set(id, caller)
-    return checked
-  }
 
 /** 256 random bits need no slow hash, and a hash is no cookie. */
 const hashOf = (cookie: string): string => hash('sha256', cookie, 'hex')

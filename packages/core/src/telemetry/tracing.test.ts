@@ -15,7 +15,6 @@ describe('traceparent', () => {
   })
 
   it.each([
-    undefined,
     '',
     `ff-${TRACE}-${SPAN}-01`,
     `00-${'0'.repeat(32)}-${SPAN}-01`,

@@ -33,8 +33,8 @@ const TRACEPARENT =
   /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/
 
 /** Reads a `traceparent` header (https://www.w3.org/TR/trace-context); null if it is not valid. */
-export function parseTraceparent(text: string | undefined): TraceParent | null {
-  const match = text === undefined ? null : TRACEPARENT.exec(text)
+export function parseTraceparent(text: string): TraceParent | null {
+  const match = TRACEPARENT.exec(text)
   if (!match) return null
   const [, traceId = '', spanId = '', flags = ''] = match
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 }

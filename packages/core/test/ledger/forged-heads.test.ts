@@ -103,7 +103,7 @@ describe.each(DIALECTS)('a head that its key did not sign, on %s', (dialect) => 
       signer: createLedgerSigner(privateKey),
       log: pino({ level: 'silent' }),
       signals: localSignals(),
-      recheck: () => Promise.resolve(new Map()),
+      authenticator: { recheck: () => Promise.resolve(new Map()) },
     }),
   })
 

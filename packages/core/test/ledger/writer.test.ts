@@ -41,7 +41,7 @@ describe.each(DIALECTS)('the writer on %s', (dialect) => {
       signer: createLedgerSigner(remit.signingKey),
       log: pino({ level: 'silent' }),
       signals: localSignals(),
-      recheck: () => Promise.resolve(new Map()),
+      authenticator: { recheck: () => Promise.resolve(new Map()) },
       ...options,
     })
   const rename = (name: string) =>

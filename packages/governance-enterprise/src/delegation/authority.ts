@@ -1,5 +1,7 @@
-import type { Ask, Meter } from '@remit/core/decision'
+import { DECISION_MS } from '@remit/core/decision'
+import type { Ask, Meter, StageVerdict } from '@remit/core/decision'
 import { MAX_DELEGATION_DEPTH } from '@remit/contract/values'
+import type { AgentRules } from '../agents/agents.ts'
 import { agentAdmission } from '../agents/state.ts'
 import type { Roster } from '../agents/state.ts'
 import { matchRule, RuleIndex } from '../rules/rule-index.ts'
@@ -19,8 +21,11 @@ export interface CompiledPermissions {
   readonly granted: ReadonlySet<string>
 }
 
-/** All data that step 1 of a decision reads. */
+/** All data that permissions are evaluated with. */
 export type Authority = CompiledPermissions & Roster
+
+/** All data that the slot `agent_deny` reads. */
+export type AgentAuthority = CompiledPermissions & AgentRules
 
 /** `permissions` may omit revoked ones: their children then have no parent. */
 export function rulesOf(
@@ -65,6 +70,103 @@ export function evaluatePermissions(
   const chain = liveChain(ask, authority, looks)
   if (chain) return { says: 'granted', chain }
   return authority.granted.has(agent_id) ? { says: 'no_permission' } : { says: 'nothing' }
+}
+
+/** The verdict of the slot `agent_deny`. */
+export function decideAgent(ask: Ask, authority: AgentAuthority): StageVerdict {
+  const { agent_id } = ask.request
+  // The first stage, so that the conditions of all stages can read the agent.
+  ask.agent = authority.registry.get(agent_id)?.attributes
+  const verdict = admit(ask, authority)
+  if (!authority.hasRegistry || authority.registry.has(agent_id)) return verdict
+  return { ...verdict, notes: { ...verdict.notes, answer: NOT_REGISTERED } }
+}
+
+const NOT_REGISTERED = { agent: { registered: false } } as const
+
+function admit(ask: Ask, authority: AgentAuthority): StageVerdict {
+  if (authority.ownCredentialsOnly && ask.caller && ask.caller.principal.type !== 'credential')
+    return refused(
+      'The organization requires agents to use their own credentials.',
+      'setting',
+      'require_agent_credentials',
+    )
+  const disguised = disguisedAgent(ask, authority)
+  if (disguised !== null)
+    return refused(
+      'The subject is a registered agent; no other agent can act for it.',
+      'agent',
+      disguised,
+    )
+  return verdictOf(ask, evaluatePermissions(ask, authority, ask.meter))
+}
+
+/**
+ * A registered agent that names another agent to act for it, and so would be decided by the other's
+ * rules.
+ */
+function disguisedAgent({ claims, request }: Ask, { registry }: AgentAuthority): string | null {
+  const id = claims.subject?.['id']
+  return typeof id === 'string' && id !== request.agent_id && registry.has(id) ? id : null
+}
+
+const refused = (message: string, kind: string, id: string): StageVerdict => ({
+  verdict: 'deny',
+  reason: 'agent_denied',
+  message,
+  notes: { matched: [{ kind, id }] },
+})
+
+function verdictOf(ask: Ask, standing: PermissionResult): StageVerdict {
+  switch (standing.says) {
+    case 'suspended':
+      return {
+        verdict: 'deny',
+        reason: 'agent_suspended',
+        message: `The agent is suspended${standing.reason === '' ? '.' : `: ${standing.reason}`}`,
+        notes: { matched: [{ kind: 'agent', id: ask.request.agent_id }] },
+      }
+    case 'removed':
+      return {
+        verdict: 'deny',
+        reason: 'agent_removed',
+        message: 'The agent was removed.',
+        notes: { matched: [{ kind: 'agent', id: ask.request.agent_id }] },
+      }
+    case 'not_registered':
+      return refused(
+        'The organization allows only registered agents to act.',
+        'setting',
+        'unknown_agents',
+      )
+    case 'denied':
+      return {
+        verdict: 'deny',
+        reason: 'agent_denied',
+        message: standing.isError
+          ? `The condition of the denial ${standing.by.id} cannot be evaluated.`
+          : (standing.by.description ?? `The permission ${standing.by.id} denies this action.`),
+        notes: { matched: [{ kind: 'permission', id: standing.by.id }] },
+      }
+    case 'overtime':
+      return {
+        verdict: 'deny',
+        reason: 'agent_denied',
+        message: `The denials could not be evaluated within ${DECISION_MS} ms.`,
+      }
+    case 'no_permission':
+      return {
+        verdict: 'deny',
+        reason: 'no_permission',
+        message: 'No permission of the agent allows this action.',
+      }
+    case 'granted': {
+      const matched = standing.chain.links.map(({ id }) => ({ kind: 'permission', id }))
+      return { verdict: 'pass', reason: 'permission_grant', notes: { matched } }
+    }
+    default:
+      return { verdict: 'pass' }
+  }
 }
 
 interface Denial {

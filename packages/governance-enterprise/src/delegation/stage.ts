@@ -1,21 +1,16 @@
-import { DECISION_MS } from '@remit/core/decision'
-import type { Ask, Stage, StageVerdict } from '@remit/core/decision'
+import type { Stage } from '@remit/core/decision'
 import { MAX_CACHED_ORGS } from '@remit/core/base'
 import type { AnyDatabase } from '@remit/core/db'
 import { LRUCache } from 'lru-cache'
-import { evaluatePermissions, rulesOf } from './authority.ts'
-import type { CompiledPermissions, PermissionResult } from './authority.ts'
-import type { AgentRules, ReadRoster } from '../agents/agents.ts'
+import { decideAgent, rulesOf } from './authority.ts'
+import type { AgentAuthority, CompiledPermissions } from './authority.ts'
+import type { ReadRoster } from '../agents/agents.ts'
 import { modesSince, permissionsSince } from './store.ts'
 import { toPermission } from './permission.ts'
 import type { CompiledPermission } from './permission.ts'
 
-type AgentPermissions = CompiledPermissions & AgentRules
-
 /** The slot `agent_deny`: agent states, denials, and agents in the mode `granted`. */
-export function agentStage(
-  readRoster: ReadRoster,
-): Stage<AgentPermissions, never, AgentPermissions> {
+export function agentStage(readRoster: ReadRoster): Stage<AgentAuthority, never, AgentAuthority> {
   const live = new LiveRules()
   return {
     unavailable: {
@@ -30,101 +25,7 @@ export function agentStage(
       return { ...rules, ...(await readRoster(tx, orgId, organization.settings)) }
     },
 
-    decide(ask, authority) {
-      // The first stage, so that the conditions of all stages can read the agent.
-      ask.agent = authority.registry.get(ask.request.agent_id)?.attributes
-      const verdict = admit(ask, authority)
-      const { agent_id } = ask.request
-      if (!authority.hasRegistry || authority.registry.has(agent_id)) return verdict
-      return { ...verdict, notes: { ...verdict.notes, answer: NOT_REGISTERED } }
-    },
-  }
-}
-
-const NOT_REGISTERED = { agent: { registered: false } } as const
-
-function admit(ask: Ask, authority: AgentPermissions): StageVerdict {
-  if (authority.ownCredentialsOnly && ask.caller && ask.caller.principal.type !== 'credential')
-    return refused(
-      'The organization requires agents to use their own credentials.',
-      'setting',
-      'require_agent_credentials',
-    )
-  const disguised = disguisedAgent(ask, authority)
-  if (disguised !== null)
-    return refused(
-      'The subject is a registered agent; no other agent can act for it.',
-      'agent',
-      disguised,
-    )
-  return verdictOf(ask, evaluatePermissions(ask, authority, ask.meter))
-}
-
-/**
- * A registered agent that names another agent to act for it, and so would be decided by the other's
- * rules.
- */
-function disguisedAgent({ claims, request }: Ask, { registry }: AgentPermissions): string | null {
-  const id = claims.subject?.['id']
-  return typeof id === 'string' && id !== request.agent_id && registry.has(id) ? id : null
-}
-
-const refused = (message: string, kind: string, id: string): StageVerdict => ({
-  verdict: 'deny',
-  reason: 'agent_denied',
-  message,
-  notes: { matched: [{ kind, id }] },
-})
-
-function verdictOf(ask: Ask, standing: PermissionResult): StageVerdict {
-  switch (standing.says) {
-    case 'suspended':
-      return {
-        verdict: 'deny',
-        reason: 'agent_suspended',
-        message: `The agent is suspended${standing.reason === '' ? '.' : `: ${standing.reason}`}`,
-        notes: { matched: [{ kind: 'agent', id: ask.request.agent_id }] },
-      }
-    case 'removed':
-      return {
-        verdict: 'deny',
-        reason: 'agent_removed',
-        message: 'The agent was removed.',
-        notes: { matched: [{ kind: 'agent', id: ask.request.agent_id }] },
-      }
-    case 'not_registered':
-      return refused(
-        'The organization allows only registered agents to act.',
-        'setting',
-        'unknown_agents',
-      )
-    case 'denied':
-      return {
-        verdict: 'deny',
-        reason: 'agent_denied',
-        message: standing.isError
-          ? `The condition of the denial ${standing.by.id} cannot be evaluated.`
-          : (standing.by.description ?? `The permission ${standing.by.id} denies this action.`),
-        notes: { matched: [{ kind: 'permission', id: standing.by.id }] },
-      }
-    case 'overtime':
-      return {
-        verdict: 'deny',
-        reason: 'agent_denied',
-        message: `The denials could not be evaluated within ${DECISION_MS} ms.`,
-      }
-    case 'no_permission':
-      return {
-        verdict: 'deny',
-        reason: 'no_permission',
-        message: 'No permission of the agent allows this action.',
-      }
-    case 'granted': {
-      const matched = standing.chain.links.map(({ id }) => ({ kind: 'permission', id }))
-      return { verdict: 'pass', reason: 'permission_grant', notes: { matched } }
-    }
-    default:
-      return { verdict: 'pass' }
+    decide: decideAgent,
   }
 }
 

@@ -1,4 +1,5 @@
-import type { Ask, Meter } from '@remit/core/decision'
+import { DECISION_MS } from '@remit/core/decision'
+import type { Ask, Meter, StageVerdict } from '@remit/core/decision'
 import type { PolicyRule } from './policy.ts'
 import { holds, matchRule, RuleIndex } from '../rules/rule-index.ts'
 
@@ -49,6 +50,43 @@ export function evaluatePolicies(
     : { verdict: 'default', effect: defaultEffect }
 }
 
+/** The verdict of the slot `policy`. */
+export function decidePolicies(ask: Ask, snapshot: PolicySnapshot): StageVerdict {
+  const said = evaluatePolicies(snapshot, ask, ask.meter)
+  switch (said.verdict) {
+    case 'allow':
+      return { verdict: 'pass', reason: 'policy_allow', notes: matched(said.rule) }
+    case 'deny':
+      return {
+        verdict: 'deny',
+        reason: 'policy_deny',
+        message: said.rule.description ?? `The policy ${said.rule.id} denies this action.`,
+        notes: matched(said.rule),
+      }
+    case 'error':
+      return {
+        verdict: 'deny',
+        reason: 'policy_error',
+        message: `The condition of the policy ${said.rule.id} could not be evaluated.`,
+        notes: matched(said.rule),
+      }
+    case 'overtime':
+      return {
+        verdict: 'deny',
+        reason: 'policy_error',
+        message: `The policies could not be evaluated within ${DECISION_MS} ms.`,
+      }
+    default:
+      return said.effect === 'allow'
+        ? { verdict: 'pass' }
+        : { verdict: 'deny', reason: 'default_deny', message: 'No policy allows this action.' }
+  }
+}
+
+const matched = ({ id, revision }: PolicyRule) => ({
+  matched: [{ kind: 'policy', id, ...(revision !== null && { revision }) }],
+})
+
 /** The indexed rules of an organization; immutable. */
 export interface PolicySnapshot {
   readonly rules: readonly PolicyRule[]
@@ -81,3 +119,7 @@ export function withOverlay(
   const gone = new Set(remove)
   return snapshotOf([...rules.filter(({ id }) => !gone.has(id)), ...add], defaultEffect)
 }
+
+/** The warning for a plan without policies, where there are some. */
+export const policiesLeftOut = ({ rules }: PolicySnapshot): string | null =>
+  rules.length > 0 ? 'policies_not_in_plan' : null

@@ -2,11 +2,10 @@ import type { EntryDraft, LedgerScope } from '@remit/core/ledger/lanes'
 import { ByVersion } from '../base/by-version.ts'
 import type { SpendHoldRow } from '../tables/schema.ts'
 import { listLimits } from './limits-store.ts'
-import { countedIn, thresholdEntries } from './thresholds.ts'
-import type { Caps } from './thresholds.ts'
 import { findOverdueHolds, readTotals } from './totals-store.ts'
 import type { Movement } from './totals-store.ts'
-import { windowsAt } from './evaluate.ts'
+import { countedIn, thresholdEntries, windowsAt } from './evaluate.ts'
+import type { Caps } from './evaluate.ts'
 
 /** Records the shares of caps that appends reach. */
 export class AppendThresholds {

@@ -5,12 +5,11 @@ import type { Ask, Pass, Stage, StageVerdict } from '@remit/core/decision'
 import type { SpendState } from '@remit/contract'
 import { fromMicroUsd, toMicroUsd } from '@remit/contract/values'
 import { seenContext } from '../base/seen-context.ts'
-import type { SpendHoldRow, SpendLimitRow, SpendTotalRow } from '../tables/schema.ts'
-import { amountOf, evaluateSpend, windowsAt } from './evaluate.ts'
+import type { SpendHoldRow, SpendLimitRow } from '../tables/schema.ts'
+import { amountOf, evaluateSpend, thresholdsOfHolds, windowsAt } from './evaluate.ts'
 import type { Amount, Limit, SpendUsage, Windows } from './evaluate.ts'
 import { listLimits } from './limits-store.ts'
 import type { MeasureSpend, MeasuredSpend } from './measure.ts'
-import { thresholdsOfHolds } from './thresholds.ts'
 import {
   agentsWithEndingHolds,
   findOverdueHolds,
@@ -68,18 +67,24 @@ export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measur
 
     async prepare(asks, { limits, ending }, { orgId, tx, now }, measured) {
       const windows = windowsAt(now)
-      const agents = new Set(asks.map((ask) => ask.request.agent_id))
-      const limited = [...agents].filter((id) => limits.has(id))
+      const usage = new Map<string, SpendUsage | null>()
+      const releasing: string[] = []
+      for (const { request } of asks) {
+        const limit = limits.get(request.agent_id)
+        if (!limit || usage.has(limit.agentId)) continue
+        usage.set(limit.agentId, { day: { spent: 0, held: 0 }, month: { spent: 0, held: 0 } })
+        if (limit.holdTtlSeconds !== null || ending.has(limit.agentId))
+          releasing.push(limit.agentId)
+      }
       const fromLedger = measured === undefined
-      if (limited.length === 0) return { limits, windows, usage: new Map(), fromLedger }
-      await releaseOverdue(
-        tx,
-        orgId,
-        limited.filter((id) => ending.has(id) || limits.get(id)?.holdTtlSeconds != null),
-        now,
-      )
-      const totals = await readTotals(tx, orgId, limited, [windows.day, windows.month])
-      const usage = new Map(limited.map((id) => [id, usageOf(id, totals, windows, measured)]))
+      if (usage.size === 0) return { limits, windows, usage, fromLedger }
+      if (releasing.length > 0) await releaseOverdue(tx, orgId, releasing, now)
+      const totals = await readTotals(tx, orgId, [...usage.keys()], [windows.day, windows.month])
+      for (const { agent_id, window_id, spent_micro, held_micro } of totals) {
+        const used = usage.get(agent_id)?.[window_id === windows.day ? 'day' : 'month']
+        if (used) Object.assign(used, { spent: spent_micro, held: held_micro })
+      }
+      if (measured) replaceSpent(usage, measured)
       return { limits, windows, usage, fromLedger }
     },
 
@@ -204,24 +209,15 @@ async function releaseOverdue(
   await writeRows(tx, [holdRows(expired), totalRows(orgId, movements)])
 }
 
-function usageOf(
-  agentId: string,
-  totals: readonly SpendTotalRow[],
-  windows: Windows,
-  measured: MeasuredSpend | undefined,
-): SpendUsage | null {
-  const outside = measured?.get(agentId)
-  if (outside === null) return null
-  const total = (window: string) =>
-    totals.find((row) => row.agent_id === agentId && row.window_id === window)
-  const of = (window: string, usd: number | undefined) => {
-    const row = total(window)
-    return {
-      spent: usd === undefined ? (row?.spent_micro ?? 0) : toMicroUsd(usd),
-      held: row?.held_micro ?? 0,
-    }
+/** Replaces the spend of the ledger by that of an external source; null where that could not be read. */
+function replaceSpent(usage: Map<string, SpendUsage | null>, measured: MeasuredSpend): void {
+  for (const [agentId, used] of usage) {
+    const outside = measured.get(agentId)
+    if (outside === null) usage.set(agentId, null)
+    if (!used || !outside) continue
+    used.day.spent = toMicroUsd(outside.dayUsd)
+    used.month.spent = toMicroUsd(outside.monthUsd)
   }
-  return { day: of(windows.day, outside?.dayUsd), month: of(windows.month, outside?.monthUsd) }
 }
 
 const toLimit = (row: SpendLimitRow): Limit => ({

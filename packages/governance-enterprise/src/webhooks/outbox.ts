@@ -1,7 +1,7 @@
 import type { WebhookEvent, Entry } from '@remit/contract'
 import type { EntryObserver, LinkedEntry, LedgerScope } from '@remit/core/ledger/lanes'
-import { rowOf } from '@remit/contract/entries'
-import type { EntryKind } from '@remit/contract/entries'
+import { ENTRIES } from '@remit/contract/entries'
+import type { EntryKind, EntryKindRow } from '@remit/contract/entries'
 import { ByVersion } from '../base/by-version.ts'
 import { deliveryRows } from './deliveries-store.ts'
 import type { DeliveryRow } from '../tables/webhooks.ts'
@@ -72,9 +72,13 @@ export const TESTED = 'webhook.tested' satisfies EntryKind
 
 export type DeliveredEvent = WebhookEvent | typeof TEST
 
+const EVENTS: ReadonlyMap<string, EntryKindRow['event']> = new Map(
+  Object.entries(ENTRIES).map(([kind, { event }]) => [kind, event]),
+)
+
 /** The event of an entry; null if webhooks do not receive it. */
 export function eventOf(kind: string, decision: string | null): WebhookEvent | null {
-  const event = rowOf(kind)?.event
+  const event = EVENTS.get(kind)
   return event && (event.on === undefined || event.on === decision) ? event.is : null
 }
 
@@ -94,7 +98,7 @@ function dataOf(entry: Entry): Record<string, unknown> {
   const data = entry.data ?? {}
   const ledger = { seq, hash }
   if (kind === TESTED) return { webhook_id: data['webhook_id'], ledger }
-  const sends = rowOf(kind)?.event?.sends ?? []
+  const sends = EVENTS.get(kind)?.sends ?? []
   if (sends === 'data') return { ...data, ledger }
   const { context: _, ...approval } = (data['approval'] ?? {}) as Record<string, unknown>
   const all = { ...data, approval, agent_id, action, resource, decision, reason }

@@ -44,16 +44,18 @@ export interface TransactionDeps {
   readonly observers: readonly EntryObserver[]
   readonly versions: OrganizationVersions
   readonly metrics?: WriteMetrics
-  /**
-   * Returns the callers at this version and time by `callerId`; null for a key or session that is no
-   * longer valid.
-   */
-  recheck(
-    tx: Database<CoreTables>,
-    callers: readonly Caller[],
-    configVersion: number,
-    now: number,
-  ): Promise<Map<string, Caller | null>>
+  readonly authenticator: {
+    /**
+     * Returns the callers at this version and time by `callerId`; null for a key or session that is no
+     * longer valid.
+     */
+    recheck(
+      tx: Database<CoreTables>,
+      callers: readonly Caller[],
+      configVersion: number,
+      now: number,
+    ): Promise<ReadonlyMap<string, Caller | null>>
+  }
 }
 
 /**
@@ -110,8 +112,7 @@ export async function runTransaction(
     }
     const run = new LedgerTransaction(deps, scope, works)
     await run.admit()
-    await run.lanes(lanes)
-    await run.alone()
+    await run.work(lanes)
     const recorded = await record(run, head, signer, deps)
     const done = { ...recorded, topics, computedMs: scope.time.spentMs }
     if (topics.size > 0) await notifyOthers(tx, orgId, topics)
@@ -142,7 +143,7 @@ class LedgerTransaction {
     const { orgId, tx, now, configVersion, organization } = this.scope
     const { isSuspended } = organization
     const callers = this.works.flatMap(({ requester }) => requester.caller ?? [])
-    const live = await this.#deps.recheck(tx, callers, configVersion, now)
+    const live = await this.#deps.authenticator.recheck(tx, callers, configVersion, now)
     for (const [i, work] of this.works.entries()) {
       const { requester } = work
       const caller = requester.caller && live.get(callerId(requester.caller.principal))
@@ -160,7 +161,8 @@ class LedgerTransaction {
     }
   }
 
-  async lanes(lanes: OpenLanes): Promise<void> {
+  /** Runs the lanes in turn, and then the work that is alone. */
+  async work(lanes: OpenLanes): Promise<void> {
     for (const [lane, batch] of lanes) {
       const indices: number[] = []
       const works: Work[] = []
@@ -178,9 +180,6 @@ class LedgerTransaction {
       }
       this.further.push(...(result.further ?? []))
     }
-  }
-
-  async alone(): Promise<void> {
     for (const [i, { alone, caller }] of this.works.entries()) {
       if (!alone || this.outcomes[i]) continue
       // An error here fails the whole transaction; the writer then runs each request alone.
@@ -259,14 +258,18 @@ function reply(
   note: string | null,
 ): unknown[] {
   let at = 0
-  return run.outcomes.map((outcome, i) => {
-    if (leavesNothing(outcome)) return outcome
+  const replies: unknown[] = []
+  for (const [i, outcome] of run.outcomes.entries()) {
+    if (leavesNothing(outcome)) {
+      replies.push(outcome)
+      continue
+    }
     const signed = run.works[i]?.requester.wantsNote ? note : null
     const checkpoint = signed ?? { size, root }
-    const own = entries.slice(at, (at += outcome.entries.length))
-    const recorded = own.map(({ row, content }): Recorded => {
-      return { row, content, receipt: { seq: row.seq, hash: row.hash, checkpoint } }
-    })
-    return outcome.reply(recorded)
-  })
+    const recorded: Recorded[] = []
+    for (const { row, content } of entries.slice(at, (at += outcome.entries.length)))
+      recorded.push({ row, content, receipt: { seq: row.seq, hash: row.hash, checkpoint } })
+    replies.push(outcome.reply(recorded))
+  }
+  return replies
 }

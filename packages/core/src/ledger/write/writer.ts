@@ -35,6 +35,7 @@ export interface WriterOptions extends Omit<TransactionDeps, 'observers' | 'head
 }
 
 const MAX_ATTEMPTS = 6
+const WAITED_TOO_LONG = 'The request waited too long in the queue; nothing was changed'
 /** Maximum requests per transaction while other organizations are active: about 10 ms. */
 const SHARED_BATCH = 128
 
@@ -123,13 +124,13 @@ export class Writer {
     this.#queues.set(orgId, queue)
     const since = performance.now()
     this.#shares.seen(orgId)
-    return new Promise((resolve, reject) => {
-      // The writer resolves work with the answer of its own lane or change.
-      const settle = resolve as (answer: unknown) => void
-      const { caller } = requester
-      queue.push({ lane, job, alone, requester, caller, since, resolve: settle, reject })
-      if (!this.#running.has(orgId)) this.#running.set(orgId, this.#work(orgId, queue))
-    })
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+    // The writer resolves work with the answer of its own lane or change.
+    const settle = resolve as (answer: unknown) => void
+    const { caller } = requester
+    queue.push({ lane, job, alone, requester, caller, since, resolve: settle, reject })
+    if (!this.#running.has(orgId)) this.#running.set(orgId, this.#work(orgId, queue))
+    return promise
   }
 
   async #work(orgId: string, queue: Queue): Promise<void> {
@@ -142,10 +143,10 @@ export class Writer {
       const isHeavy = this.#shares.isHeavy(orgId)
       await this.#shares.run(orgId, isHeavy, async () => {
         const began = performance.now()
-        const end = observeCommit(batch, began, this.#options.metrics)
+        const span = observeCommit(batch, began, this.#options.metrics)
         const { later, computedMs } =
           batch.length > 0 ? await this.#commit(orgId, batch) : { later: [], computedMs: 0 }
-        end()
+        span?.end()
         answered = batch.length - later.length
         if (later.length > 0) queue.putBack(later, answered)
         tookMs = performance.now() - began
@@ -156,15 +157,14 @@ export class Writer {
     this.#running.delete(orgId)
   }
 
-  #withoutLate(batch: Work[]): Work[] {
+  #withoutLate(batch: readonly Work[]): Work[] {
     const oldest = performance.now() - (this.#options.maxWaitMs ?? 20_000)
-    return batch.filter(({ since, reject }) => {
-      if (since >= oldest) return true
-      reject(
-        fail('deadline_exceeded', 'The request waited too long in the queue; nothing was changed'),
-      )
-      return false
-    })
+    const inTime: Work[] = []
+    for (const work of batch) {
+      if (work.since >= oldest) inTime.push(work)
+      else work.reject(fail('deadline_exceeded', WAITED_TOO_LONG))
+    }
+    return inTime
   }
 
   /** Resolves the handled requests, and returns those that there was no time for. */
@@ -273,13 +273,13 @@ function refusalOf(error: unknown): unknown {
 
 /**
  * Measures how long the requests of a commit waited, and starts the span of the commit if one of them is
- * sampled: a part of the first one, to which the others link. Returns a function that ends it.
+ * sampled: a part of the first one, to which the others link.
  */
 function observeCommit(
   batch: readonly Work[],
   began: number,
   metrics: WriteMetrics | undefined,
-): () => void {
+): Span | null {
   let commit: Span | null = null
   if (batch.length > 0) metrics?.batchSize(batch.length)
   for (const { requester, since } of batch) {
@@ -293,5 +293,5 @@ function observeCommit(
     }
     span.set({ 'remit.queue_wait_ms': began - since, 'remit.batch_size': batch.length })
   }
-  return () => commit?.end()
+  return commit
 }
