@@ -48,17 +48,42 @@ const MOST_MODULES: Readonly<Record<string, number | null>> = {
   './threads': 20,
 }
 
+/** Modules of core that are no sub-path. */
+const INNER = ['./src/authorize/decider.ts', './src/worker.ts']
+
+/** The modules that each module imports or requires, from one process that loads all. */
+const graph = (async (): Promise<Readonly<Record<string, readonly string[]>>> => {
+  const roots = [
+    ...Object.keys(manifest.exports).map((path) => `@remit/core${path.slice(1)}`),
+    ...INNER,
+  ]
+  const program = `
+    import { registerHooks } from 'node:module'
+    const roots = ${JSON.stringify(roots)}
+    const graph = {}
+    registerHooks({
+      resolve(specifier, context, next) {
+        const found = next(specifier, context)
+        const isRoot = context.parentURL.endsWith('/[eval1]')
+        if (!found.url.startsWith('node:'))
+          (graph[isRoot ? specifier : context.parentURL] ??= []).push(found.url)
+        return found
+      },
+    })
+    for (const root of roots) await import(root)
+    console.log(JSON.stringify(graph))`
+  const options = { cwd: PACKAGE, maxBuffer: 1 << 26 }
+  const args = ['--conditions=@remit/source', '--input-type=module', '--eval', program]
+  const { stdout } = await run(process.execPath, args, options)
+  return JSON.parse(stdout) as Record<string, string[]>
+})()
+
 /** The modules that a process loads when it imports one and nothing else. */
 async function modulesOf(specifier: string): Promise<string[]> {
-  const program = `
-    const { registerHooks } = require('node:module')
-    const urls = []
-    registerHooks({ load: (url, context, next) => (urls.push(url), next(url, context)) })
-    import(${JSON.stringify(specifier)}).then(() => console.log(JSON.stringify(urls)))`
-  const options = { cwd: PACKAGE }
-  const args = ['--conditions=@remit/source', '--eval', program]
-  const { stdout } = await run(process.execPath, args, options)
-  return (JSON.parse(stdout) as string[]).filter((url) => !url.startsWith('node:'))
+  const edges = await graph
+  const found = new Set(edges[specifier])
+  for (const url of found) for (const next of edges[url] ?? []) found.add(next)
+  return [...found]
 }
 
 async function packagesOf(specifier: string): Promise<string[]> {
