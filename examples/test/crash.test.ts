@@ -3,14 +3,16 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createClient } from '@remit/contract/client'
-import { programEnv } from '@remit/testing/pure'
+import { inFullRun, programEnv } from '@remit/testing/pure'
 import { createGate } from '@remit/sdk'
 import { listen } from '@remit/server/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules, startRemit } from './support/server.ts'
 import type { RemitServer } from './support/server.ts'
 
-describe.skipIf(!hasModules())('a run that ended in between', () => {
+const isRun = inFullRun('killing agents') && hasModules()
+
+describe.skipIf(!isRun)('a run that ended in between', () => {
   const temp = mkdtempSync(join(tmpdir(), 'remit-crash-'))
   const file = join(temp, 'payments')
   let server: RemitServer

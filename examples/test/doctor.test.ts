@@ -2,7 +2,7 @@ import { execFile, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { createTestRemit, programEnv } from '@remit/testing'
+import { createTestRemit, inFullRun, programEnv } from '@remit/testing'
 import { listen } from '@remit/server/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules, startRemit } from './support/server.ts'
@@ -27,7 +27,9 @@ interface Ended {
   readonly stderr: string
 }
 
-describe.skipIf(!hasModules())('remit-sdk doctor', () => {
+const isRun = inFullRun('remit-sdk doctor') && hasModules()
+
+describe.skipIf(!isRun)('remit-sdk doctor', () => {
   const temp = mkdtempSync(join(tmpdir(), 'remit-doctor-'))
   let server: RemitServer
   let env: Record<string, string>

@@ -1,15 +1,17 @@
 import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { programEnv, sampled } from '@remit/testing/pure'
+import { inFullRun, programEnv, sampled } from '@remit/testing/pure'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules, startRemit } from './support/server.ts'
 import type { RemitServer } from './support/server.ts'
 
+const isRun = inFullRun('running the examples') && hasModules()
+
 const run = promisify(execFile)
 const folder = resolve(import.meta.dirname, '..')
 
-describe.skipIf(!hasModules())('the example', () => {
+describe.skipIf(!isRun)('the example', () => {
   let server: RemitServer
   beforeAll(async () => {
     server = await startRemit()

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createClient } from '@remit/contract/client'
-import { programEnv, runs } from '@remit/testing/pure'
+import { inFullRun, programEnv, runs } from '@remit/testing/pure'
 import { createGate } from '@remit/sdk'
 import type { Gate } from '@remit/sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -11,10 +11,12 @@ import { hasModules } from './support/server.ts'
 import { createServerProcess } from './support/server-process.ts'
 import type { ServerProcess } from './support/server-process.ts'
 
+const isRun = inFullRun('killing servers') && hasModules()
+
 const USD = 5
 const ROUNDS = runs(8, 2)
 
-describe.skipIf(!hasModules())('a server that is killed with SIGKILL', () => {
+describe.skipIf(!isRun)('a server that is killed with SIGKILL', () => {
   const temp = mkdtempSync(join(tmpdir(), 'remit-killed-agent-'))
   let server: ServerProcess
   beforeAll(async () => {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import { sampled } from '@remit/testing/pure'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connect, startCounting, startGateway } from './mcp/support/http.ts'
 import { ELSEWHERE, hasPublicCases, partsOf, PUBLIC_CASES } from './support/public-cases.ts'
@@ -57,7 +58,7 @@ describe.skipIf(!hasPublicCases || !hasModules())('situations from public bug re
     }
   }
 
-  it.each(casesOf(isHttp).map((one) => [one.id, one] as const))('%s', async (_, one) => {
+  it.each(sampled(casesOf(isHttp)).map((one) => [one.id, one] as const))('%s', async (_, one) => {
     const { key } = await remit.remit.organization()
     const { setup, call } = partsOf(one)
     let last: unknown
@@ -75,7 +76,7 @@ describe.skipIf(!hasPublicCases || !hasModules())('situations from public bug re
     expect(differences(one.expect, status, body)).toEqual([])
   })
 
-  describe.each(casesOf(isMcp).map((one) => [one.id, one] as const))('%s', (_, one) => {
+  describe.each(sampled(casesOf(isMcp)).map((one) => [one.id, one] as const))('%s', (_, one) => {
     it('behind the gateway', async () => {
       const org = await remit.remit.organization()
       const { setup, call } = partsOf(one)

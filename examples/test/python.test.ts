@@ -1,11 +1,13 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { runs } from '@remit/testing/pure'
+import { inFullRun, runs } from '@remit/testing/pure'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { FAULTS, startFaultyProxy } from './support/faults.ts'
 import { hasModules, startRemit } from './support/server.ts'
 import type { RemitServer } from './support/server.ts'
+
+const isRun = inFullRun('the gate in Python against a server') && hasModules()
 
 const run = promisify(execFile)
 const folder = resolve(import.meta.dirname, '../../sdks/python')
@@ -25,7 +27,7 @@ describe.skipIf(!hasPython)('the gate in Python', () => {
     expect(stderr).toMatch(/^OK$/m)
   })
 
-  describe.skipIf(!hasModules())('against a real server', () => {
+  describe.skipIf(!isRun)('against a real server', () => {
     let server: RemitServer
     beforeAll(async () => {
       server = await startRemit()
@@ -67,7 +69,7 @@ describe.skipIf(!hasPython)('the gate in Python', () => {
     })
 
     it('runs nothing without an allow behind a faulty proxy, and holds once for a call', async () => {
-      const calls = runs(1_000)
+      const calls = runs(1_000, 100)
       await server.client.setSpendLimit({
         params: { id: 'py-faults' },
         body: { daily_usd: 1_000_000 },

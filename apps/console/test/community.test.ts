@@ -1,5 +1,6 @@
 import { endpoints } from '@remit/contract'
 import type { Browser } from 'playwright-core'
+import { inFullRun } from '@remit/testing/pure'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   canLaunch,
@@ -13,12 +14,14 @@ import type { Tab } from './support/browser.ts'
 import { startServer } from './support/server.ts'
 import type { Server } from './support/server.ts'
 
+const isRun = inFullRun('the community edition in Chromium') && canLaunch
+
 /** Paths of endpoints that every edition has. */
 const OPEN = Object.values(endpoints)
   .filter(({ plan }) => plan === 'open')
   .map(({ path }) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`))
 
-describe.skipIf(!canLaunch)('the community edition in Chromium', () => {
+describe.skipIf(!isRun)('the community edition in Chromium', () => {
   let server: Server
   let browser: Browser
   let tab: Tab

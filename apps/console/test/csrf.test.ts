@@ -1,7 +1,7 @@
 import { sampled } from '@remit/testing/pure'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { canRun, openBrowser, openTab, startSession } from './support/browser.ts'
+import { canRunAll, openBrowser, openTab, startSession } from './support/browser.ts'
 import type { Tab } from './support/browser.ts'
 import { startOtherOrigin } from './support/other-origin.ts'
 import type { OtherOrigin } from './support/other-origin.ts'
@@ -12,7 +12,7 @@ import type { Installation, Server } from './support/server.ts'
  * A page of another origin attacks somebody who is signed in. Ports are no part of a site: a page of
  * `localhost` gets the cookie into its requests, a page of `127.0.0.1` does not.
  */
-describe.skipIf(!canRun)('a page of another origin, in Chromium', () => {
+describe.skipIf(!canRunAll)('a page of another origin, in Chromium', () => {
   let other: OtherOrigin
   let installation: Installation
   let server: Server

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { canRun, openBrowser, openTab, settled, startSession } from './support/browser.ts'
+import { canRunAll, openBrowser, openTab, settled, startSession } from './support/browser.ts'
 import type { Tab } from './support/browser.ts'
 import { fillOrganization } from './support/data.ts'
 import { startServer } from './support/server.ts'
@@ -31,7 +31,7 @@ const ABOVE = `(() => {
   return [...found]
 })()`
 
-describe.skipIf(!canRun)('an open dialog', () => {
+describe.skipIf(!canRunAll)('an open dialog', () => {
   let server: Server
   let browser: Browser
   let tab: Tab

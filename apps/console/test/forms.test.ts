@@ -1,12 +1,19 @@
 import { generateKeyPairSync } from 'node:crypto'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { canRun, openBrowser, openTab, settled, signIn, violationsOf } from './support/browser.ts'
+import {
+  canRunAll,
+  openBrowser,
+  openTab,
+  settled,
+  signIn,
+  violationsOf,
+} from './support/browser.ts'
 import type { Tab } from './support/browser.ts'
 import { startServer } from './support/server.ts'
 import type { Server } from './support/server.ts'
 
-describe.skipIf(!canRun)('forms of the console', () => {
+describe.skipIf(!canRunAll)('forms of the console', () => {
   let server: Server
   let browser: Browser
   let tab: Tab

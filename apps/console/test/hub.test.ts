@@ -5,7 +5,7 @@ import type { Entry, Policy } from '@remit/contract'
 import { triedOf } from '../src/pages/decisions/tried.ts'
 import { hitsOf } from '../src/shell/search-hits.ts'
 import {
-  canRun,
+  canRunAll,
   go,
   openBrowser,
   openTab,
@@ -154,7 +154,7 @@ describe('a search', () => {
   })
 })
 
-describe.skipIf(!canRun)('the pages that lead', () => {
+describe.skipIf(!canRunAll)('the pages that lead', () => {
   let server: Server
   let browser: Browser
   let tab: Tab

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { canRun, go, openBrowser, openTab, settled, startSession } from './support/browser.ts'
+import { canRunAll, go, openBrowser, openTab, settled, startSession } from './support/browser.ts'
 import type { Tab } from './support/browser.ts'
 import { fillOrganization } from './support/data.ts'
 import { startServer } from './support/server.ts'
@@ -24,7 +24,7 @@ const LISTS = [
   ['/settings?tab=webhooks', 'webhooks'],
 ] as const
 
-describe.skipIf(!canRun)('lists of the console', () => {
+describe.skipIf(!canRunAll)('lists of the console', () => {
   let server: Server
   let browser: Browser
   let tab: Tab

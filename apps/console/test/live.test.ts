@@ -9,7 +9,7 @@ import {
   sumsOf,
 } from '../src/pages/live/spans.ts'
 import {
-  canRun,
+  canRunAll,
   go,
   openBrowser,
   openTab,
@@ -82,7 +82,7 @@ test.each([
   expect(hasRecordBefore(start, periodOf('1h', NOW))).toBe(isBase)
 })
 
-describe.skipIf(!canRun)('the page Live', () => {
+describe.skipIf(!canRunAll)('the page Live', () => {
   let server: Server
   let browser: Browser
   let tab: Tab

@@ -3,7 +3,7 @@ import type { LoginProvider } from '@remit/testing'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
-  canRun,
+  canRunAll,
   openBrowser,
   openTab,
   renew,
@@ -19,7 +19,7 @@ const ADA = { email: 'ada@example.org', email_verified: true, name: 'Ada', group
 const BOB = { email: 'bob@example.org', email_verified: true, name: 'Bob', groups: ['approvers'] }
 
 /** Two processes of one installation: on the second, groups of the provider decide about roles. */
-describe.skipIf(!canRun)('people, with an OpenID provider, in Chromium', () => {
+describe.skipIf(!canRunAll)('people, with an OpenID provider, in Chromium', () => {
   let provider: LoginProvider
   let other: LoginProvider
   let installation: Installation

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { canRun, openBrowser, openTab, startSession } from './support/browser.ts'
+import { canRunAll, openBrowser, openTab, startSession } from './support/browser.ts'
 import { writeLongLedger } from './support/long-ledger.ts'
 import { createInstallation } from './support/server.ts'
 import type { Installation } from './support/server.ts'
@@ -10,7 +10,7 @@ const MOST_ROWS = 200
 /** A row of a page reads this many entries at once. */
 const LISTS = ENTRIES / 100
 
-describe.skipIf(!canRun)('a ledger of 100,000 entries in Chromium', () => {
+describe.skipIf(!canRunAll)('a ledger of 100,000 entries in Chromium', () => {
   let installation: Installation
   let browser: Browser
   let page: Page

@@ -2,7 +2,7 @@ import type { McpToolStatus } from '@remit/contract'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
-  canRun,
+  canRunAll,
   openBrowser,
   openTab,
   renew,
@@ -28,7 +28,7 @@ const PAY = {
   inputSchema: { type: 'object', 'x-authzen-mapping': { evaluation } },
 }
 
-describe.skipIf(!canRun)('the page of MCP tools', () => {
+describe.skipIf(!canRunAll)('the page of MCP tools', () => {
   let server: Server
   let browser: Browser
   let tab: Tab

@@ -16,7 +16,7 @@ import {
 } from '@remit/contract/report-texts'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { canRun, go, openBrowser, openTab, settled, startSession } from './support/browser.ts'
+import { canRunAll, go, openBrowser, openTab, settled, startSession } from './support/browser.ts'
 import { startServer } from './support/server.ts'
 import type { Server } from './support/server.ts'
 
@@ -28,7 +28,7 @@ const PAGE = 100
 const CLASSES = ['1 to 10 min', '10 to 60 min', '1 to 4 h', '4 to 24 h', 'over 24 h']
 const TIMES = [['under 1 min', '1'], ...CLASSES.map((name) => [name, '0'])]
 
-describe.skipIf(!canRun)('a report in Chromium', () => {
+describe.skipIf(!canRunAll)('a report in Chromium', () => {
   let server: Server
   let browser: Browser
   let page: Page

@@ -2,7 +2,7 @@ import { startLoginProvider } from '@remit/testing'
 import type { LoginProvider } from '@remit/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { canRun, openBrowser, openTab, renew, settled, violationsOf } from './support/browser.ts'
+import { canRunAll, openBrowser, openTab, renew, settled, violationsOf } from './support/browser.ts'
 import type { Tab } from './support/browser.ts'
 import { byName, oidcEnv } from './support/oidc.ts'
 import { startOtherOrigin } from './support/other-origin.ts'
@@ -14,7 +14,7 @@ const KEY = /rmk_[0-9A-Za-z]{65}/
 /** The page of a refusal has a status of its own, which Chromium reports as an error. */
 const REFUSED = 'Failed to load resource: the server responded with a status of 403 (Forbidden)'
 
-describe.skipIf(!canRun)('sign-up, with an OpenID provider, in Chromium', () => {
+describe.skipIf(!canRunAll)('sign-up, with an OpenID provider, in Chromium', () => {
   let provider: LoginProvider
   let installation: Installation
   let other: OtherOrigin

@@ -1,11 +1,11 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { canRun, openBrowser, openTab, settled, startSession } from './support/browser.ts'
+import { canRunAll, openBrowser, openTab, settled, startSession } from './support/browser.ts'
 import type { Tab } from './support/browser.ts'
 import { startServer } from './support/server.ts'
 import type { Server } from './support/server.ts'
 
-describe.skipIf(!canRun)('Verify here, in Chromium', () => {
+describe.skipIf(!canRunAll)('Verify here, in Chromium', () => {
   let server: Server
   let browser: Browser
   let tab: Tab

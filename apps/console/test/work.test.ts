@@ -1,13 +1,13 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { canRun, openBrowser, openTab, renew, settled, startSession } from './support/browser.ts'
+import { canRunAll, openBrowser, openTab, renew, settled, startSession } from './support/browser.ts'
 import type { Tab } from './support/browser.ts'
 import { startServer } from './support/server.ts'
 import type { Server } from './support/server.ts'
 
 const AGENT = 'support-bot'
 
-describe.skipIf(!canRun)('work in the console', () => {
+describe.skipIf(!canRunAll)('work in the console', () => {
   let server: Server
   let browser: Browser
   let mine: Tab

@@ -1,4 +1,4 @@
-import { someDialects } from '@remit/testing'
+import { inFullRun, someDialects } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasModules } from '../src/boot/modules.ts'
 import { cli, cliJson, createOrg } from './support/cli.ts'
@@ -7,7 +7,9 @@ import type { Installation } from './support/installation.ts'
 import { oldLedger } from './support/old-ledger.ts'
 import { request, startServer } from './support/process.ts'
 
-describe.each(someDialects())('ledger erase on %s', (dialect) => {
+const isRun = inFullRun('erasure on the command line')
+
+describe.skipIf(!isRun).each(someDialects())('ledger erase on %s', (dialect) => {
   let installation: Installation
   let env: Installation['env']
   let orgId: string

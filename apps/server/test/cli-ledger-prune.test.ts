@@ -1,13 +1,15 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { someDialects } from '@remit/testing'
+import { inFullRun, someDialects } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cli, cliJson } from './support/cli.ts'
 import { createInstallation } from './support/installation.ts'
 import type { Installation } from './support/installation.ts'
 import { oldLedger } from './support/old-ledger.ts'
 import { startServer } from './support/process.ts'
+
+const isRun = inFullRun('pruning on the command line')
 
 const PYTHON = resolve(import.meta.dirname, '../../../packages/core/test/ledger/verify_export.py')
 const hasPython = spawnSync('python3', ['--version']).status === 0
@@ -18,7 +20,7 @@ interface Result {
   readonly pruned: (Record<string, unknown> & { readonly seq: number; readonly cut: number }) | null
 }
 
-describe.each(someDialects())('ledger prune on %s', (dialect) => {
+describe.skipIf(!isRun).each(someDialects())('ledger prune on %s', (dialect) => {
   let installation: Installation
   let env: Installation['env']
   beforeAll(async () => {

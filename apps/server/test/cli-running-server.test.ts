@@ -1,4 +1,4 @@
-import { someDialects } from '@remit/testing'
+import { inFullRun, someDialects } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasModules } from '../src/boot/modules.ts'
 import { cli, cliJson, createOrg } from './support/cli.ts'
@@ -7,8 +7,11 @@ import type { Installation } from './support/installation.ts'
 import { remit, request, startServer } from './support/process.ts'
 import type { RunningProcess } from './support/process.ts'
 
+const isRun = inFullRun('the command line beside a server')
+const DIALECTS = isRun ? someDialects() : []
+
 /** The command line in one process, the server in another, one database. */
-describe.each(someDialects())('a running server on %s follows the command line', (dialect) => {
+describe.each(DIALECTS)('a running server on %s follows the command line', (dialect) => {
   let installation: Installation
   let env: Installation['env']
   let url: string
@@ -145,7 +148,7 @@ describe.each(someDialects())('a running server on %s follows the command line',
   })
 })
 
-describe('without commercial modules', () => {
+describe.skipIf(!isRun)('without commercial modules', () => {
   test('an agent cannot be suspended, and the reason is said', async () => {
     const installation = await createInstallation()
     const env = { ...installation.env, REMIT_EVALUATION: '0' }

@@ -1,7 +1,7 @@
 import { on } from '@remit/core/db'
 import type { AnyDatabase, Dialect } from '@remit/core/db'
 import { generateKey } from '@remit/core/keys'
-import { DIALECTS } from '@remit/testing'
+import { fullDialects } from '@remit/testing'
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -12,6 +12,8 @@ import { cli, cliJson } from './support/cli.ts'
 import { createInstallation } from './support/installation.ts'
 import type { Installation } from './support/installation.ts'
 import { request } from './support/process.ts'
+
+const DIALECTS = fullDialects()
 
 interface Comparison {
   readonly rebuilt: boolean

@@ -7,8 +7,10 @@ import { tmpdir } from 'node:os'
 import { extname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { openChromium } from '@remit/testing/browser'
-import { CHROMIUM, programEnv } from '@remit/testing/pure'
+import { CHROMIUM, inFullRun, programEnv } from '@remit/testing/pure'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+const isRun = inFullRun('the site of the docs') && CHROMIUM !== null
 
 if (CHROMIUM === null) process.stderr.write('skipped: the site of the docs needs a Chromium\n')
 
@@ -33,7 +35,7 @@ const serve = (folder: string): Promise<Server> =>
     }).listen(0, '127.0.0.1', () => done(server))
   })
 
-describe.skipIf(CHROMIUM === null)('the site of the docs', () => {
+describe.skipIf(!isRun)('the site of the docs', () => {
   let folder: string
   let server: Server
   beforeAll(async () => {

@@ -2,7 +2,7 @@ import { openDatabase } from '@remit/core/db/open'
 import type { CoreTables } from '@remit/core/db'
 import { generateKey } from '@remit/core/keys'
 import { verifyDatabase } from '@remit/core/ledger/records'
-import { PostgresNode, startMovingAddress } from '@remit/testing'
+import { inFullRun, PostgresNode, startMovingAddress } from '@remit/testing'
 import type { MovingAddress } from '@remit/testing'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -17,12 +17,14 @@ import { startLoad } from './support/load.ts'
 import type { Load } from './support/load.ts'
 import { request } from './support/process.ts'
 
+const isRun = inFullRun('losing a primary') && hasModules()
+
 const key = generateKey().secret
 const log = pino({ level: 'silent' })
 const LONG = { timeout: 60_000, interval: 100 }
 
 // Decisions are the load, and only the enterprise edition makes them.
-describe.skipIf(!hasModules())('a primary that is lost under load', () => {
+describe.skipIf(!isRun)('a primary that is lost under load', () => {
   let primary: PostgresNode
   let standby: PostgresNode
   let address: MovingAddress

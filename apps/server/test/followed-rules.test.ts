@@ -1,11 +1,11 @@
-import { apiOf, createClock, createTestRemit, someDialects } from '@remit/testing'
+import { apiOf, createClock, createTestRemit, runs, someDialects } from '@remit/testing'
 import type { Api } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules, loadModules } from '../src/boot/modules.ts'
 import { createEnterprise, OWNERS } from './identity/support.ts'
 import { RULE_ACTS, dice } from './support/random-acts.ts'
 
-const ROUNDS = 100
+const ROUNDS = runs(100, 25)
 
 const REQUESTS = ['agent_0', 'agent_1', 'agent_2', 'agent_3', 'agent_4', 'stranger'].flatMap(
   (agent_id) =>

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pino } from 'pino'
+import { inFullRun } from '@remit/testing/pure'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { hasModules } from '../src/boot/modules.ts'
 import { createServer } from '../src/boot/serve.ts'
@@ -12,6 +13,8 @@ import { cliJson } from './support/cli.ts'
 import { createInstallation } from './support/installation.ts'
 import type { Installation } from './support/installation.ts'
 import { request } from './support/process.ts'
+
+const isRun = inFullRun('starts with licenses')
 
 const vendor = generateKeyPairSync('ed25519')
 const DAY_MS = 86_400_000
@@ -76,7 +79,7 @@ async function licenseInSession({ url, first }: RunningServer) {
 const toldOf = ({ expiresAt }: { expiresAt: string }) =>
   log.filter(({ msg }) => msg.startsWith('The license expire') && msg.includes(expiresAt))
 
-describe.skipIf(!hasModules())('a license that expires', () => {
+describe.skipIf(!isRun || !hasModules())('a license that expires', () => {
   test('in its grace period loads every module; readiness, log, metric and session say so', async () => {
     const expired = await license(-2)
     const server = await start(expired, { remindEveryMs: 50 })
@@ -126,7 +129,7 @@ describe.skipIf(!hasModules())('a license that expires', () => {
   })
 })
 
-describe.skipIf(!hasModules())('a database that commercial modules have used', () => {
+describe.skipIf(!isRun || !hasModules())('a database that commercial modules have used', () => {
   beforeEach(async () => {
     await (await start({ REMIT_EVALUATION: '1' })).stop()
   })
@@ -157,13 +160,16 @@ describe.skipIf(!hasModules())('a database that commercial modules have used', (
   })
 })
 
-test('REMIT_EDITION=enterprise never starts as the community edition, on an empty database either', async () => {
-  await expect(start({ REMIT_EDITION: 'enterprise' })).rejects.toThrow(
-    /^REMIT_EDITION is enterprise, and this start is not\. .*Set REMIT_LICENSE_KEY/,
-  )
-})
+test.skipIf(!isRun)(
+  'REMIT_EDITION=enterprise never starts as the community edition, on an empty database either',
+  async () => {
+    await expect(start({ REMIT_EDITION: 'enterprise' })).rejects.toThrow(
+      /^REMIT_EDITION is enterprise, and this start is not\. .*Set REMIT_LICENSE_KEY/,
+    )
+  },
+)
 
-test.skipIf(!hasModules())(
+test.skipIf(!isRun || !hasModules())(
   'REMIT_EDITION=community loads no module, with a license too',
   async () => {
     const server = await start({ REMIT_EDITION: 'community', ...(await license(100)) })
@@ -172,7 +178,7 @@ test.skipIf(!hasModules())(
   },
 )
 
-test.each(['README.md', 'LICENSE-ENTERPRISE', 'docs/editions.md'])(
+test.skipIf(!isRun).each(['README.md', 'LICENSE-ENTERPRISE', 'docs/editions.md'])(
   '%s names the address for licenses that the server names',
   (file) => {
     const text = readFileSync(resolve(import.meta.dirname, '../../..', file), 'utf8')

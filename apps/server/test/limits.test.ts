@@ -1,8 +1,10 @@
 import { resumeOrganization, setLimits, setSettings, suspendOrganization } from '@remit/core/orgs'
-import { apiOf, createClock, createTestRemit, DIALECTS } from '@remit/testing'
+import { apiOf, createClock, createTestRemit, fullDialects } from '@remit/testing'
 import type { Api, TestClock, TestRemit } from '@remit/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { hasModules, loadModules } from '../src/boot/modules.ts'
+
+const DIALECTS = fullDialects()
 
 const START = '2026-11-30T23:59:00.000Z'
 const body = { agent_id: 'payer', action: 'a.b' }

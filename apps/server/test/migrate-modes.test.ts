@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { generateKey } from '@remit/core/keys'
-import { freePort, runStatement } from '@remit/testing'
+import { freePort, inFullRun, runStatement } from '@remit/testing'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { hasModules } from '../src/boot/modules.ts'
@@ -15,10 +15,12 @@ import { request } from './support/process.ts'
 import { createTwoRoles } from './support/two-roles.ts'
 import type { TwoRoles } from './support/two-roles.ts'
 
+const isRun = inFullRun('modes of migrations')
+
 const log = pino({ level: 'silent' })
 const ORIGIN = 'https://app.example.org'
 
-describe('with REMIT_MIGRATE=check and pending migrations', () => {
+describe.skipIf(!isRun)('with REMIT_MIGRATE=check and pending migrations', () => {
   let installation: Installation
   let env: Record<string, string>
   let url: string
@@ -97,20 +99,23 @@ describe('with REMIT_MIGRATE=check and pending migrations', () => {
   })
 })
 
-test('`remit migrate --wait` says what it waits for, and ends with 2 when it is told to stop', async () => {
-  const installation = await createInstallation('postgres', { hasTables: false })
-  const stop = new AbortController()
-  const ended = await cli(['migrate', '--wait'], installation.env, {
-    signal: stop.signal,
-    onText: () => stop.abort(),
-  })
+test.skipIf(!isRun)(
+  '`remit migrate --wait` says what it waits for, and ends with 2 when it is told to stop',
+  async () => {
+    const installation = await createInstallation('postgres', { hasTables: false })
+    const stop = new AbortController()
+    const ended = await cli(['migrate', '--wait'], installation.env, {
+      signal: stop.signal,
+      onText: () => stop.abort(),
+    })
 
-  expect(ended).toMatchObject({ code: 2, stdout: '' })
-  expect(ended.stderr).toMatch(/^remit: waiting: pending migrations: core\/0001_foundation/)
-  await installation.remove()
-})
+    expect(ended).toMatchObject({ code: 2, stdout: '' })
+    expect(ended.stderr).toMatch(/^remit: waiting: pending migrations: core\/0001_foundation/)
+    await installation.remove()
+  },
+)
 
-test('with REMIT_MIGRATE=off a start looks at no migration', async () => {
+test.skipIf(!isRun)('with REMIT_MIGRATE=off a start looks at no migration', async () => {
   const installation = await createInstallation('postgres')
   const { env } = installation
   const database = env['REMIT_DATABASE_URL'] ?? ''
@@ -124,7 +129,7 @@ test('with REMIT_MIGRATE=off a start looks at no migration', async () => {
   await installation.remove()
 })
 
-test('tables of the release after the next one refuse a start', async () => {
+test.skipIf(!isRun)('tables of the release after the next one refuse a start', async () => {
   const installation = await createInstallation('postgres')
   await runStatement(
     installation.env['REMIT_DATABASE_URL'] ?? '',
@@ -139,7 +144,7 @@ test('tables of the release after the next one refuse a start', async () => {
   await installation.remove()
 })
 
-describe('a role that may not change tables', () => {
+describe.skipIf(!isRun)('a role that may not change tables', () => {
   let roles: TwoRoles
   let installation: Installation
   let env: Record<string, string>

@@ -15,7 +15,14 @@ import {
   scheduleDeletion,
   suspendOrganization,
 } from '@remit/core/orgs'
-import { apiOf, citusNodes, createClock, createTestRemit, DIALECTS, handMade } from '@remit/testing'
+import {
+  apiOf,
+  citusNodes,
+  createClock,
+  createTestRemit,
+  fullDialects,
+  handMade,
+} from '@remit/testing'
 import type { Api, TestClock, TestRemit } from '@remit/testing'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -23,6 +30,8 @@ import { hasModules, loadModules } from '../src/boot/modules.ts'
 import { cli, cliJson, createOrg } from './support/cli.ts'
 import { createInstallation } from './support/installation.ts'
 import type { Installation } from './support/installation.ts'
+
+const DIALECTS = fullDialects()
 
 const START = '2026-11-20T08:00:00.000Z'
 const DAY_MS = 24 * 60 * 60 * 1000

@@ -1,9 +1,11 @@
-import { someDialects } from '@remit/testing'
+import { inFullRun, someDialects } from '@remit/testing'
 import { describe, expect, it } from 'vitest'
 import { createInstallation } from './support/installation.ts'
 import { remit } from './support/process.ts'
 
-describe.each(someDialects())('first starts at once on %s', (dialect) => {
+const isRun = inFullRun('first starts at once')
+
+describe.skipIf(!isRun).each(someDialects())('first starts at once on %s', (dialect) => {
   it('make the tables once', async () => {
     const installation = await createInstallation(dialect, { hasTables: false })
 

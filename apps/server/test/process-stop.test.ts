@@ -1,3 +1,4 @@
+import { inFullRun } from '@remit/testing/pure'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasModules } from '../src/boot/modules.ts'
 import { cliJson, createOrg } from './support/cli.ts'
@@ -5,6 +6,8 @@ import { createInstallation } from './support/installation.ts'
 import type { Installation } from './support/installation.ts'
 import { request, startServer } from './support/process.ts'
 import { parseAnswer, RawConnection } from './support/raw-http.ts'
+
+const isRun = inFullRun('stopping servers')
 
 let installation: Installation
 let env: Record<string, string>
@@ -39,7 +42,7 @@ async function refusesConnections(url: string): Promise<void> {
   );
 }
 
-describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
+describe.skipIf(!isRun).each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
   test('lets every request that had arrived be answered, takes no more, and ends with 0', async () => {
     const { url, server } = await startServer(env)
     const idle = new RawConnection(url)
@@ -63,18 +66,21 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
   })
 })
 
-test('a second signal ends a server that still waits for a request, at once', async () => {
-  const { url, server } = await startServer(env)
-  const connection = await halfSent(url)
-  void server.stop()
-  await refusesConnections(url)
-  const { code } = await server.stop()
-  connection.socket.destroy()
+test.skipIf(!isRun)(
+  'a second signal ends a server that still waits for a request, at once',
+  async () => {
+    const { url, server } = await startServer(env)
+    const connection = await halfSent(url)
+    void server.stop()
+    await refusesConnections(url)
+    const { code } = await server.stop()
+    connection.socket.destroy()
 
-  expect({ code, signal: server.child.signalCode }).toEqual({ code: null, signal: 'SIGTERM' })
-})
+    expect({ code, signal: server.child.signalCode }).toEqual({ code: null, signal: 'SIGTERM' })
+  },
+)
 
-describe.skipIf(!hasModules())('SIGTERM under load', () => {
+describe.skipIf(!isRun || !hasModules())('SIGTERM under load', () => {
   test('every decision in the ledger was answered, and every answer is in the ledger', async () => {
     const { url, server } = await startServer(env)
     const answered: string[] = []

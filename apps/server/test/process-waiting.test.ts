@@ -1,3 +1,4 @@
+import { inFullRun } from '@remit/testing/pure'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasModules } from '../src/boot/modules.ts'
 import { createOrg } from './support/cli.ts'
@@ -5,7 +6,9 @@ import { createInstallation } from './support/installation.ts'
 import type { Installation } from './support/installation.ts'
 import { startServer } from './support/process.ts'
 
-describe.skipIf(!hasModules())('a server that is stopped while clients wait', () => {
+const isRun = inFullRun('stopping servers while clients wait') && hasModules()
+
+describe.skipIf(!isRun)('a server that is stopped while clients wait', () => {
   let installation: Installation
   let env: Record<string, string>
   let key: string

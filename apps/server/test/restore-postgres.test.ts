@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { generateKey } from '@remit/core/keys'
-import { PostgresNode } from '@remit/testing'
+import { inFullRun, PostgresNode } from '@remit/testing'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { hasModules } from '../src/boot/modules.ts'
@@ -13,6 +13,8 @@ import type { Installation } from './support/installation.ts'
 import { startLoad } from './support/load.ts'
 import { request } from './support/process.ts'
 
+const isRun = inFullRun('restoring PostgreSQL') && hasModules()
+
 const LONG = { timeout: 60_000, interval: 100 }
 const log = pino({ level: 'silent' })
 
@@ -22,7 +24,7 @@ interface Checkpoint {
 }
 
 /** As an operator does it: a base backup, the archived log, and a point in time. */
-describe.skipIf(!hasModules())('PostgreSQL restored to a point in time', () => {
+describe.skipIf(!isRun)('PostgreSQL restored to a point in time', () => {
   const key = generateKey().secret
   let primary: PostgresNode
   let restored: PostgresNode

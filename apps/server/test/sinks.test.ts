@@ -1,12 +1,14 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { generateKey } from '@remit/core/keys'
-import { DIALECTS, runs } from '@remit/testing'
+import { fullDialects, inFullRun, runs } from '@remit/testing'
 import { sql } from 'kysely'
 import { describe, expect, it, vi } from 'vitest'
 import { hasModules } from '../src/boot/modules.ts'
 import { createInstallation } from './support/installation.ts'
 import { request, startServer } from './support/process.ts'
+
+const isRun = inFullRun('killing servers') && hasModules()
 
 const PATIENCE = { timeout: 60_000, interval: 50 }
 const key = generateKey().secret
@@ -45,7 +47,7 @@ async function startReceiver() {
 }
 
 // The community edition has no sinks.
-describe.skipIf(!hasModules()).each(DIALECTS)('a sink on %s', (dialect) => {
+describe.skipIf(!isRun).each(fullDialects())('a sink on %s', (dialect) => {
   it('misses nothing and keeps the order when the server is killed while it sends', async () => {
     const installation = await createInstallation(dialect)
     const env = { ...installation.env, ...settings }

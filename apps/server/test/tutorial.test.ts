@@ -4,10 +4,12 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { bundledProgram, programEnv } from '@remit/testing/pure'
+import { bundledProgram, inFullRun, programEnv } from '@remit/testing/pure'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules } from '../src/boot/modules.ts'
 import { RunningProcess } from './support/process.ts'
+
+const isRun = inFullRun('the tutorial') && hasModules()
 
 const root = resolve(import.meta.dirname, '../../..')
 const text = readFileSync(join(root, 'docs/tutorial.md'), 'utf8')
@@ -21,7 +23,7 @@ const fromCheckout = (block: string): string =>
     .replaceAll(/npx -y -p node@24 -p pnpm@12 pnpm (?:--silent )?remit /g, 'node $CLI ')
     .replaceAll(/npx -y -p node@24 node (?=examples|apps)/g, 'node $ROOT/')
 
-describe.skipIf(!hasModules())('the tutorial', () => {
+describe.skipIf(!isRun)('the tutorial', () => {
   let folder: string
   let server: RunningProcess
   const env = programEnv({ ROOT: root, CLI: bundledProgram('cli') })

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { generateKey } from '@remit/core/keys'
-import { runs } from '@remit/testing/pure'
+import { inFullRun, runs } from '@remit/testing/pure'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules } from '../src/boot/modules.ts'
 import { cli, cliJson } from './support/cli.ts'
@@ -14,7 +14,9 @@ import { startServer } from './support/process.ts'
 const commit = hasModules() ? previousCommit() : null
 const ANSWERS = runs(500, 200)
 
-describe.skipIf(commit === null)('the release before and this one on one database', () => {
+const isRun = inFullRun('the upgrade from the release before') && commit !== null
+
+describe.skipIf(!isRun)('the release before and this one on one database', () => {
   let installation: Installation
   let program: string
   const key = generateKey().secret

@@ -3,6 +3,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { sql } from 'kysely'
 import { pino } from 'pino'
+import { inFullRun } from '@remit/testing/pure'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { readConfig } from '../src/settings/config.ts'
 import { hasModules } from '../src/boot/modules.ts'
@@ -13,10 +14,12 @@ import { createInstallation } from './support/installation.ts'
 import type { Installation } from './support/installation.ts'
 import { request } from './support/process.ts'
 
+const isRun = inFullRun('webhooks of a server') && hasModules()
+
 const WARNING = 'REMIT_ALLOW_LOOPBACK_TARGETS=1: for development and tests only'
 
 // The community edition has no webhooks.
-describe.skipIf(!hasModules())('webhooks of a server', () => {
+describe.skipIf(!isRun)('webhooks of a server', () => {
   let installation: Installation
   let receiver: Server
   let target: string

@@ -4,12 +4,15 @@ import { request } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import { text as textIn } from 'node:stream/consumers'
 import { createClient } from '@remit/contract/client'
+import { inFullRun } from '@remit/testing/pure'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { hasModules, startRemit } from '../support/server.ts'
 import type { RemitServer } from '../support/server.ts'
 import { governed, ownProgram } from './support/gateway.ts'
 import { connect, startCounting, startGateway } from './support/http.ts'
 import { envelope, MODERN } from './support/messages.ts'
+
+const isRun = inFullRun('credentials at the gateway') && hasModules()
 
 const ISSUER = 'https://login.example'
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -49,7 +52,7 @@ function begin(url: string, secret: string) {
   return sent
 }
 
-describe.skipIf(!hasModules())('credentials at the gateway on HTTP', () => {
+describe.skipIf(!isRun)('credentials at the gateway on HTTP', () => {
   let remit: RemitServer
   let server: Awaited<ReturnType<typeof startCounting>>
   let gateway: Awaited<ReturnType<typeof startGateway>>

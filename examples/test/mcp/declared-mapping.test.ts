@@ -1,4 +1,4 @@
-import { pairs } from '@remit/testing/pure'
+import { inFullRun, pairs } from '@remit/testing/pure'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { hasModules, startRemit } from '../support/server.ts'
 import type { RemitServer } from '../support/server.ts'
@@ -7,6 +7,8 @@ import type { Definition } from './support/counting.ts'
 import { governed, ownProgram } from './support/gateway.ts'
 import { connect, startGateway, startOnHttp } from './support/http.ts'
 import { call, REVISIONS, textOf } from './support/messages.ts'
+
+const isRun = inFullRun('mappings that MCP tools declare') && hasModules()
 
 const SERVER = [ownProgram('counting-server')]
 const WAYS = ['stdio', 'HTTP'] as const
@@ -31,7 +33,7 @@ const declaring = (action: string, region = 'EU'): Definition => ({
 const PAY = declaring("$params.arguments.usd > 100.0 ? 'large_payment' : 'payment'")
 const ARGS = { usd: 5, account: 'a1', note: 'hello' }
 
-describe.skipIf(!hasModules())('a tool that declares a mapping of AuthZEN', () => {
+describe.skipIf(!isRun)('a tool that declares a mapping of AuthZEN', () => {
   const file = new CallFile()
   const env = { CALLS: file.path, TOOLS: file.tools }
   const NAMES = Array.from({ length: 20 }, (_, index) => `server-${index}`)

@@ -1,3 +1,4 @@
+import { inFullRun } from '@remit/testing/pure'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { hasModules } from '../support/server.ts'
 import { CallFile } from './support/call-file.ts'
@@ -10,9 +11,11 @@ import { talkOnHttp, talkOnStdio } from './support/talk.ts'
 import type { Talk } from './support/talk.ts'
 import { WAYS_AND_REVISIONS } from './support/ways.ts'
 
+const isRun = inFullRun('denials of the gateway') && hasModules()
+
 const SERVER = [ownProgram('counting-server')]
 
-describe.skipIf(!hasModules()).each(['result', 'error'] as const)(
+describe.skipIf(!isRun).each(['result', 'error'] as const)(
   'a gateway that answers denials as %s, and whose Remit goes away,',
   (deny) => {
     it.each(['stdio', 'started'])(
@@ -44,7 +47,7 @@ describe.skipIf(!hasModules()).each(['result', 'error'] as const)(
   },
 )
 
-describe.skipIf(!hasModules())('a gateway that answers denials with errors', () => {
+describe.skipIf(!isRun)('a gateway that answers denials with errors', () => {
   const file = new CallFile()
   const env = { CALLS: file.path }
   let remit: Ruled

@@ -1,3 +1,4 @@
+import { inFullRun } from '@remit/testing/pure'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules } from '../support/server.ts'
 import { governed, serverProgram } from './support/gateway.ts'
@@ -6,6 +7,8 @@ import { call, progressSeenBy, WITH_PROGRESS } from './support/messages.ts'
 import { startRuled } from './support/ruled.ts'
 import type { Ruled } from './support/ruled.ts'
 
+const isRun = inFullRun('server-everything') && hasModules()
+
 const PROGRAM = [serverProgram('server-everything'), 'stdio']
 /** The server offers further tools to a client that samples. */
 const SAMPLING = { capabilities: { sampling: {} } }
@@ -13,7 +16,7 @@ const TIMEOUT = { timeout: 60_000 }
 
 type Client = Awaited<ReturnType<typeof connect>>['client']
 
-describe.skipIf(!hasModules())('server-everything behind the gateway', () => {
+describe.skipIf(!isRun)('server-everything behind the gateway', () => {
   let remit: Ruled
   let remote: Awaited<ReturnType<typeof startEverything>>
   let gateway: Awaited<ReturnType<typeof startGateway>>

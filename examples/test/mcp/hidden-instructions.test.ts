@@ -1,10 +1,13 @@
 import { join } from 'node:path'
+import { inFullRun } from '@remit/testing/pure'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules, startRemit } from '../support/server.ts'
 import type { RemitServer } from '../support/server.ts'
 import { CallFile } from './support/call-file.ts'
 import { call } from './support/messages.ts'
 import { RawGateway } from './support/raw.ts'
+
+const isRun = inFullRun('hidden instructions of MCP servers') && hasModules()
 
 const SERVER = [join(import.meta.dirname, 'support/lax-server.ts')]
 const HIDDEN =
@@ -18,7 +21,7 @@ const PLACES = [
   ['data of an unknown kind', { content: [{ type: 'json', data: { note: HIDDEN } }] }],
 ] as const
 
-describe.skipIf(!hasModules())('the guard finds an instruction that a server hides in', () => {
+describe.skipIf(!isRun)('the guard finds an instruction that a server hides in', () => {
   const file = new CallFile()
   const env = { CALLS: file.path }
   let remit: RemitServer

@@ -1,4 +1,4 @@
-import { sampled } from '@remit/testing/pure'
+import { inFullRun, sampled } from '@remit/testing/pure'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { hasModules } from '../support/server.ts'
 import { CallFile } from './support/call-file.ts'
@@ -12,6 +12,8 @@ import { startRuled } from './support/ruled.ts'
 import type { Ruled } from './support/ruled.ts'
 import { talkOnHttp } from './support/talk.ts'
 
+const isRun = inFullRun('killing the gateway') && hasModules()
+
 const USD = 5
 const SERVER = [ownProgram('counting-server')]
 const DECIDED = { after: '/v1/authorize', answer: '"decision":"allow"' }
@@ -24,7 +26,7 @@ interface Killable {
   readonly stop: () => Promise<unknown>
 }
 
-describe.skipIf(!hasModules())('a gateway that is killed with SIGKILL', () => {
+describe.skipIf(!isRun)('a gateway that is killed with SIGKILL', () => {
   const file = new CallFile()
   let remit: Ruled
   let remote: Awaited<ReturnType<typeof startCounting>>

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { inFullRun } from '@remit/testing/pure'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { hasModules, startRemit } from '../support/server.ts'
 import type { RemitServer } from '../support/server.ts'
@@ -6,6 +7,8 @@ import { CallFile } from './support/call-file.ts'
 import { connect, startGateway } from './support/http.ts'
 import { call } from './support/messages.ts'
 import { RawGateway } from './support/raw.ts'
+
+const isRun = inFullRun('lax MCP servers') && hasModules()
 
 const SERVER = [join(import.meta.dirname, 'support/lax-server.ts')]
 const PARAMS = JSON.stringify(call('pay'))
@@ -32,7 +35,7 @@ const DISGUISED = [
   ],
 ] as const
 
-describe.skipIf(!hasModules())('a call that a lax server would take from a message', () => {
+describe.skipIf(!isRun)('a call that a lax server would take from a message', () => {
   const file = new CallFile()
   const env = { CALLS: file.path }
   let remit: RemitServer

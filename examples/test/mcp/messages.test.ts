@@ -1,3 +1,4 @@
+import { inFullRun } from '@remit/testing/pure'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { hasModules, startRemit } from '../support/server.ts'
 import type { RemitServer } from '../support/server.ts'
@@ -8,6 +9,8 @@ import { call } from './support/messages.ts'
 import { RawGateway } from './support/raw.ts'
 import { talkOnHttp, talkOnStdio } from './support/talk.ts'
 
+const isRun = inFullRun('messages of the gateway') && hasModules()
+
 const SERVER = [ownProgram('counting-server')]
 const TIMEOUT = { timeout: 60_000 }
 const request = (method: string, params: object) =>
@@ -15,7 +18,7 @@ const request = (method: string, params: object) =>
 const SLOW = request('tools/call', call('slow', { ms: 600_000 }))
 const PAY = request('tools/call', call('pay'))
 
-describe.skipIf(!hasModules())('a message', () => {
+describe.skipIf(!isRun)('a message', () => {
   const file = new CallFile()
   const env = { CALLS: file.path }
   const flags = ['--agent', 'tester', '--env', 'CALLS']

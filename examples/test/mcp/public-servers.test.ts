@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { pairs, runs, sampled } from '@remit/testing/pure'
+import { inFullRun, pairs, runs, sampled } from '@remit/testing/pure'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules } from '../support/server.ts'
 import { serverProgram } from './support/gateway.ts'
@@ -12,6 +12,8 @@ import { startRuled } from './support/ruled.ts'
 import type { Ruled } from './support/ruled.ts'
 import { talkOnHttp, talkOnStdio, talkWith } from './support/talk.ts'
 import type { Talk } from './support/talk.ts'
+
+const isRun = inFullRun('running public MCP servers') && hasModules()
 
 type Request = readonly [method: string, params?: Record<string, unknown>]
 type Revision = '2025-11-25' | '2026-07-28'
@@ -118,7 +120,7 @@ function meaningOf({ result, error }: Record<string, unknown>) {
   return { result: { ...meant, ...(tools && { tools }) } }
 }
 
-describe.skipIf(!hasModules())('unchanged public servers', () => {
+describe.skipIf(!isRun)('unchanged public servers', () => {
   let remit: Ruled
   let gateway: Awaited<ReturnType<typeof startGateway>>
   beforeAll(async () => {

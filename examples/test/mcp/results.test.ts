@@ -1,3 +1,4 @@
+import { inFullRun } from '@remit/testing/pure'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { hasModules, startRemit } from '../support/server.ts'
 import type { RemitServer } from '../support/server.ts'
@@ -8,11 +9,13 @@ import { call, REVISIONS, textOf } from './support/messages.ts'
 import { WAYS, WAYS_AND_REVISIONS } from './support/ways.ts'
 import type { Way } from './support/ways.ts'
 
+const isRun = inFullRun('results through the gateway') && hasModules()
+
 const SERVER = [ownProgram('counting-server')]
 const TIMEOUT = { timeout: 60_000 }
 type Results = 'note' | 'withhold'
 
-describe.skipIf(!hasModules())('the result of a request', () => {
+describe.skipIf(!isRun)('the result of a request', () => {
   const file = new CallFile()
   const env = { CALLS: file.path }
   let remit: RemitServer

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { createMcpHandler } from '@modelcontextprotocol/server'
-import { sampled } from '@remit/testing/pure'
+import { inFullRun, sampled } from '@remit/testing/pure'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { hasModules, startRemit } from '../support/server.ts'
 import type { RemitServer } from '../support/server.ts'
@@ -11,6 +11,8 @@ import { askingServer } from './support/asking.ts'
 import { direct, governed, ownProgram, serverProgram } from './support/gateway.ts'
 import { connect, startEverything, startGateway } from './support/http.ts'
 import { MODERN, progressSeenBy, WITH_PROGRESS } from './support/messages.ts'
+
+const isRun = inFullRun('revisions of MCP') && hasModules()
 
 const EVERYTHING = [serverProgram('server-everything'), 'stdio']
 const ASKING = [ownProgram('asking-server')]
@@ -57,7 +59,7 @@ async function startAsking() {
   }
 }
 
-describe.skipIf(!hasModules())('a client and a server of different revisions', () => {
+describe.skipIf(!isRun)('a client and a server of different revisions', () => {
   let remit: RemitServer
   let everything: Awaited<ReturnType<typeof startEverything>>
   let asking: Awaited<ReturnType<typeof startAsking>>

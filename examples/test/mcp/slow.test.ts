@@ -1,3 +1,4 @@
+import { inFullRun } from '@remit/testing/pure'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { hasModules, startRemit } from '../support/server.ts'
 import type { RemitServer } from '../support/server.ts'
@@ -8,11 +9,13 @@ import { call } from './support/messages.ts'
 import { WAYS_AND_REVISIONS } from './support/ways.ts'
 import type { Way } from './support/ways.ts'
 
+const isRun = inFullRun('slow MCP servers') && hasModules()
+
 const SERVER = [ownProgram('counting-server')]
 const TIMEOUT = { timeout: 60_000 }
 const SLOW = call('slow', { ms: 600_000 })
 
-describe.skipIf(!hasModules())('a slow server behind the gateway', () => {
+describe.skipIf(!isRun)('a slow server behind the gateway', () => {
   const file = new CallFile()
   const env = { CALLS: file.path }
   let remit: RemitServer

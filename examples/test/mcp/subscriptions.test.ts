@@ -1,12 +1,15 @@
 import { join } from 'node:path'
 import { InMemoryTransport, McpServer } from '@modelcontextprotocol/server'
 import { createMcpGate } from '@remit/mcp'
+import { inFullRun } from '@remit/testing/pure'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules, startRemit } from '../support/server.ts'
 import type { RemitServer } from '../support/server.ts'
 import { startGateway } from './support/http.ts'
 import { talkOnHttp, talkOnStdio } from './support/talk.ts'
 import type { Talk } from './support/talk.ts'
+
+const isRun = inFullRun('subscriptions through the gateway') && hasModules()
 
 const SERVER = join(import.meta.dirname, 'support/telling-server.ts')
 const REVISIONS = ['2025-11-25', '2026-07-28'] as const
@@ -25,7 +28,7 @@ const told = (notes: readonly Record<string, unknown>[]) => [
   ),
 ]
 
-describe.skipIf(!hasModules())('a client hears only of resources that it may read', () => {
+describe.skipIf(!isRun)('a client hears only of resources that it may read', () => {
   let remit: RemitServer
   let gateway: Awaited<ReturnType<typeof startGateway>>
   beforeAll(async () => {

@@ -3,9 +3,11 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pageOf } from '../src/print/html/page.ts'
 import { openChromium } from '@remit/testing/browser'
-import { CHROMIUM, sampled } from '@remit/testing/pure'
+import { CHROMIUM, inFullRun, sampled } from '@remit/testing/pure'
 import { HOSTILE } from './support/hostile.ts'
 import { FRAMEWORKS, named, quarter, reportOn } from './support/print.ts'
+
+const isRun = inFullRun('printed reports') && CHROMIUM !== null
 
 if (CHROMIUM === null) process.stderr.write('skipped: printing needs a Chromium\n')
 const PDF_TEXT = 'pdftotext'
@@ -19,7 +21,7 @@ const ADDRESS = 'http://report.test/'
 /** With some fonts, letter-spaced text and wrapped lines are extracted with blanks inside words. */
 const withoutBlanks = (text: string): string => text.replace(/\s/g, '')
 
-describe.skipIf(CHROMIUM === null)('in a browser', () => {
+describe.skipIf(!isRun)('in a browser', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await openChromium()

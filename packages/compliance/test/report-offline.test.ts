@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { DIALECTS, readyReport } from '@remit/testing'
+import { fullDialects, inFullRun, readyReport } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { BAD_FACTS, GOOD_CHAIN, GOOD_REPORT } from './support/bad-facts.ts'
 import type { Given } from './support/bad-facts.ts'
@@ -12,6 +12,7 @@ import { createReports, play, QUARTER } from './support/reports.ts'
 import type { ReportsApi } from './support/reports.ts'
 
 const VERIFIER = resolve(import.meta.dirname, '../../../apps/verify/src/main.ts')
+const isRun = inFullRun('remit-verify on reports') && existsSync(VERIFIER)
 const AFTER = '2026-04-02T08:00:00.000Z'
 
 interface Verdict {
@@ -26,7 +27,7 @@ interface Verdict {
 }
 
 // An independent package of the same repository.
-describe.skipIf(!existsSync(VERIFIER)).each(DIALECTS)('remit-verify on %s', (dialect) => {
+describe.skipIf(!isRun).each(fullDialects())('remit-verify on %s', (dialect) => {
   const folder = mkdtempSync(join(tmpdir(), 'remit-offline-'))
   const at = (name: string): string => join(folder, name)
   let api: ReportsApi

@@ -1,6 +1,13 @@
 import type { ReportContent } from '@remit/contract'
 import { eraseEntries } from '@remit/core/orgs'
-import { createApi, createClock, DIALECTS, prune, readyReport, someDialects } from '@remit/testing'
+import {
+  createApi,
+  createClock,
+  fullDialects,
+  prune,
+  readyReport,
+  someDialects,
+} from '@remit/testing'
 import { expect, test } from 'vitest'
 import compliance from '../src/index.ts'
 import { change, decision, policy } from './support/entries.ts'
@@ -65,7 +72,7 @@ test.each(someDialects())(
   },
 )
 
-const ORDERS = DIALECTS.flatMap((dialect) =>
+const ORDERS = fullDialects().flatMap((dialect) =>
   (['before', 'after'] as const).map((order) => ({ dialect, order })),
 )
 

@@ -76,6 +76,8 @@ export interface RemitOptions {
   readonly console?: ConsoleFiles
   /** Pieces of work in one transaction at most. */
   readonly maxBatch?: number
+  /** Most milliseconds of a request whose endpoint has no limit of its own. Default: 30,000. */
+  readonly requestMs?: number
   /** `/metrics` goes to an app of its own, for another port. */
   readonly metricsApart?: boolean
   /** Warnings to the operator, for `/ready`; read at each request. */

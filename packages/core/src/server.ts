@@ -120,7 +120,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   const operators = operatorKeys(options.operatorKeys ?? new Map())
   const archive = Object.assign({}, ...modules.map((module) => module.archive)) as ArchiveRules
   const requests = new RequestTurns()
-  const deadlines = new Deadlines()
+  const deadlines = new Deadlines(options.requestMs)
   const closing = new AbortController()
   const observeRequest = requestMetrics(metrics, () => deadlines.size)
   const rateLimit = options.rateLimit > 0 ? createRateLimit(options.rateLimit) : null

@@ -1,4 +1,4 @@
-import { cpuMsOf, createClock, DIALECTS } from '@remit/testing'
+import { cpuMsOf, createClock, fullDialects } from '@remit/testing'
 import type { TestClock } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from './support/api.ts'
@@ -7,7 +7,7 @@ import type { Api } from './support/api.ts'
 const START = '2026-11-20T08:00:00.000Z'
 const at = (seconds: number): string => new Date(Date.parse(START) + seconds * 1000).toISOString()
 
-describe.each(DIALECTS)('GET /v1/ledger on %s', (dialect) => {
+describe.each(fullDialects())('GET /v1/ledger on %s', (dialect) => {
   let api: Api
   let clock: TestClock
   beforeAll(async () => {

@@ -264,7 +264,7 @@ describe.each(someDialects())('a call that does not fit into a request on %s', (
     const tools = fc.integer({ min: 0, max: forms.length - 1 })
     const requests = fc.tuple(largeContext, tools, fc.constantFrom(...DOORS))
     let allowed = 0
-    for (const [{ args }, tool, [door, ask]] of fc.sample(requests, runs(600, 120))) {
+    for (const [{ args }, tool, [door, ask]] of fc.sample(requests, runs(600, 60))) {
       const decision = await ask(`t${tool}`, args as object)
       if (decision !== 'allow') continue
       allowed++

@@ -37,8 +37,8 @@ export function someDialects(): readonly Dialect[] {
 }
 
 /**
- * Tests that kill processes, send hostile requests, read query plans, or depend on locks or snapshots
- * run on both in a full run.
+ * Tests that kill processes, send hostile requests, read query plans, attack, prune or verify ledgers, or
+ * depend on locks or snapshots run on both in a full run.
  */
 export const fullDialects = (): readonly Dialect[] => (isFullRun ? DIALECTS : someDialects())
 

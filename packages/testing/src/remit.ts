@@ -88,6 +88,8 @@ export async function createTestRemit(options: TestRemitOptions = {}): Promise<T
   const remit = await createRemit({
     ...base,
     databaseUrl: url,
+    // Nor like a request that waits too long.
+    requestMs: 600_000,
     // Benchmarks use this too.
     modules: [...(options.modules ?? []), ...(process.env['VITEST'] ? [entryShapes] : [])],
     secrets: createSecretBox(options.secretsKeys ?? [SECRETS_KEY]),

@@ -13,19 +13,19 @@ export const isCompleteRun: boolean = extent === 'complete'
 export const isFullRun: boolean = extent === 'full' || isCompleteRun
 
 /**
- * Returns whether this is a full run, and says that the tests are skipped if not: those of packages, charts
- * and dashboards, which take long and which few changes can break.
+ * Returns whether this is a full run, and says that the tests are skipped if not: those that start many
+ * programs, or that take long and that few changes can break.
  */
 export function inFullRun(tests: string): boolean {
   if (!isFullRun) process.stderr.write(`skipped: ${tests} needs REMIT_TEST_RUNS=full\n`)
   return isFullRun
 }
 
-const RUNS_SHARE = 10
+const RUNS_SHARE = 20
 const LEAST = 10
 const CASES_SHARE = 5
 
-/** Returns the number of repetitions: `full`, or a tenth of that but at least `least`. */
+/** Returns the number of repetitions: `full`, or a twentieth of that but at least `least`. */
 export const runs = (full: number, least = LEAST): number =>
   isFullRun ? full : Math.min(full, Math.max(least, Math.ceil(full / RUNS_SHARE)))
 

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { openChromium } from '@remit/testing/browser'
-import { CHROMIUM } from '@remit/testing/pure'
+import { CHROMIUM, inFullRun } from '@remit/testing/pure'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import type { Server } from './server.ts'
 
@@ -17,6 +17,9 @@ const isWhole = readdirSync(PACKAGES).some((name) => {
 export const canLaunch: boolean = CHROMIUM !== null
 export const canRun: boolean = isWhole && canLaunch
 if (CHROMIUM === null) process.stderr.write('skipped: the console needs a Chromium\n')
+/** All but the pages and the approvals, which open in every run. */
+export const canRunAll: boolean =
+  canRun && inFullRun('the console in Chromium, except its pages and approvals,')
 
 /** No name but that of this machine has an address. A route per request would switch off the cache. */
 const OFFLINE = '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1'

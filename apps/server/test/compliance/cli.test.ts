@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LedgerVerification } from '@remit/contract'
-import { someDialects } from '@remit/testing'
+import { inFullRun, someDialects } from '@remit/testing'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasModules } from '../../src/boot/modules.ts'
@@ -9,10 +9,13 @@ import { cli, cliJson, createOrg } from '../support/cli.ts'
 import { createInstallation, withoutGuards } from '../support/installation.ts'
 import type { Installation } from '../support/installation.ts'
 
+const isRun = inFullRun('compliance on the command line')
+const isWhole = isRun && hasModules()
+
 /** Work of more than ten seconds, as on a busy machine, says how far it is. */
 const onlyProgress: unknown = expect.stringMatching(/^((read|verified) [\d,]+ entries\n)*$/)
 
-describe.skipIf(!hasModules()).each(someDialects())('remit compliance on %s', (dialect) => {
+describe.skipIf(!isWhole).each(someDialects())('remit compliance on %s', (dialect) => {
   let installation: Installation
   let env: Readonly<Record<string, string>>
   let orgId: string
@@ -204,7 +207,7 @@ describe.skipIf(!hasModules()).each(someDialects())('remit compliance on %s', (d
   })
 })
 
-describe.skipIf(!hasModules())('remit compliance on a database that is not there', () => {
+describe.skipIf(!isWhole)('remit compliance on a database that is not there', () => {
   test.each([
     ['verify', []],
     ['report', ['--framework', 'soc2']],
@@ -246,7 +249,7 @@ describe.skipIf(!hasModules())('remit compliance on a database that is not there
   )
 })
 
-describe('without commercial modules', () => {
+describe.skipIf(!isRun)('without commercial modules', () => {
   test('no ledger is reported on, and the reason is said', async () => {
     const installation = await createInstallation()
     const env = { ...installation.env, REMIT_EVALUATION: '0' }

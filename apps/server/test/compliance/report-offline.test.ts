@@ -2,11 +2,13 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { readyReport } from '@remit/testing'
+import { inFullRun, readyReport } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules } from '../../src/boot/modules.ts'
 import { live } from './life.ts'
 import type { Life } from './life.ts'
+
+const isRun = inFullRun('reports offline') && hasModules()
 
 const ROOT = resolve(import.meta.dirname, '../../../..')
 const VERIFIER = join(ROOT, 'apps/verify/src/main.ts')
@@ -17,7 +19,7 @@ interface Verifier {
   readonly isEvidence: (evidence: string, entry: object, period: object) => boolean
 }
 
-it.skipIf(!hasModules())('remit-verify knows every entry kind that is evidence', async () => {
+it.skipIf(!isRun)('remit-verify knows every entry kind that is evidence', async () => {
   const { isEvidence, isKnown } = (await import(
     join(ROOT, 'apps/verify/src/evidence-kinds.ts')
   )) as Verifier
@@ -32,7 +34,7 @@ it.skipIf(!hasModules())('remit-verify knows every entry kind that is evidence',
   expect(unknown).toEqual([])
 })
 
-describe.skipIf(!hasModules())('reports over what every package writes, offline', () => {
+describe.skipIf(!isRun)('reports over what every package writes, offline', () => {
   const folder = mkdtempSync(join(tmpdir(), 'remit-life-'))
   const files: string[] = []
   let life: Life

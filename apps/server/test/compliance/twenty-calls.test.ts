@@ -1,5 +1,5 @@
 import type { ReadyReport } from '@remit/contract'
-import { someDialects } from '@remit/testing'
+import { inFullRun, someDialects } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasModules } from '../../src/boot/modules.ts'
 import { createOrg } from '../support/cli.ts'
@@ -7,6 +7,8 @@ import { createInstallation } from '../support/installation.ts'
 import type { Installation } from '../support/installation.ts'
 import { request, startServer } from '../support/process.ts'
 import type { RunningProcess } from '../support/process.ts'
+
+const isRun = inFullRun('the first twenty calls') && hasModules()
 
 type Call = readonly [method: 'POST' | 'PUT' | 'PATCH', path: string, body: object]
 
@@ -44,7 +46,7 @@ const CALLS: readonly Call[] = [
   ['POST', '/v1/compliance/verify-ledger', {}],
 ]
 
-describe.skipIf(!hasModules()).each(someDialects())(
+describe.skipIf(!isRun).each(someDialects())(
   'twenty calls of one key to a running server on %s',
   (dialect) => {
     let installation: Installation

@@ -7,12 +7,14 @@ import { setTimeout } from 'node:timers/promises'
 import { openDatabase } from '@remit/core/db/open'
 import type { Database } from '@remit/core/db/open'
 import type { CoreTables } from '@remit/core/db'
-import { bundledProgram, programEnv, SOURCE_FLAGS } from '@remit/testing/pure'
+import { bundledProgram, inFullRun, programEnv, SOURCE_FLAGS } from '@remit/testing/pure'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasModules } from '../../src/boot/modules.ts'
 import { cliJson, createOrg } from '../support/cli.ts'
 import { createInstallation } from '../support/installation.ts'
 import type { Installation } from '../support/installation.ts'
+
+const isRun = inFullRun('two watching servers') && hasModules()
 
 const PROGRAM = bundledProgram('watching-server')
 
@@ -22,7 +24,7 @@ interface Lease {
   readonly expires_at: number
 }
 
-describe.skipIf(!hasModules())('two servers of one installation', () => {
+describe.skipIf(!isRun)('two servers of one installation', () => {
   let installation: Installation
   let env: Record<string, string>
   let orgs: string[]

@@ -1,13 +1,15 @@
-import { apiOf, createTestRemit, isFullRun, runs } from '@remit/testing'
+import { apiOf, createTestRemit, inFullRun, isFullRun, runs } from '@remit/testing'
 import type { Api } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules, loadModules } from '../../src/boot/modules.ts'
 import { createEnterprise, decide, issue, register } from './support.ts'
 
+const isRun = inFullRun('identity in two processes') && hasModules()
+
 const WORKERS = isFullRun ? 8 : 4
 const ROUNDS = runs(125) * WORKERS
 
-describe.skipIf(!hasModules())('identity: two processes on one PostgreSQL', () => {
+describe.skipIf(!isRun)('identity: two processes on one PostgreSQL', () => {
   let here: Api
   let there: Api
   beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Kysely } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createDatabase, DIALECTS } from '@remit/testing'
+import { createDatabase, fullDialects } from '@remit/testing'
 import type { TestDatabase } from '@remit/testing'
 import { deleteInBatches } from './cleanup.ts'
 import { openDatabase } from './open.ts'
@@ -20,7 +20,7 @@ const noDatabase = {} as AnyDatabase
 const thing = (org_id: string, id: string, color = 'red') =>
   ({ org_id, id, color, size: null, created_at: '2026-01-01' }) satisfies Tables['thing']
 
-describe.each(DIALECTS)('a table of organizations on %s', (dialect) => {
+describe.each(fullDialects())('a table of organizations on %s', (dialect) => {
   let created: TestDatabase
   let db: Kysely<Tables>
   beforeAll(async () => {

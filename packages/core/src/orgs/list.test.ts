@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { citusNodes, createTestRemit, DIALECTS, runStatement } from '@remit/testing'
+import { citusNodes, createTestRemit, fullDialects, runStatement } from '@remit/testing'
 import type { TestRemit } from '@remit/testing'
 import { systemClock } from '../base/clock.ts'
 import { suspendOrganization } from './administration.ts'
@@ -8,7 +8,7 @@ import { listOrganizations, organizationPage } from './list.ts'
 
 const COUNT = 12
 
-describe.each(DIALECTS)('the list of organizations on %s', (dialect) => {
+describe.each(fullDialects())('the list of organizations on %s', (dialect) => {
   let remit: TestRemit
   let ids: string[]
   beforeEach(async () => {

@@ -11,12 +11,17 @@ it('folds a text and its folded form to the same', () => {
 })
 
 it('folds upper, lower and title case of every letter alike, but for the dotless i', () => {
-  for (let code = 0; code < 0x1_e950; code++) {
-    const letter = String.fromCodePoint(code)
-    if (!/\p{L}/u.test(letter) || 'ıİ'.includes(letter)) continue
-    expect(foldCase(letter.toUpperCase())).toBe(foldCase(letter))
-    expect(foldCase(letter.toLowerCase())).toBe(foldCase(letter))
-  }
+  const letters = Array.from({ length: 0x1_e950 }, (_, code) => String.fromCodePoint(code)).filter(
+    (letter) => /\p{L}/u.test(letter) && !'ıİ'.includes(letter),
+  )
+  const unlike = letters.filter((letter) =>
+    [letter.toUpperCase(), letter.toLowerCase()].some(
+      (cased) => foldCase(cased) !== foldCase(letter),
+    ),
+  )
+
+  expect(letters.length).toBeGreaterThan(70_000)
+  expect(unlike).toEqual([])
 })
 
 it('keeps the Turkish letters apart as the standard does outside Turkish', () => {

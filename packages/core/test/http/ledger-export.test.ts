@@ -4,10 +4,10 @@ import { systemClock } from '../../src/base/clock.ts'
 import { verifyExport } from '../../src/ledger/verify/export.ts'
 import { createKey } from '../../src/orgs/administration.ts'
 import { rotateLedgerKey } from '../../src/orgs/rotate-ledger-key.ts'
-import { createTestRemit, DIALECTS } from '@remit/testing'
+import { createTestRemit, fullDialects } from '@remit/testing'
 import type { TestOrganization, TestRemit } from '@remit/testing'
 
-describe.each(DIALECTS)('the export of a ledger on %s', (dialect) => {
+describe.each(fullDialects())('the export of a ledger on %s', (dialect) => {
   let remit: TestRemit
   let org: TestOrganization
   let vkey: string

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findHead } from '../../src/ledger/store/store.ts'
 import { createLedgerSigner } from '../../src/ledger/format/note.ts'
-import { createClock, createTestRemit, DIALECTS } from '@remit/testing'
+import { createClock, createTestRemit, fullDialects } from '@remit/testing'
 import type { TestRemit } from '@remit/testing'
 import { afterAttack, dropGuards } from '../support/attacker.ts'
 import { ATTACKS } from '../support/attacks.ts'
@@ -11,7 +11,7 @@ import { grow } from '../support/drafts.ts'
 import { findByLayer, LAYERS, verify } from '../support/layers.ts'
 import type { Trust } from '../support/layers.ts'
 
-describe.each(DIALECTS)('an attacker with the whole database on %s', (dialect) => {
+describe.each(fullDialects())('an attacker with the whole database on %s', (dialect) => {
   const clock = createClock()
   let remit: TestRemit
   let target: Target

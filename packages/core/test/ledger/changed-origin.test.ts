@@ -6,7 +6,7 @@ import { Ledger } from '../../src/ledger/read/ledger.ts'
 import { verifyDatabase } from '../../src/ledger/verify/database.ts'
 import { verifyExport } from '../../src/ledger/verify/export.ts'
 import type { ExportHeader } from '../../src/ledger/read/export-entries.ts'
-import { createClock, createTestRemit, DIALECTS } from '@remit/testing'
+import { createClock, createTestRemit, fullDialects } from '@remit/testing'
 import type { TestRemit } from '@remit/testing'
 import { afterAttack, dropGuards, setEntry } from '../support/attacker.ts'
 import type { Attacked } from '../support/attacker.ts'
@@ -22,7 +22,7 @@ interface Subject {
   readonly note: string
 }
 
-describe.each(DIALECTS)('a changed origin on %s', (dialect) => {
+describe.each(fullDialects())('a changed origin on %s', (dialect) => {
   const clock = createClock('2025-01-01T00:00:00.000Z')
   let remit: TestRemit
   const ledgers = new Map<string, Subject>()

@@ -9,7 +9,7 @@ import type { Draft } from '../../src/ledger/format/draft.ts'
 import { verifyDatabase } from '../../src/ledger/verify/database.ts'
 import { eraseEntries } from '../../src/orgs/erase-entries.ts'
 import type { Erasure } from '../../src/orgs/erase-entries.ts'
-import { createClock, createTestRemit, DIALECTS } from '@remit/testing'
+import { createClock, createTestRemit, fullDialects } from '@remit/testing'
 import type { TestRemit } from '@remit/testing'
 import { afterAttack, dropGuards, setEntry } from '../support/attacker.ts'
 import { append, decisionDraft, grow } from '../support/drafts.ts'
@@ -28,7 +28,7 @@ const personal = (n: number): Draft => ({
   data: { context: { name: SECRET, filling: `${SECRET} `.repeat(n) } },
 })
 
-describe.each(DIALECTS)('erasure on %s', (dialect) => {
+describe.each(fullDialects())('erasure on %s', (dialect) => {
   const clock = createClock()
   let remit: TestRemit
   beforeAll(async () => {

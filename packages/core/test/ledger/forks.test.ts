@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openDatabase } from '../../src/db/open.ts'
 import type { CoreTables } from '../../src/db/schema.ts'
 import { verifyDatabase } from '../../src/ledger/verify/database.ts'
-import { createTestRemit, DIALECTS, runs } from '@remit/testing'
+import { createTestRemit, fullDialects, runs } from '@remit/testing'
 import type { TestRemit } from '@remit/testing'
 import { append, decisionDraft } from '../support/drafts.ts'
 import { startWriters } from '../support/processes.ts'
@@ -96,7 +96,7 @@ describe.each([
   })
 })
 
-describe.each(DIALECTS)('verifying on %s', (dialect) => {
+describe.each(fullDialects())('verifying on %s', (dialect) => {
   test('raises no alarm while this process writes', async () => {
     const remit = await createTestRemit({ dialect })
     const { id } = await remit.organization()

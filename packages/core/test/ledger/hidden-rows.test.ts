@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { dialectOf } from '../../src/db/portable.ts'
 import { verifyDatabase } from '../../src/ledger/verify/database.ts'
 import type { VerifyReport } from '../../src/ledger/verify/database-report.ts'
-import { createClock, createTestRemit, DIALECTS } from '@remit/testing'
+import { createClock, createTestRemit, fullDialects } from '@remit/testing'
 import type { TestRemit } from '@remit/testing'
 import { afterAttack, dropGuards, setEntry } from '../support/attacker.ts'
 import type { Attacked } from '../support/attacker.ts'
@@ -12,7 +12,7 @@ import { append, decisionDraft, grow } from '../support/drafts.ts'
 /** Two pages and a bit. */
 const SIZE = 2_010
 
-describe.each(DIALECTS)('a row that pages by number pass over, on %s', (dialect) => {
+describe.each(fullDialects())('a row that pages by number pass over, on %s', (dialect) => {
   const clock = createClock()
   let remit: TestRemit
   let orgId = ''
@@ -120,7 +120,7 @@ describe.each(DIALECTS)('a row that pages by number pass over, on %s', (dialect)
   })
 })
 
-describe.each(DIALECTS)('payloads that do not fit into a page, on %s', (dialect) => {
+describe.each(fullDialects())('payloads that do not fit into a page, on %s', (dialect) => {
   let remit: TestRemit
   let orgId = ''
   beforeAll(async () => {

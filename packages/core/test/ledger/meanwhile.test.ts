@@ -9,7 +9,7 @@ import { Ledger } from '../../src/ledger/read/ledger.ts'
 import { verifyDatabase } from '../../src/ledger/verify/database.ts'
 import { eraseEntries } from '../../src/orgs/erase-entries.ts'
 import { recoverLedger } from '../../src/orgs/recover-ledger.ts'
-import { createClock, createTestRemit, DIALECTS } from '@remit/testing'
+import { createClock, createTestRemit, fullDialects } from '@remit/testing'
 import type { TestRemit } from '@remit/testing'
 import { grow } from '../support/drafts.ts'
 import { prune } from '../support/pruning.ts'
@@ -33,7 +33,7 @@ function afterReadingCut(nth: number, act: () => Promise<unknown>): KyselyPlugin
   }
 }
 
-describe.each(DIALECTS)('while something else goes on, on %s', (dialect) => {
+describe.each(fullDialects())('while something else goes on, on %s', (dialect) => {
   const clock = createClock()
   let remit: TestRemit
   let id: string

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sql } from 'kysely'
-import { createClock, createTestRemit, DIALECTS } from '@remit/testing'
+import { createClock, createTestRemit, fullDialects } from '@remit/testing'
 import type { TestRemit } from '@remit/testing'
 import { SYSTEM } from '../../src/caller/caller.ts'
 import { signCheckpoint, createLedgerSigner } from '../../src/ledger/format/note.ts'
@@ -19,7 +19,7 @@ import { prune } from '../support/pruning.ts'
 
 const CUT = 263
 
-describe.each(DIALECTS)('an attacker who knows of pruning, on %s', (dialect) => {
+describe.each(fullDialects())('an attacker who knows of pruning, on %s', (dialect) => {
   const clock = createClock('2025-01-01T00:00:00.000Z')
   let remit: TestRemit
   let whole: string

@@ -16,6 +16,7 @@ import {
   createClock,
   createTestRemit,
   fullDialects,
+  inFullRun,
   programEnv,
   sampled,
   SOURCE_FLAGS,
@@ -23,6 +24,8 @@ import {
 import type { TestRemit } from '@remit/testing'
 import { append, decisionDraft } from '../support/drafts.ts'
 import type { PruneJob } from '../support/prune-process.ts'
+
+const isRun = inFullRun('killing a pruning')
 
 const LATER = '2027-01-01T00:00:00.000Z'
 
@@ -40,7 +43,7 @@ const BEFORE_CUT: readonly Kill[] = [
 // The second one is of a pruning that another one left unfinished.
 const KILLS: readonly Kill[] = [...sampled(BEFORE_CUT), ['removed', 1], ['removed', 1]]
 
-describe.each(fullDialects())('a pruning that is killed on %s', (dialect) => {
+describe.skipIf(!isRun).each(fullDialects())('a pruning that is killed on %s', (dialect) => {
   const clock = createClock('2025-01-01T00:00:00.000Z')
   const folder = mkdtempSync(join(tmpdir(), 'remit-prune-crash-'))
   let remit: TestRemit

@@ -9,10 +9,12 @@ import { verifyDatabase } from '../../src/ledger/verify/database.ts'
 import { setSettings } from '../../src/orgs/administration.ts'
 import { carryOver } from '../../src/orgs/prune/carry.ts'
 import { planPruning } from '../../src/orgs/prune/index.ts'
-import { createClock, createTestRemit, DIALECTS, sampled } from '@remit/testing'
+import { createClock, createTestRemit, fullDialects, sampled } from '@remit/testing'
 import type { TestRemit } from '@remit/testing'
 import { append, decisionDraft } from '../support/drafts.ts'
 import { prune } from '../support/pruning.ts'
+
+const DIALECTS = fullDialects()
 
 const HOUR = 60 * 60 * 1000
 const EVENTS = 160

@@ -15,7 +15,7 @@ import { createKey, setSettings } from '../../src/orgs/administration.ts'
 import { eraseEntries } from '../../src/orgs/erase-entries.ts'
 import { fileArchive, planPruning } from '../../src/orgs/prune/index.ts'
 import type { PruneOptions, Pruned } from '../../src/orgs/prune/index.ts'
-import { createClock, createTestRemit, DIALECTS } from '@remit/testing'
+import { createClock, createTestRemit, fullDialects } from '@remit/testing'
 import type { TestRemit } from '@remit/testing'
 import { append, decisionDraft, grow } from '../support/drafts.ts'
 import { prune as pruneOf } from '../support/pruning.ts'
@@ -26,7 +26,7 @@ const folder = mkdtempSync(join(tmpdir(), 'remit-prune-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 let files = 0
 
-describe.each(DIALECTS)('pruning on %s', (dialect) => {
+describe.each(fullDialects())('pruning on %s', (dialect) => {
   const clock = createClock('2025-01-01T00:00:00.000Z')
   let remit: TestRemit
   beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { endKey, setPlan } from '../../src/orgs/administration.ts'
-import { createTestRemit, DIALECTS } from '@remit/testing'
+import { createTestRemit, fullDialects } from '@remit/testing'
 import type { TestOrganization, TestRemit } from '@remit/testing'
 import { authorizeModule } from '../support/authorize-module.ts'
 
@@ -17,7 +17,7 @@ const ask = (remit: TestRemit, key: string): Promise<Response> =>
 
 const idOf = (key: string): string => `key_${key.slice(4, 20)}`
 
-describe.each(DIALECTS)('two processes of one installation on %s', (dialect) => {
+describe.each(fullDialects())('two processes of one installation on %s', (dialect) => {
   let here: TestRemit
   let there: TestRemit
   beforeAll(async () => {

@@ -1,13 +1,15 @@
-import { createTestRemit, runs } from '@remit/testing'
+import { createTestRemit, inFullRun, runs } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import governance from '../../src/index.ts'
 import { apiOf, createApi } from '../support/api.ts'
 import type { Api } from '../support/api.ts'
 
+const isRun = inFullRun('delegation in two processes')
+
 const ROUNDS = runs(15, 5)
 const AGENTS = ['planner', 'buyer', 'payer']
 
-describe.each([
+describe.skipIf(!isRun).each([
   ['one process on sqlite', 'sqlite'],
   ['two processes on postgres', 'postgres'],
 ] as const)('a change of permissions rules the next decision everywhere: %s', (_, dialect) => {

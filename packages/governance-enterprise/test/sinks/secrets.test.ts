@@ -2,7 +2,7 @@ import { createSecretKey, randomBytes } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { on } from '@remit/core/db'
 import { SECRETS_KEY_BYTES, secretsKeyId } from '@remit/core/secrets'
-import { createTestRemit, DIALECTS } from '@remit/testing'
+import { createTestRemit, fullDialects } from '@remit/testing'
 import { expect, it } from 'vitest'
 import governance from '../../src/index.ts'
 import type { Tables } from '../../src/tables/schema.ts'
@@ -11,7 +11,7 @@ import { createSinkApi, loopback, startSinkReceiver } from '../support/sinks.ts'
 
 const newKey = (): KeyObject => createSecretKey(randomBytes(SECRETS_KEY_BYTES))
 
-it.each(DIALECTS)(
+it.each(fullDialects())(
   'secrets of sinks are encrypted under the newest key at the start, and a lost key stops the sink, on %s',
   async (dialect) => {
     await using receiver = await startSinkReceiver()

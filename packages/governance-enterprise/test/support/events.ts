@@ -12,7 +12,7 @@ export interface ReadEvent {
 
 /** An open stream of `GET /v1/approvals/events`, read as an EventSource reads it. */
 export interface EventReader {
-  /** The next events, as many as asked for; fails after some seconds. */
+  /** The next events, as many as asked for; fails after two minutes. */
   next(count: number): Promise<ReadEvent[]>
   /** Resolves when the server has ended the stream. */
   ended(): Promise<void>
@@ -51,7 +51,7 @@ export async function openEvents(api: Api, options: OpenOptions = {}): Promise<E
   }
   return {
     async next(count) {
-      const deadline = AbortSignal.timeout(10_000)
+      const deadline = AbortSignal.timeout(120_000)
       while (found.length < count) {
         if (deadline.aborted || !(await more()))
           throw new Error(`only ${found.length} of ${count} events came`)

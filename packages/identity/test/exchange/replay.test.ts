@@ -1,4 +1,4 @@
-import { createTestRemit, DIALECTS } from '@remit/testing'
+import { createTestRemit, fullDialects } from '@remit/testing'
 import { describe, expect, it } from 'vitest'
 import identity from '../../src/index.ts'
 import { BASE_URL, createFederation, federationOf } from '../support/federation.ts'
@@ -19,7 +19,7 @@ function mirrored(token: string): string {
 const reasons = async (f: Federation) =>
   (await f.entries('token.refused')).map(({ reason }) => reason)
 
-for (const dialect of DIALECTS) {
+for (const dialect of fullDialects()) {
   describe(`a token that was exchanged, on ${dialect}`, () => {
     it('is not exchanged again: not at once by 20 callers, and not in another spelling', async () => {
       const f = await createFederation({ dialect })

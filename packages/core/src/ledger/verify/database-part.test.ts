@@ -6,13 +6,13 @@ import { append, decisionDraft, grow } from '../../../test/support/drafts.ts'
 import { prune } from '../../../test/support/pruning.ts'
 import { eraseEntries } from '../../orgs/erase-entries.ts'
 import { rotateLedgerKey } from '../../orgs/rotate-ledger-key.ts'
-import { createClock, createTestRemit, DIALECTS } from '@remit/testing'
+import { createClock, createTestRemit, fullDialects } from '@remit/testing'
 import type { TestRemit } from '@remit/testing'
 import { verifyDatabase } from './database.ts'
 
 const SIZE = 603
 
-describe.each(DIALECTS)('verifying a part of a ledger on %s', (dialect) => {
+describe.each(fullDialects())('verifying a part of a ledger on %s', (dialect) => {
   const clock = createClock()
   let remit: TestRemit
   let orgId: string

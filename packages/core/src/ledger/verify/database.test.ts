@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createClock, createTestRemit, DIALECTS } from '@remit/testing'
+import { createClock, createTestRemit, fullDialects } from '@remit/testing'
 import type { TestRemit } from '@remit/testing'
 import { afterAttack, cutFrom, dropGuards, setEntry } from '../../../test/support/attacker.ts'
 import type { Attacked } from '../../../test/support/attacker.ts'
@@ -36,7 +36,7 @@ const LONG = [
 
 const erasure = (seq: number) => ({ kind: 'ledger.erased', actor: SYSTEM, data: { seqs: [seq] } })
 
-describe.each(DIALECTS)('a ledger of two pages on %s', (dialect) => {
+describe.each(fullDialects())('a ledger of two pages on %s', (dialect) => {
   const clock = createClock()
   let remit: TestRemit
   let orgId: string
@@ -149,7 +149,7 @@ describe.each(DIALECTS)('a ledger of two pages on %s', (dialect) => {
   })
 })
 
-describe.each(DIALECTS)('what only the database shows, on %s', (dialect) => {
+describe.each(fullDialects())('what only the database shows, on %s', (dialect) => {
   const clock = createClock()
   let remit: TestRemit
   let orgId: string
