@@ -10,13 +10,13 @@ import {
 import type { Contract } from '@remit/contract'
 import type { WholeBody, WholeClient } from '@remit/contract/client'
 import { describe, expect, expectTypeOf, test } from 'vitest'
-import { draftOf as ruleDraft, inputOf as ruleInput } from '../src/pages/approval-rules/draft.ts'
-import { draftOf as issuerDraft, inputOf as issuerInput } from '../src/pages/issuers/draft.ts'
-import { draftOf as policyDraft, inputOf as policyInput } from '../src/pages/policies/draft.ts'
+import { approvalRuleDrafts } from '../src/pages/approval-rules/draft.ts'
+import { issuerDrafts } from '../src/pages/issuers/draft.ts'
+import { policyDrafts } from '../src/pages/policies/draft.ts'
 import { withCondition } from '../src/pages/rules/validation.ts'
 import { bodyOf as loginInput, draftOf as loginDraft } from '../src/pages/settings/login-draft.ts'
-import { draftOf as limitDraft, inputOf as limitInput } from '../src/pages/spend/limit-draft.ts'
-import { draftOf as trustDraft, inputOf as trustInput } from '../src/pages/trust/draft.ts'
+import { limitDrafts } from '../src/pages/spend/limit-draft.ts'
+import { trustDrafts } from '../src/pages/trust/draft.ts'
 import { settings } from '../src/texts/settings.ts'
 
 const made = {
@@ -57,7 +57,7 @@ const FORMS: readonly Form[] = [
     schema: PolicyInput,
     stored: { ...pattern, effect: 'allow', ...window },
     answer: { id: 'pol_1', revision: 3 },
-    through: (stored) => policyInput(policyDraft(stored)),
+    through: (stored) => policyDrafts.inputOf(policyDrafts.draftOf(stored)),
   },
   {
     name: 'approval rule',
@@ -76,7 +76,7 @@ const FORMS: readonly Form[] = [
       binding_context: ['amount_usd', ' a\nb '],
     },
     answer: { id: 'large-refunds' },
-    through: (stored) => ruleInput(ruleDraft(stored)),
+    through: (stored) => approvalRuleDrafts.inputOf(approvalRuleDrafts.draftOf(stored)),
   },
   {
     name: 'spend limit',
@@ -89,7 +89,7 @@ const FORMS: readonly Form[] = [
       settlement_by_agent: 'any',
     },
     answer: { agent_id: 'payer', spent: { day: {}, month: {} } },
-    through: (stored) => limitInput(limitDraft(stored)),
+    through: (stored) => limitDrafts.inputOf(limitDrafts.draftOf(stored)),
   },
   {
     name: 'trust policy',
@@ -105,7 +105,7 @@ const FORMS: readonly Form[] = [
       expires_at: window.expires_at,
     },
     answer: { id: 'tru_1' },
-    through: (stored) => trustInput(trustDraft(stored)),
+    through: (stored) => trustDrafts.inputOf(trustDrafts.draftOf(stored)),
   },
   {
     name: 'issuer',
@@ -130,7 +130,7 @@ const FORMS: readonly Form[] = [
       enabled: false,
     },
     answer: { id: 'idp_1', keys: { count: 1, fetched_at: null, error: null } },
-    through: (stored) => issuerInput(issuerDraft(stored)),
+    through: (stored) => issuerDrafts.inputOf(issuerDrafts.draftOf(stored)),
   },
   {
     name: 'login provider',
@@ -197,7 +197,7 @@ test('a form that forgets a new optional member of what it replaces does not com
   const grown = SpendLimitInput.safeExtend({ hourly_usd: SpendLimitInput.shape.daily_usd })
   type Tomorrow = Omit<Contract['setSpendLimit'], 'body'> & { readonly body: typeof grown }
   // @ts-expect-error The body lacks a member of the schema.
-  const body: WholeBody<Tomorrow> = limitInput(limitDraft(null))
+  const body: WholeBody<Tomorrow> = limitDrafts.inputOf(limitDrafts.empty)
   expect(body).not.toHaveProperty('hourly_usd')
   expect(grown.safeParse({ ...body, daily_usd: 5 }).success).toBe(true)
 

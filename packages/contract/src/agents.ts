@@ -1,20 +1,9 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
+import { DEFAULT_SCOPES } from './lists.ts'
 import { AgentId, integer, page, Paging, PathId, Scope, Timestamp } from './primitives.ts'
 import { hasVisibleCharacter, isLine, toLine } from './fit/values.ts'
-
-/**
- * Default scopes of a new agent or trusted issuer: to act, wait for approvals, record, and use the
- * open checks.
- */
-export const DEFAULT_SCOPES = [
-  'approvals:read',
-  'authorize',
-  'guard',
-  'ledger:append',
-  'scorers',
-] as const satisfies readonly Scope[]
 
 const LINE_RULE = 'without control or format characters or outer blanks'
 

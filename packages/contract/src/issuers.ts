@@ -1,28 +1,12 @@
 import { z } from 'zod'
-import { DEFAULT_SCOPES } from './agents.ts'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
+import { DEFAULT_SCOPES, EXCHANGEABLE, PRESETS, SIGNATURE_ALGS } from './lists.ts'
 import { AgentId, integer, page, Paging, PathId, Timestamp } from './primitives.ts'
-import type { Scope } from './primitives.ts'
 import { Validating, Validation } from './validation.ts'
 
-/** Asymmetric signature algorithms only, so that a verifier cannot sign. */
-export const SIGNATURE_ALGS = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-] as const
 export const SignatureAlg = z.enum(SIGNATURE_ALGS).meta({ id: 'SignatureAlg' })
 export type SignatureAlg = z.infer<typeof SignatureAlg>
-
-export const PRESETS = ['github', 'gitlab', 'google', 'entra', 'kubernetes', 'spiffe'] as const
 
 const distinct = (values: readonly unknown[]): boolean => new Set(values).size === values.length
 const TEXT = /^[^\p{C}]+$/u
@@ -91,17 +75,6 @@ export const KeySource = z
   ])
   .meta({ id: 'KeySource' })
 export type KeySource = z.infer<typeof KeySource>
-
-/** Scopes that a token can be exchanged for. */
-export const EXCHANGEABLE = [
-  'approvals:read',
-  'authorize',
-  'guard',
-  'ledger:append',
-  'ledger:read',
-  'scorers',
-  'trust:check',
-] as const satisfies readonly Scope[]
 
 const shape = {
   issuer: Address(512).describe('Compared byte by byte with the claim iss'),

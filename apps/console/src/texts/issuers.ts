@@ -49,9 +49,9 @@ export const issuers = {
   more: 'Algorithms and time limits',
   algs: 'Signature algorithms',
   numbers: {
-    ttl: 'Credentials live for (seconds)',
-    age: 'Oldest token (seconds; empty: as the preset says)',
-    skew: 'Clock skew (seconds)',
+    credential_ttl_seconds: 'Credentials live for (seconds)',
+    max_token_age_seconds: 'Oldest token (seconds; empty: as the preset says)',
+    clock_skew_seconds: 'Clock skew (seconds)',
   },
   replay: 'Use of a token',
   replays: {

@@ -1,32 +1,25 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import type { ApprovalRule } from '@remit/contract'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { fieldErrorsOf, remit } from '../../api/client.ts'
+import { remit } from '../../api/client.ts'
 import { useCan } from '../../api/session.ts'
+import { RULE_VARIABLES } from '../../editor/condition-editor.tsx'
 import { t } from '../../texts.ts'
-import { ConfirmDelete } from '../../ui/confirm-delete.tsx'
 import { Input, Checkbox, TextArea } from '../../ui/field.tsx'
 import { Page, Stack, Grid } from '../../ui/layout.tsx'
 import { Loaded, Note } from '../../ui/states.tsx'
-import { announce } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
 import { requestQuery } from '../approvals/queries.ts'
 import { exceptLike } from '../policies/like-request.ts'
-import {
-  Conflict,
-  isOutdated,
-  DraftForm,
-  ConditionField,
-  PatternFields,
-  ValidationNote,
-} from '../rules/form.tsx'
-import { useValidation, fieldsOf } from '../rules/validation.ts'
+import type { Version } from '../rules/draft.ts'
+import { DeleteRule, DraftForm, useDraft } from '../rules/editor.tsx'
+import { ConditionField, PatternFields, ValidationNote } from '../rules/form.tsx'
+import { faultAt, fieldsOf } from '../rules/validation.ts'
 import type { DraftFieldsProps } from '../rules/validation.ts'
-import { draftOf, EMPTY, inputOf } from './draft.ts'
+import { approvalRuleDrafts } from './draft.ts'
 import type { Draft } from './draft.ts'
 import { pathOf, readRule, ruleQuery, validateRule } from './queries.ts'
-import type { Stored } from './queries.ts'
-import { RULE_VARIABLES } from '../../editor/condition-editor.tsx'
 
 /** One approval rule. The id `new` makes one; with `except`, the draft no longer asks for such requests. */
 export function ApprovalRuleEditor() {
@@ -35,7 +28,7 @@ export function ApprovalRuleEditor() {
   if (id === 'new')
     return (
       <Page title={t.policies.newRule}>
-        <Editor stored={null} first={EMPTY} />
+        <Editor stored={null} first={approvalRuleDrafts.empty} />
       </Page>
     )
   return (
@@ -56,7 +49,7 @@ function Existing({ id, except }: { id: string; except: string | undefined }) {
     <Loaded query={query}>
       {(stored) =>
         except === undefined ? (
-          <Editor stored={stored} first={draftOf(stored.rule)} />
+          <Editor stored={stored} first={approvalRuleDrafts.draftOf(stored.rule)} />
         ) : (
           <Loaded query={request}>
             {(like) => (
@@ -65,7 +58,7 @@ function Existing({ id, except }: { id: string; except: string | undefined }) {
                 <Editor
                   stored={stored}
                   first={{
-                    ...draftOf(stored.rule),
+                    ...approvalRuleDrafts.draftOf(stored.rule),
                     condition: exceptLike(stored.rule.condition, like),
                   }}
                 />
@@ -78,69 +71,42 @@ function Existing({ id, except }: { id: string; except: string | undefined }) {
   )
 }
 
-function Editor({ stored, first }: { stored: Stored | null; first: Draft }) {
+function Editor({ stored, first }: { stored: Version<ApprovalRule> | null; first: Draft }) {
   const can = useCan()
-  const client = useQueryClient()
   const navigate = useNavigate()
   const [id, setId] = useState(stored?.rule.id ?? '')
-  const [draft, setDraft] = useState(first)
-  /** The version that the draft began with: a newer one makes Save a conflict. */
-  const [base, setBase] = useState(stored)
-  const body = inputOf(draft)
   const mayChange = can('POST /v1/approval-rules/{id}')
-  const validation = useValidation({
-    name: 'approval-rule',
-    input: mayChange && draft !== EMPTY ? { id, body } : null,
-    ask: validateRule,
+  const editor = useDraft({
+    kind: 'approval-rules',
+    drafts: approvalRuleDrafts,
+    first,
+    stored,
+    mayChange,
+    id,
+    validate: validateRule,
+    store: (body, headers) => remit.setApprovalRule({ params: { id }, body, headers }),
+    ...(stored && { read: () => readRule(id) }),
+    onSaved: () => navigate({ to: '/policies/approval-rules/$id', params: { id } }),
   })
-  const save = useMutation({
-    mutationFn: async ({ version, edited }: { version: Stored | null; edited: Draft }) => {
-      const headers = version ? { 'if-match': version.etag } : {}
-      await remit.setApprovalRule({ params: { id }, body: inputOf(edited), headers })
-      return client.query({ ...ruleQuery(id), staleTime: 0 })
-    },
-    onSuccess: async (next) => {
-      announce(t.policies.saved)
-      setBase(next)
-      await client.invalidateQueries({ queryKey: ['approval-rules'] })
-      await navigate({ to: '/policies/approval-rules/$id', params: { id } })
-    },
-  })
-  const isConflict = isOutdated(save.error)
+  const { input, fields } = editor
   return (
     <DraftForm
+      editor={editor}
       className={ui['form']}
       actions={
         stored &&
         can('DELETE /v1/approval-rules/{id}') && (
-          <ConfirmDelete
-            title={t.approvalRules.deleteTitle}
-            text={t.approvalRules.deleteText}
-            request={() => ({ method: 'DELETE', path: pathOf(stored.rule.id) })}
+          <DeleteRule
+            kind="approval-rules"
+            texts={t.approvalRules}
+            path={pathOf(stored.rule.id)}
             onDelete={() => remit.removeApprovalRule({ params: { id: stored.rule.id } })}
-            onDeleted={async () => {
-              await navigate({ to: '/policies', search: { tab: 'approval-rules' } })
-              await client.invalidateQueries({ queryKey: ['approval-rules'] })
-            }}
           />
         )
       }
-      mayChange={mayChange}
-      canSave={
-        !save.isPending &&
-        validation.data?.valid !== false &&
-        id.trim() !== '' &&
-        body.actions.length > 0
-      }
+      isComplete={id.trim() !== '' && input.actions.length > 0}
       save={stored ? t.policies.save : t.policies.create}
-      onSave={() => save.mutate({ version: base, edited: draft })}
-      error={isConflict ? null : save.error}
-      request={() => ({
-        method: 'POST',
-        path: pathOf(id),
-        body,
-        ...(base && { headers: { 'If-Match': base.etag } }),
-      })}
+      request={() => ({ method: 'POST', path: pathOf(id), body: input })}
     >
       {!mayChange && <Note tone="info">{t.approvalRules.readOnly}</Note>}
       {!stored && (
@@ -150,41 +116,15 @@ function Editor({ stored, first }: { stored: Stored | null; first: Draft }) {
           label={t.approvalRules.id}
           hint={t.approvalRules.idHint}
           value={id}
-          fault={fieldErrorsOf(save.error).find(({ path }) => path === 'id')?.message}
+          fault={faultAt(fields.faults, 'id')}
           onValue={setId}
         />
       )}
-      <ApprovalRuleForm
-        draft={draft}
-        onDraft={setDraft}
-        isReadOnly={!mayChange}
-        validation={validation}
-        faults={fieldErrorsOf(save.error)}
-      />
-      {isConflict && (
-        <Conflict
-          id={id}
-          read={() => readRule(id)}
-          textOf={({ rule }) => asText(inputOf(draftOf(rule)))}
-          mine={asText(body)}
-          onTheirs={(theirs) => {
-            setDraft(draftOf(theirs.rule))
-            setBase(theirs)
-            save.reset()
-          }}
-          onMine={(theirs) => {
-            const mine = { ...draft, kept: draftOf(theirs.rule).kept }
-            setDraft(mine)
-            setBase(theirs)
-            save.mutate({ version: theirs, edited: mine })
-          }}
-        />
-      )}
+      <ApprovalRuleForm {...fields} />
+      {editor.conflict}
     </DraftForm>
   )
 }
-
-const asText = (value: unknown): string => JSON.stringify(value, null, 2)
 
 const PATTERNS = [
   ['agents', t.policies.agents],
@@ -221,12 +161,14 @@ function ApprovalRuleForm(props: DraftFieldsProps<Draft>) {
         variables={RULE_VARIABLES}
       />
       <PatternFields
-        {...patterns}
+        values={draft.approvers}
+        isReadOnly={isReadOnly}
         fields={APPROVERS}
         hint={t.approvalRules.approversHint}
         faultOf={(name) =>
           faultOf(`approvers.${name}`) ?? (name === 'users' ? faultOf('approvers') : undefined)
         }
+        onValue={(name, typed) => set({ approvers: { ...draft.approvers, [name]: typed } })}
       />
       <Grid style={{ alignItems: 'end' }}>
         {NUMBERS.map((name) => (

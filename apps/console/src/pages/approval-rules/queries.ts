@@ -1,6 +1,8 @@
-import type { ApprovalRule, ApprovalRuleInput, Validation } from '@remit/contract'
+import type { ApprovalRule, ApprovalRuleInput } from '@remit/contract'
 import { queryOptions } from '@tanstack/react-query'
 import { remit } from '../../api/client.ts'
+import { versionOf } from '../rules/draft.ts'
+import type { Version } from '../rules/draft.ts'
 import { withCondition } from '../rules/validation.ts'
 
 export const rulesQuery = queryOptions({
@@ -10,18 +12,8 @@ export const rulesQuery = queryOptions({
 
 export const pathOf = (id: string): string => `/v1/approval-rules/${encodeURIComponent(id)}`
 
-export interface Stored {
-  readonly rule: ApprovalRule
-  readonly etag: string
-}
-
-export const readRule = async (id: string, signal?: AbortSignal): Promise<Stored> => {
-  const { data, headers } = await remit.getApprovalRule.withResponse({
-    params: { id },
-    ...(signal && { signal }),
-  })
-  return { rule: data, etag: headers.get('etag') ?? '' }
-}
+export const readRule = (id: string, signal?: AbortSignal): Promise<Version<ApprovalRule>> =>
+  versionOf(remit.getApprovalRule.withResponse({ params: { id }, ...(signal && { signal }) }))
 
 export const ruleQuery = (id: string) =>
   queryOptions({
@@ -31,10 +23,7 @@ export const ruleQuery = (id: string) =>
   })
 
 /** The id of a rule is part of its path; any valid one serves for a draft without. */
-export const validateRule = (
-  { id, body: input }: { id: string; body: ApprovalRuleInput },
-  signal: AbortSignal,
-): Promise<Validation> =>
+export const validateRule = (input: ApprovalRuleInput, signal: AbortSignal, id: string) =>
   withCondition(input, (body) =>
     remit.setApprovalRule({
       params: { id: id || 'draft' },

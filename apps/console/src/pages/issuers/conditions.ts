@@ -1,5 +1,5 @@
 import type { ClaimCondition } from '@remit/contract'
-import { linesOf } from '../rules/validation.ts'
+import { linesOf } from '../rules/draft.ts'
 
 /** The tests of a claim. The `json` tests are for values that are no texts. */
 export const TESTS = ['equals', 'in', 'prefix', 'equals_json', 'in_json'] as const

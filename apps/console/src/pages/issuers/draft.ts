@@ -1,152 +1,87 @@
 import type { AgentMapping, Issuer, IssuerInput, KeySource } from '@remit/contract'
-import { keptOf, linesOf, numberOf } from '../rules/validation.ts'
+import { DEFAULT_SCOPES, PRESETS } from '@remit/contract/lists'
+import { draftsOf, lines, number, optional, same } from '../rules/draft.ts'
 import { conditionDraftOf, conditionOf, jsonOr } from './conditions.ts'
 import type { ConditionDraft } from './conditions.ts'
 
-export const PRESETS = ['github', 'gitlab', 'google', 'entra', 'kubernetes', 'spiffe'] as const
-export const ALGS = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-] as const satisfies IssuerInput['allowed_algs']
-export const SCOPES = [
-  'approvals:read',
-  'authorize',
-  'guard',
-  'ledger:append',
-  'ledger:read',
-  'scorers',
-  'trust:check',
-] as const satisfies IssuerInput['scopes']
-
-export interface MappingRule {
-  readonly match: readonly ConditionDraft[]
-  readonly agent_id: string
+export interface KeysDraft {
+  readonly type: KeySource['type']
+  readonly url: string
+  /** JSON. */
+  readonly inline: string
 }
 
-/** A trusted issuer as it is typed. */
-export interface Draft {
-  readonly issuer: string
-  readonly preset: string
-  readonly audiences: string
-  readonly foreign: boolean
-  readonly keys: KeySource['type']
-  readonly keysUrl: string
-  readonly keysInline: string
-  readonly algs: readonly (typeof ALGS)[number][]
-  readonly conditions: readonly ConditionDraft[]
-  readonly mapping: AgentMapping['type']
+const jwks = {
+  empty: { type: 'discovery', url: '', inline: '' } as KeysDraft,
+  typed: (keys: KeySource): KeysDraft => ({
+    type: keys.type,
+    url: keys.type === 'url' ? keys.url : '',
+    inline: keys.type === 'inline' ? JSON.stringify(keys.keys, null, 2) : '',
+  }),
+  value({ type, url, inline }: KeysDraft): KeySource {
+    if (type === 'discovery') return { type }
+    if (type === 'url') return { type, url }
+    const read = jsonOr(inline)
+    // A JWK set as well as its list.
+    const list = Array.isArray(read) ? read : ((read as { keys?: unknown } | null)?.keys ?? read)
+    return { type, keys: list as never }
+  },
+}
+
+/** The agent that a token stands for. */
+export interface MappingDraft {
+  readonly type: AgentMapping['type']
   readonly claim: string
-  readonly rules: readonly MappingRule[]
-  /** Empty: as the preset says. */
-  readonly replay: '' | 'single_use' | 'until_exp'
-  readonly scopes: readonly (typeof SCOPES)[number][]
-  readonly ttl: string
-  /** Empty: as the preset says. */
-  readonly age: string
-  readonly skew: string
-  readonly expires_at: string | null
-  readonly enabled: boolean
-  /** Members that the form does not show, kept from the issuer that it began with. */
-  readonly kept: Partial<IssuerInput>
+  readonly rules: readonly {
+    readonly match: readonly ConditionDraft[]
+    readonly agent_id: string
+  }[]
 }
 
-export const EMPTY: Draft = {
-  issuer: '',
-  preset: '',
-  audiences: '',
-  foreign: false,
-  keys: 'discovery',
-  keysUrl: '',
-  keysInline: '',
-  algs: ['RS256', 'ES256'],
-  conditions: [],
-  mapping: 'claim',
-  claim: 'sub',
-  rules: [],
-  replay: '',
-  scopes: ['approvals:read', 'authorize', 'guard', 'ledger:append', 'scorers'],
-  ttl: '900',
-  age: '',
-  skew: '30',
-  expires_at: null,
-  enabled: true,
-  kept: {},
+const mapping = {
+  empty: { type: 'claim', claim: 'sub', rules: [] } as MappingDraft,
+  typed: (agent: AgentMapping): MappingDraft => ({
+    type: agent.type,
+    claim: agent.type === 'claim' ? agent.claim : 'sub',
+    rules:
+      agent.type === 'rules'
+        ? agent.rules.map((rule) => ({ ...rule, match: rule.match.map(conditionDraftOf) }))
+        : [],
+  }),
+  value({ type, claim, rules }: MappingDraft): AgentMapping {
+    if (type === 'subjects') return { type }
+    if (type === 'claim') return { type, claim }
+    return {
+      type,
+      rules: rules.map((rule) => ({ ...rule, match: rule.match.map(conditionOf) })),
+    }
+  },
 }
 
-/** The terms of an issuer as the draft of another one. */
-export const draftOf = (issuer: Issuer): Draft => ({
-  issuer: issuer.issuer,
-  preset: issuer.preset ?? '',
-  audiences: issuer.audiences.join('\n'),
-  foreign: issuer.allow_foreign_audiences,
-  keys: issuer.jwks.type,
-  keysUrl: issuer.jwks.type === 'url' ? issuer.jwks.url : '',
-  keysInline: issuer.jwks.type === 'inline' ? JSON.stringify(issuer.jwks.keys, null, 2) : '',
-  algs: issuer.allowed_algs,
-  conditions: issuer.conditions.map(conditionDraftOf),
-  mapping: issuer.agent.type,
-  claim: issuer.agent.type === 'claim' ? issuer.agent.claim : 'sub',
-  rules:
-    issuer.agent.type === 'rules'
-      ? issuer.agent.rules.map(({ match, agent_id }) => ({
-          match: match.map(conditionDraftOf),
-          agent_id,
-        }))
-      : [],
-  replay: issuer.replay,
-  scopes: issuer.scopes,
-  ttl: String(issuer.credential_ttl_seconds),
-  age: String(issuer.max_token_age_seconds),
-  skew: String(issuer.clock_skew_seconds),
-  expires_at: issuer.expires_at,
-  enabled: issuer.enabled,
-  kept: keptOf(issuer),
+/** Members that are left out are as the preset says. */
+export const issuerDrafts = draftsOf<Issuer, IssuerInput>()({
+  issuer: same(''),
+  preset: {
+    empty: '',
+    typed: (preset: IssuerInput['preset']) => preset ?? '',
+    value: (typed: string) => PRESETS.find((preset) => preset === typed) ?? null,
+  },
+  audiences: optional(lines('')),
+  allow_foreign_audiences: same(false),
+  jwks,
+  allowed_algs: same<IssuerInput['allowed_algs']>(['RS256', 'ES256']),
+  conditions: {
+    empty: [] as readonly ConditionDraft[],
+    typed: (conditions: IssuerInput['conditions']) => conditions.map(conditionDraftOf),
+    value: (typed: readonly ConditionDraft[]) => typed.map(conditionOf),
+  },
+  agent: mapping,
+  replay: optional(same<'single_use' | 'until_exp'>('single_use')),
+  scopes: same<IssuerInput['scopes']>([...DEFAULT_SCOPES]),
+  credential_ttl_seconds: number('900'),
+  max_token_age_seconds: optional(number('')),
+  clock_skew_seconds: number('30'),
+  expires_at: same<string | null>(null),
+  enabled: same(true),
 })
-
-export function inputOf(draft: Draft): IssuerInput {
-  const audiences = linesOf(draft.audiences)
-  return {
-    ...draft.kept,
-    issuer: draft.issuer,
-    preset: PRESETS.find((preset) => preset === draft.preset) ?? null,
-    ...(audiences.length > 0 && { audiences }),
-    allow_foreign_audiences: draft.foreign,
-    jwks: keySourceOf(draft),
-    allowed_algs: [...draft.algs],
-    conditions: draft.conditions.map(conditionOf),
-    agent: mappingOf(draft),
-    ...(draft.replay !== '' && { replay: draft.replay }),
-    scopes: [...draft.scopes],
-    credential_ttl_seconds: numberOf(draft.ttl),
-    ...(draft.age !== '' && { max_token_age_seconds: numberOf(draft.age) }),
-    clock_skew_seconds: numberOf(draft.skew),
-    expires_at: draft.expires_at,
-    enabled: draft.enabled,
-  }
-}
-
-function keySourceOf({ keys, keysUrl, keysInline }: Draft): KeySource {
-  if (keys === 'discovery') return { type: keys }
-  if (keys === 'url') return { type: keys, url: keysUrl }
-  const read = jsonOr(keysInline)
-  // A JWK set as well as its list.
-  const list = Array.isArray(read) ? read : ((read as { keys?: unknown } | null)?.keys ?? read)
-  return { type: keys, keys: list as never }
-}
-
-function mappingOf({ mapping, claim, rules }: Draft): AgentMapping {
-  if (mapping === 'subjects') return { type: mapping }
-  if (mapping === 'claim') return { type: mapping, claim }
-  return {
-    type: mapping,
-    rules: rules.map(({ match, agent_id }) => ({ match: match.map(conditionOf), agent_id })),
-  }
-}
+export type Draft = typeof issuerDrafts.empty

@@ -1,23 +1,19 @@
 import type { Issuer } from '@remit/contract'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
-import { fieldErrorsOf, remit } from '../../api/client.ts'
+import { remit } from '../../api/client.ts'
 import { useActorText, useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { buttonClass } from '../../ui/button.tsx'
-import { ConfirmDelete } from '../../ui/confirm-delete.tsx'
 import { Card, Facts, Page, Stack } from '../../ui/layout.tsx'
 import { Loaded, Missing, Note } from '../../ui/states.tsx'
-import { announce } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
 import { Id, Literal, Time } from '../../ui/values.tsx'
-import { DraftForm } from '../rules/form.tsx'
-import { useValidation } from '../rules/validation.ts'
-import { draftOf, EMPTY, inputOf } from './draft.ts'
+import { DeleteRule, DraftForm, useDraft } from '../rules/editor.tsx'
+import { issuerDrafts } from './draft.ts'
 import type { Draft } from './draft.ts'
 import { IssuerForm } from './form.tsx'
-import { issuersQuery, validateIssuer } from './queries.ts'
+import { issuersQuery } from './list.tsx'
 
 const PATH = '/v1/identity/idp'
 
@@ -34,14 +30,14 @@ export function IssuerPage() {
       lead={name !== undefined && <Id>{id}</Id>}
     >
       {shown === undefined ? (
-        <NewIssuer first={EMPTY} />
+        <NewIssuer first={issuerDrafts.empty} />
       ) : (
         <Loaded query={query}>
           {({ data }) => {
             const stored = data.find((one) => one.id === shown)
             if (!stored) return <Missing />
             return id === 'new' ? (
-              <NewIssuer key={shown} first={draftOf(stored)} />
+              <NewIssuer key={shown} first={issuerDrafts.draftOf(stored)} />
             ) : (
               <StoredIssuer issuer={stored} />
             )
@@ -53,40 +49,26 @@ export function IssuerPage() {
 }
 
 function NewIssuer({ first }: { first: Draft }) {
-  const client = useQueryClient()
   const navigate = useNavigate()
-  const [draft, setDraft] = useState(first)
-  const body = inputOf(draft)
-  const validation = useValidation({
-    name: 'issuer',
-    input: draft === EMPTY ? null : body,
-    ask: validateIssuer,
-  })
-  const create = useMutation({
-    mutationFn: () => remit.trustIssuer({ body }),
-    onSuccess: async ({ id }) => {
-      announce(t.policies.saved)
-      await client.invalidateQueries({ queryKey: ['issuers'] })
-      await navigate({ to: '/agents/issuers/$id', params: { id } })
-    },
+  const editor = useDraft({
+    kind: 'issuers',
+    drafts: issuerDrafts,
+    first,
+    mayChange: true,
+    validate: (body, signal) => remit.trustIssuer({ query: { validate: 'true' }, body, signal }),
+    store: (body) => remit.trustIssuer({ body }),
+    onSaved: ({ id }) => navigate({ to: '/agents/issuers/$id', params: { id } }),
   })
   return (
     <DraftForm
-      mayChange
+      editor={editor}
       title={t.issuers.terms}
       className={ui['form']}
-      canSave={!create.isPending && draft !== EMPTY && validation.data?.valid !== false}
-      save={create.isPending ? t.issuers.fetching : t.policies.create}
-      onSave={() => create.mutate()}
-      error={create.error}
-      request={() => ({ method: 'POST', path: PATH, body })}
+      isComplete={!editor.isNew}
+      save={editor.isSaving ? t.issuers.fetching : t.policies.create}
+      request={() => ({ method: 'POST', path: PATH, body: editor.input })}
     >
-      <IssuerForm
-        draft={draft}
-        onDraft={setDraft}
-        validation={validation}
-        faults={fieldErrorsOf(create.error)}
-      />
+      <IssuerForm {...editor.fields} />
     </DraftForm>
   )
 }
@@ -95,8 +77,6 @@ function NewIssuer({ first }: { first: Draft }) {
 function StoredIssuer({ issuer }: { issuer: Issuer }) {
   const actorText = useActorText()
   const can = useCan()
-  const client = useQueryClient()
-  const navigate = useNavigate()
   const { id, keys } = issuer
   return (
     <Stack>
@@ -116,15 +96,11 @@ function StoredIssuer({ issuer }: { issuer: Issuer }) {
               </Link>
             )}
             {can('DELETE /v1/identity/idp/{idpID}') && (
-              <ConfirmDelete
-                title={t.issuers.deleteTitle}
-                text={t.issuers.deleteText}
-                request={() => ({ method: 'DELETE', path: `${PATH}/${id}` })}
+              <DeleteRule
+                kind="issuers"
+                texts={t.issuers}
+                path={`${PATH}/${id}`}
                 onDelete={() => remit.removeIssuer({ params: { idpID: id } })}
-                onDeleted={async () => {
-                  await navigate({ to: '/agents', search: { tab: 'issuers' } })
-                  await client.invalidateQueries({ queryKey: ['issuers'] })
-                }}
               />
             )}
           </>
@@ -149,7 +125,12 @@ function StoredIssuer({ issuer }: { issuer: Issuer }) {
       <Card className={ui['form']} title={t.issuers.terms}>
         <Stack>
           <Note tone="info">{t.issuers.immutable}</Note>
-          <IssuerForm isReadOnly draft={draftOf(issuer)} onDraft={() => undefined} faults={[]} />
+          <IssuerForm
+            isReadOnly
+            draft={issuerDrafts.draftOf(issuer)}
+            onDraft={() => undefined}
+            faults={[]}
+          />
         </Stack>
       </Card>
     </Stack>

@@ -5,8 +5,8 @@ import ui from '../../ui/ui.module.css'
 import { fieldsOf } from '../rules/validation.ts'
 import type { DraftFieldsProps } from '../rules/validation.ts'
 import { ValidationNote } from '../rules/form.tsx'
-import { ALGS, PRESETS, SCOPES } from './draft.ts'
-import type { Draft, MappingRule } from './draft.ts'
+import { EXCHANGEABLE, PRESETS, SIGNATURE_ALGS } from '@remit/contract/lists'
+import type { Draft, MappingDraft } from './draft.ts'
 import styles from './issuers.module.css'
 import { Button } from '../../ui/button.tsx'
 import { NEW_CONDITION, TESTS } from './conditions.ts'
@@ -18,15 +18,12 @@ const PRESET_OPTIONS = [
 ] as const
 const KEYS = Object.entries(t.issuers.keySources)
 const REPLAYS = Object.entries(t.issuers.replays)
-const NUMBERS = [
-  ['ttl', 'credential_ttl_seconds'],
-  ['age', 'max_token_age_seconds'],
-  ['skew', 'clock_skew_seconds'],
-] as const
+const NUMBERS = ['credential_ttl_seconds', 'max_token_age_seconds', 'clock_skew_seconds'] as const
 
 export function IssuerForm(props: DraftFieldsProps<Draft>) {
   const { draft, isReadOnly = false, validation } = props
   const { set, faultOf, text, choice, check } = fieldsOf(props)
+  const keys = fieldsOf({ ...props, draft: draft.jwks, onDraft: (jwks) => set({ jwks }) })
   return (
     <Stack>
       <Grid>
@@ -52,16 +49,16 @@ export function IssuerForm(props: DraftFieldsProps<Draft>) {
           label={t.agents.issuers.audiences}
           hint={t.issuers.audiencesHint}
         />
-        <Checkbox {...check('foreign')} label={t.issuers.foreign} />
+        <Checkbox {...check('allow_foreign_audiences')} label={t.issuers.foreign} />
       </Grid>
       <Grid>
-        <Select {...choice('keys')} label={t.issuers.keys} options={KEYS} />
-        {draft.keys === 'url' && (
-          <Input {...text('keysUrl', 'jwks')} mono label={t.issuers.keysUrl} />
+        <Select {...keys.choice('type')} label={t.issuers.keys} options={KEYS} />
+        {draft.jwks.type === 'url' && (
+          <Input {...keys.text('url', 'jwks')} mono label={t.issuers.keysUrl} />
         )}
       </Grid>
-      {draft.keys === 'inline' && (
-        <TextArea {...text('keysInline', 'jwks')} mono label={t.issuers.keysInline} />
+      {draft.jwks.type === 'inline' && (
+        <TextArea {...keys.text('inline', 'jwks')} mono label={t.issuers.keysInline} />
       )}
       <ConditionsField
         legend={t.issuers.conditions}
@@ -71,10 +68,10 @@ export function IssuerForm(props: DraftFieldsProps<Draft>) {
         isReadOnly={isReadOnly}
         onConditions={(conditions) => set({ conditions })}
       />
-      <MappingField {...{ draft, isReadOnly }} fault={faultOf('agent')} onDraft={set} />
+      <MappingField {...props} draft={draft.agent} onDraft={(agent) => set({ agent })} />
       <Choices
         legend={t.agents.scopes}
-        all={SCOPES}
+        all={EXCHANGEABLE}
         chosen={draft.scopes}
         fault={faultOf('scopes')}
         isReadOnly={isReadOnly}
@@ -85,16 +82,16 @@ export function IssuerForm(props: DraftFieldsProps<Draft>) {
         <Stack>
           <Choices
             legend={t.issuers.algs}
-            all={ALGS}
-            chosen={draft.algs}
+            all={SIGNATURE_ALGS}
+            chosen={draft.allowed_algs}
             fault={faultOf('allowed_algs')}
             isReadOnly={isReadOnly}
-            onChosen={(algs) => set({ algs })}
+            onChosen={(allowed_algs) => set({ allowed_algs })}
           />
           <Grid>
-            {NUMBERS.map(([name, path]) => (
+            {NUMBERS.map((name) => (
               <Input
-                {...text(name, path)}
+                {...text(name)}
                 key={name}
                 inputMode="numeric"
                 label={t.issuers.numbers[name]}
@@ -119,7 +116,7 @@ interface ChoicesProps<T extends string> {
   readonly chosen: readonly T[]
   readonly fault: string | undefined
   readonly isReadOnly: boolean
-  readonly onChosen: (chosen: readonly T[]) => void
+  readonly onChosen: (chosen: T[]) => void
 }
 
 function Choices<T extends string>(props: ChoicesProps<T>) {
@@ -147,73 +144,55 @@ function Choices<T extends string>(props: ChoicesProps<T>) {
 
 const MAPPINGS = Object.entries(t.issuers.mappings)
 
-interface MappingFieldProps {
-  readonly draft: Draft
-  readonly isReadOnly: boolean
-  readonly fault: string | undefined
-  readonly onDraft: (change: Partial<Draft>) => void
-}
-
 /** The agent that a token stands for. */
-function MappingField({ draft, isReadOnly, fault, onDraft }: MappingFieldProps) {
-  const { mapping, claim, rules } = draft
-  const change = (at: number, part: Partial<MappingRule>) =>
-    onDraft({ rules: rules.map((one, i) => (i === at ? { ...one, ...part } : one)) })
+function MappingField(props: DraftFieldsProps<MappingDraft>) {
+  const { draft, isReadOnly = false } = props
+  const { set, text, choice } = fieldsOf(props)
+  const { type, rules } = draft
   return (
     <Stack>
       <Grid>
         <Select
+          {...choice('type', type === 'claim' ? '' : 'agent')}
           label={t.issuers.mapping}
-          value={mapping}
           options={MAPPINGS}
-          disabled={isReadOnly}
-          fault={mapping === 'claim' ? undefined : fault}
-          onValue={(type) => onDraft({ mapping: type as Draft['mapping'] })}
         />
-        {mapping === 'claim' && (
-          <Input
-            mono
-            readOnly={isReadOnly}
-            label={t.issuers.agentClaim}
-            value={claim}
-            fault={fault}
-            onValue={(text) => onDraft({ claim: text })}
-          />
+        {type === 'claim' && (
+          <Input {...text('claim', 'agent')} mono label={t.issuers.agentClaim} />
         )}
       </Grid>
-      {mapping === 'rules' &&
-        rules.map(({ match, agent_id }, i) => (
-          <div key={i} className={styles['rule']}>
-            <ConditionsField
-              legend={t.issuers.rule(i + 1)}
-              fault={undefined}
-              conditions={match}
-              isReadOnly={isReadOnly}
-              onConditions={(conditions) => change(i, { match: conditions })}
-            />
-            <Row>
-              <Input
-                mono
-                readOnly={isReadOnly}
-                label={t.agents.id}
-                value={agent_id}
-                onValue={(text) => change(i, { agent_id: text })}
+      {type === 'rules' &&
+        rules.map((rule, i) => {
+          const part = fieldsOf({
+            draft: rule,
+            onDraft: (changed) => set({ rules: rules.with(i, changed) }),
+            isReadOnly,
+            faults: [],
+          })
+          return (
+            <div key={i} className={styles['rule']}>
+              <ConditionsField
+                legend={t.issuers.rule(i + 1)}
+                fault={undefined}
+                conditions={rule.match}
+                isReadOnly={isReadOnly}
+                onConditions={(match) => part.set({ match })}
               />
-              {!isReadOnly && (
-                <Button
-                  tone="quiet"
-                  onClick={() => onDraft({ rules: rules.filter((_, at) => at !== i) })}
-                >
-                  {t.issuers.removeRule}
-                </Button>
-              )}
-            </Row>
-          </div>
-        ))}
-      {mapping === 'rules' && !isReadOnly && (
+              <Row>
+                <Input {...part.text('agent_id')} mono label={t.agents.id} />
+                {!isReadOnly && (
+                  <Button tone="quiet" onClick={() => set({ rules: rules.toSpliced(i, 1) })}>
+                    {t.issuers.removeRule}
+                  </Button>
+                )}
+              </Row>
+            </div>
+          )
+        })}
+      {type === 'rules' && !isReadOnly && (
         <Row>
           <Button
-            onClick={() => onDraft({ rules: [...rules, { match: [NEW_CONDITION], agent_id: '' }] })}
+            onClick={() => set({ rules: [...rules, { match: [NEW_CONDITION], agent_id: '' }] })}
           >
             {t.issuers.addRule}
           </Button>
@@ -237,57 +216,38 @@ interface ConditionsFieldProps {
 /** Tests of claims, one a row. */
 function ConditionsField(props: ConditionsFieldProps) {
   const { legend, hint, fault, conditions, isReadOnly, onConditions } = props
-  const change = (at: number, part: Partial<ConditionDraft>) =>
-    onConditions(conditions.map((one, i) => (i === at ? { ...one, ...part } : one)))
   return (
     <fieldset>
       <legend className={ui['legend']}>{legend}</legend>
       <Stack>
-        {conditions.map(({ claim, test, value }, i) => (
-          <div key={i} className={styles['condition']}>
-            <Input
-              mono
-              readOnly={isReadOnly}
-              label={t.issuers.claim}
-              value={claim}
-              onValue={(text) => change(i, { claim: text })}
-            />
-            <Select
-              label={t.issuers.test}
-              value={test}
-              options={OPTIONS}
-              disabled={isReadOnly}
-              onValue={(text) => change(i, { test: TESTS.find((one) => one === text) ?? 'equals' })}
-            />
-            {test === 'in' ? (
-              <TextArea
-                mono
-                rows={2}
-                readOnly={isReadOnly}
-                label={t.issuers.values}
-                value={value}
-                onValue={(text) => change(i, { value: text })}
-              />
-            ) : (
-              <Input
-                mono
-                readOnly={isReadOnly}
-                label={t.issuers.value}
-                value={value}
-                onValue={(text) => change(i, { value: text })}
-              />
-            )}
-            {!isReadOnly && (
-              <Button
-                tone="quiet"
-                aria-label={`${t.issuers.removeCondition} ${claim}`}
-                onClick={() => onConditions(conditions.filter((_, at) => at !== i))}
-              >
-                {t.issuers.removeCondition}
-              </Button>
-            )}
-          </div>
-        ))}
+        {conditions.map((condition, i) => {
+          const { text, choice } = fieldsOf({
+            draft: condition,
+            onDraft: (changed) => onConditions(conditions.with(i, changed)),
+            isReadOnly,
+            faults: [],
+          })
+          return (
+            <div key={i} className={styles['condition']}>
+              <Input {...text('claim')} mono label={t.issuers.claim} />
+              <Select {...choice('test')} label={t.issuers.test} options={OPTIONS} />
+              {condition.test === 'in' ? (
+                <TextArea {...text('value')} mono rows={2} label={t.issuers.values} />
+              ) : (
+                <Input {...text('value')} mono label={t.issuers.value} />
+              )}
+              {!isReadOnly && (
+                <Button
+                  tone="quiet"
+                  aria-label={`${t.issuers.removeCondition} ${condition.claim}`}
+                  onClick={() => onConditions(conditions.toSpliced(i, 1))}
+                >
+                  {t.issuers.removeCondition}
+                </Button>
+              )}
+            </div>
+          )
+        })}
         {fault && <div className={ui['fault']}>{fault}</div>}
         {hint && <div className={ui['hint']}>{hint}</div>}
         {!isReadOnly && (

@@ -1,10 +1,10 @@
 import type { Issuer } from '@remit/contract'
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { remit } from '../../api/client.ts'
 import { t } from '../../texts.ts'
 import { TableOf } from '../../ui/layout.tsx'
 import { Badge, Literal, Time } from '../../ui/values.tsx'
-import { issuersQuery } from './queries.ts'
 
 const ISSUER = {
   method: 'POST',
@@ -23,6 +23,11 @@ const ISSUER = {
     },
   },
 }
+
+export const issuersQuery = queryOptions({
+  queryKey: ['issuers'],
+  queryFn: ({ signal }) => remit.listIssuers({ query: { limit: 1_000 }, signal }),
+})
 
 export function Issuers() {
   const query = useQuery(issuersQuery)

@@ -1,27 +1,24 @@
-import type { PolicyChange, Approval, Entry } from '@remit/contract'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import type { Approval, Entry, Policy, PolicyChange, PolicyInput } from '@remit/contract'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch, Link } from '@tanstack/react-router'
 import { useState, lazy, Suspense } from 'react'
-import { fieldErrorsOf, remit } from '../../api/client.ts'
+import { remit } from '../../api/client.ts'
 import { useActorText, useCan } from '../../api/session.ts'
+import { RULE_VARIABLES } from '../../editor/condition-editor.tsx'
 import { t } from '../../texts.ts'
+import { buttonClass, Button } from '../../ui/button.tsx'
 import { Input, Checkbox, Select, UtcInput } from '../../ui/field.tsx'
 import { Page, Stack, Row, Card, Grid } from '../../ui/layout.tsx'
 import { Loaded, Note, Skeleton } from '../../ui/states.tsx'
-import { announce } from '../../ui/toasts.tsx'
+import ui from '../../ui/ui.module.css'
 import { Id, Literal, Time } from '../../ui/values.tsx'
 import { requestQuery } from '../approvals/queries.ts'
-import {
-  Conflict,
-  isOutdated,
-  DraftForm,
-  ConditionField,
-  PatternFields,
-  ValidationNote,
-} from '../rules/form.tsx'
-import { useValidation, fieldsOf } from '../rules/validation.ts'
+import type { Version } from '../rules/draft.ts'
+import { DeleteRule, DraftForm, useDraft } from '../rules/editor.tsx'
+import { ConditionField, PatternFields, ValidationNote } from '../rules/form.tsx'
+import { faultAt, fieldsOf } from '../rules/validation.ts'
 import type { DraftFieldsProps } from '../rules/validation.ts'
-import { draftOf, EMPTY, inputOf } from './draft.ts'
+import { policyDrafts } from './draft.ts'
 import type { Draft } from './draft.ts'
 import { allowLike } from './like-request.ts'
 import styles from './policies.module.css'
@@ -33,12 +30,7 @@ import {
   historyQuery,
   ruleText,
 } from './queries.ts'
-import type { Stored } from './queries.ts'
 import { ReplayPanel } from './replay-panel.tsx'
-import { buttonClass, Button } from '../../ui/button.tsx'
-import { ConfirmDelete } from '../../ui/confirm-delete.tsx'
-import ui from '../../ui/ui.module.css'
-import { RULE_VARIABLES } from '../../editor/condition-editor.tsx'
 
 /** One policy: form, condition, replay, history. The id `new` makes one. */
 export function PolicyEditor() {
@@ -48,7 +40,7 @@ export function PolicyEditor() {
   return (
     <Page title={t.policies.new}>
       {like === undefined ? (
-        <Editor key="new" id={null} stored={null} first={EMPTY} />
+        <Editor key="new" id={null} stored={null} first={policyDrafts.empty} />
       ) : (
         <Like key={like} id={like} />
       )}
@@ -73,7 +65,7 @@ function Like({ id }: { id: string }) {
 
 function Existing({ id }: { id: string }) {
   const query = useQuery(policyQuery(id))
-  const name = query.data?.policy.description ?? t.policies.edit(id)
+  const name = query.data?.rule.description ?? t.policies.edit(id)
   return (
     <Page
       title={<Literal>{name}</Literal>}
@@ -81,7 +73,7 @@ function Existing({ id }: { id: string }) {
     >
       <Stack>
         <Loaded query={query}>
-          {(stored) => <Editor id={id} stored={stored} first={draftOf(stored.policy)} />}
+          {(stored) => <Editor id={id} stored={stored} first={policyDrafts.draftOf(stored.rule)} />}
         </Loaded>
         <RuleHistory id={id} />
       </Stack>
@@ -90,92 +82,62 @@ function Existing({ id }: { id: string }) {
 }
 
 interface EditorProps {
+  /** Null for a new one. */
   readonly id: string | null
-  readonly stored: Stored | null
+  readonly stored: Version<Policy> | null
   readonly first: Draft
 }
 
 function Editor({ id, stored, first }: EditorProps) {
   const can = useCan()
-  const [draft, setDraft] = useState(first)
-  /** The version that the draft began with: a newer one makes Save a conflict. */
-  const [base, setBase] = useState(stored)
+  const navigate = useNavigate()
   const [replayed, setReplayed] = useState<string | null>(null)
   const [reason, setReason] = useState('')
-  const input = inputOf(draft)
-  const text = JSON.stringify(input)
-  const mayChange = can(id === null ? 'POST /v1/policies' : 'PUT /v1/policies/{policyID}')
-  const validation = useValidation({
-    name: 'policy',
-    input: can('POST /v1/policies') && draft !== EMPTY ? input : null,
-    ask: validatePolicy,
-  })
-  const save = useSave(id)
-  const isReplayed = replayed === text
-  const canReplay = can('POST /v1/compliance/policies/replay')
-  const changeOf = (edited: Draft): PolicyChange => ({
-    ...inputOf(edited),
+  const withReason = (input: PolicyInput): PolicyChange => ({
+    ...input,
     ...(reason.trim() !== '' && { change_reason: reason.trim() }),
   })
-  const isConflict = isOutdated(save.error)
+  const editor = useDraft({
+    kind: 'policies',
+    drafts: policyDrafts,
+    first,
+    stored,
+    mayChange: can(id === null ? 'POST /v1/policies' : 'PUT /v1/policies/{policyID}'),
+    validate: validatePolicy,
+    store: (input, headers) =>
+      id === null
+        ? remit.createPolicy({ body: withReason(input) })
+        : remit.replacePolicy({ params: { policyID: id }, body: withReason(input), headers }),
+    ...(id !== null && { read: () => readPolicy(id) }),
+    onSaved: (policy) => navigate({ to: '/policies/$id', params: { id: policy.id } }),
+  })
+  const { input, mayChange, fields } = editor
+  const isReplayed = replayed === JSON.stringify(input)
+  const canReplay = can('POST /v1/compliance/policies/replay')
   const needsReason = canReplay && !isReplayed
-  const isInvalid = validation.data?.valid === false
-
-  const store = (version: Stored | null, edited = draft) =>
-    save.mutate(
-      { body: changeOf(edited), etag: version?.etag ?? null },
-      { onSuccess: (next) => next && setBase(next) },
-    )
   return (
     <div className={styles['editor']}>
       <DraftForm
+        editor={editor}
         actions={id !== null && <DeletePolicy id={id} />}
-        mayChange={mayChange}
-        canSave={
-          !save.isPending &&
-          !isInvalid &&
-          (!needsReason || reason.trim() !== '') &&
-          input.actions.length > 0
-        }
+        isComplete={(!needsReason || reason.trim() !== '') && input.actions.length > 0}
         save={id === null ? t.policies.create : t.policies.save}
-        onSave={() => store(base)}
-        error={isConflict ? null : save.error}
-        request={() => requestOf(id, changeOf(draft), base?.etag)}
+        request={() => ({
+          method: id === null ? 'POST' : 'PUT',
+          path: id === null ? '/v1/policies' : pathOf(id),
+          body: withReason(input),
+        })}
       >
         {!mayChange && <Note tone="info">{t.policies.readOnly}</Note>}
-        <RuleForm
-          draft={draft}
-          onDraft={setDraft}
-          isReadOnly={!mayChange}
-          validation={validation}
-          faults={fieldErrorsOf(save.error)}
-        />
-        {isConflict && id !== null && (
-          <Conflict
-            id={id}
-            read={() => readPolicy(id)}
-            textOf={(theirs) => asText(inputOf(draftOf(theirs.policy)))}
-            mine={asText(input)}
-            onTheirs={(theirs) => {
-              setDraft(draftOf(theirs.policy))
-              setBase(theirs)
-              save.reset()
-            }}
-            onMine={(theirs) => {
-              const mine = { ...draft, kept: draftOf(theirs.policy).kept }
-              setDraft(mine)
-              setBase(theirs)
-              store(theirs, mine)
-            }}
-          />
-        )}
+        <RuleForm {...fields} />
+        {editor.conflict}
         {mayChange && (
           <Input
             label={t.policies.changeReason}
             hint={needsReason ? t.policies.saveHint : t.policies.changeReasonHint}
             maxLength={500}
             value={reason}
-            fault={fieldErrorsOf(save.error).find(({ path }) => path === 'change_reason')?.message}
+            fault={faultAt(fields.faults, 'change_reason')}
             onValue={setReason}
           />
         )}
@@ -185,42 +147,12 @@ function Editor({ id, stored, first }: EditorProps) {
           input={input}
           id={id}
           isCurrent={isReplayed}
-          isDisabled={isInvalid}
+          isDisabled={editor.isInvalid}
           onReplayed={setReplayed}
         />
       )}
     </div>
   )
-}
-
-const asText = (value: unknown): string => JSON.stringify(value, null, 2)
-
-const requestOf = (id: string | null, body: PolicyChange, etag: string | undefined) => ({
-  method: id === null ? 'POST' : 'PUT',
-  path: id === null ? '/v1/policies' : pathOf(id),
-  body,
-  ...(etag !== undefined && { headers: { 'If-Match': etag } }),
-})
-
-function useSave(id: string | null) {
-  const client = useQueryClient()
-  const navigate = useNavigate()
-  return useMutation({
-    mutationFn: async ({ body, etag }: { body: PolicyChange; etag: string | null }) => {
-      if (id === null) {
-        const { id: created } = await remit.createPolicy({ body })
-        await navigate({ to: '/policies/$id', params: { id: created } })
-        return null
-      }
-      const headers = etag === null ? {} : { 'if-match': etag }
-      await remit.replacePolicy({ params: { policyID: id }, body, headers })
-      return client.query({ ...policyQuery(id), staleTime: 0 })
-    },
-    onSuccess: () => {
-      announce(t.policies.saved)
-      return client.invalidateQueries({ queryKey: ['policies'] })
-    },
-  })
 }
 
 /** Approval rules decide after policies: an allow alone does not end the questions. */
@@ -246,20 +178,15 @@ const LikeNote = ({ request: { id, requirements } }: { request: Approval }) => (
 function DeletePolicy({ id }: { id: string }) {
   const [reason, setReason] = useState('')
   const can = useCan()
-  const client = useQueryClient()
-  const navigate = useNavigate()
   if (!can('DELETE /v1/policies/{policyID}')) return null
   const query = reason.trim() === '' ? {} : { change_reason: reason.trim() }
+  const search = reason.trim() === '' ? '' : `?${new URLSearchParams(query)}`
   return (
-    <ConfirmDelete
-      title={t.policies.deleteTitle}
-      text={t.policies.deleteText}
-      request={() => ({ method: 'DELETE', path: `${pathOf(id)}${searchOf(query)}` })}
+    <DeleteRule
+      kind="policies"
+      texts={t.policies}
+      path={`${pathOf(id)}${search}`}
       onDelete={() => remit.deletePolicy({ params: { policyID: id }, query })}
-      onDeleted={async () => {
-        await navigate({ to: '/policies' })
-        await client.invalidateQueries({ queryKey: ['policies'] })
-      }}
     >
       <Input
         label={t.policies.changeReason}
@@ -268,13 +195,8 @@ function DeletePolicy({ id }: { id: string }) {
         value={reason}
         onValue={setReason}
       />
-    </ConfirmDelete>
+    </DeleteRule>
   )
-}
-
-const searchOf = (query: Readonly<Record<string, string>>): string => {
-  const search = new URLSearchParams(query)
-  return search.size === 0 ? '' : `?${search}`
 }
 
 const TextDiff = lazy(async () => ({

@@ -1,7 +1,7 @@
 import type { Approval } from '@remit/contract'
 import { resourceText } from '@remit/contract/fit'
 import { t } from '../../texts.ts'
-import { EMPTY } from './draft.ts'
+import { policyDrafts } from './draft.ts'
 import type { Draft } from './draft.ts'
 
 type Facts = Pick<Approval, 'id' | 'agent_id' | 'action' | 'resource'>
@@ -14,7 +14,7 @@ const resourcesLike = (request: Facts): string => {
 
 /** A draft that allows requests like one. It is a proposal: nothing is stored. */
 export const allowLike = (request: Facts): Draft => ({
-  ...EMPTY,
+  ...policyDrafts.empty,
   effect: 'allow',
   description: t.policies.likeDescription(request.id),
   agents: request.agent_id,

@@ -1,6 +1,8 @@
-import type { Entry, Policy, PolicyInput, Replay, Validation } from '@remit/contract'
+import type { Entry, Policy, PolicyInput, Replay } from '@remit/contract'
 import { queryOptions } from '@tanstack/react-query'
 import { remit } from '../../api/client.ts'
+import { versionOf } from '../rules/draft.ts'
+import type { Version } from '../rules/draft.ts'
 import { withCondition } from '../rules/validation.ts'
 
 const MOST = 1_000
@@ -11,22 +13,12 @@ export const policiesQuery = queryOptions({
   queryFn: ({ signal }) => remit.listPolicies({ query: { limit: MOST }, signal }),
 })
 
-export interface Stored {
-  readonly policy: Policy
-  readonly etag: string
-}
-
 export const pathOf = (id: string): string => `/v1/policies/${encodeURIComponent(id)}`
 
-export const readPolicy = async (id: string, signal?: AbortSignal): Promise<Stored> => {
-  const { data, headers } = await remit.getPolicy.withResponse({
-    params: { policyID: id },
-    ...(signal && { signal }),
-  })
-  return { policy: data, etag: headers.get('etag') ?? '' }
-}
+export const readPolicy = (id: string, signal?: AbortSignal): Promise<Version<Policy>> =>
+  versionOf(remit.getPolicy.withResponse({ params: { policyID: id }, ...(signal && { signal }) }))
 
-export const validatePolicy = (input: PolicyInput, signal: AbortSignal): Promise<Validation> =>
+export const validatePolicy = (input: PolicyInput, signal: AbortSignal) =>
   withCondition(input, (body) => remit.createPolicy({ query: { validate: 'true' }, body, signal }))
 
 /** One rule with its version. */

@@ -1,19 +1,15 @@
 import { useQuery, queryOptions } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
-import type { ReactNode } from 'react'
-import { RemitError } from '@remit/contract/client'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
-import { Skeleton, CurlButton, Failure, Loaded, Note } from '../../ui/states.tsx'
+import { Skeleton, Note } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
 import type { ValidationState } from './validation.ts'
 import { remit } from '../../api/client.ts'
 import { TextArea } from '../../ui/field.tsx'
-import { Grid, Card, Row, Stack } from '../../ui/layout.tsx'
+import { Grid } from '../../ui/layout.tsx'
 import { Literal } from '../../ui/values.tsx'
 import styles from './rules.module.css'
-import type { Request } from '../../format/curl.ts'
-import { Button } from '../../ui/button.tsx'
 
 const ConditionEditor = lazy(async () => ({
   default: (await import('../../editor/condition-editor.tsx')).ConditionEditor,
@@ -120,106 +116,6 @@ export const RuleName = ({ rule: { description, condition } }: { rule: Named }) 
     )}
   </>
 )
-
-interface DraftFormProps {
-  readonly title?: string
-  readonly className?: string | undefined
-  /** Buttons beside the title. */
-  readonly actions?: ReactNode
-  readonly children: ReactNode
-  /** False: the draft can be read only. */
-  readonly mayChange: boolean
-  readonly canSave: boolean
-  /** The text of the button that saves. */
-  readonly save: string
-  readonly onSave: () => void
-  /** Why it was not saved, where the fields do not show it. */
-  readonly error: Error | null
-  /** The request that saves. */
-  readonly request: () => Request
-}
-
-/** The frame of the form of a rule: its fields, what the server said, and the button that saves. */
-export function DraftForm(props: DraftFormProps) {
-  const { title = t.policies.form, className, actions, children } = props
-  const { mayChange, canSave, save, onSave, error, request } = props
-  return (
-    <Card className={className} title={title} actions={actions}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          onSave()
-        }}
-      >
-        <Stack>
-          {children}
-          {error && <Failure error={error} />}
-          {mayChange && (
-            <Row>
-              <Button type="submit" tone="primary" disabled={!canSave}>
-                {save}
-              </Button>
-              <CurlButton request={request} />
-            </Row>
-          )}
-        </Stack>
-      </form>
-    </Card>
-  )
-}
-
-const TextDiff = lazy(async () => ({
-  default: (await import('../../editor/text-diff.tsx')).TextDiff,
-}))
-
-/** Returns whether the server refused a change because the stored version is another one. */
-export const isOutdated = (error: unknown): boolean =>
-  error instanceof RemitError && error.status === 412
-
-interface ConflictProps<Stored> {
-  readonly id: string
-  /** Reads the version that is stored now. */
-  readonly read: () => Promise<Stored>
-  /** The stored version and the draft, as texts that compare well. */
-  readonly textOf: (stored: Stored) => string
-  readonly mine: string
-  readonly onTheirs: (stored: Stored) => void
-  readonly onMine: (stored: Stored) => void
-}
-
-/** Somebody else was faster: both versions are shown, and the typed text stays until its author decides. */
-export function Conflict<Stored>(props: ConflictProps<Stored>) {
-  const { id, read, textOf, mine, onTheirs, onMine } = props
-  const query = useQuery({ queryKey: ['conflict', id], queryFn: read, gcTime: 0, staleTime: 0 })
-  return (
-    <Stack>
-      <Note tone="wait">
-        <span role="alert">{t.policies.conflict}</span>
-      </Note>
-      <Loaded query={query}>
-        {(theirs) => (
-          // Together: the difference would move the buttons.
-          <Suspense fallback={<Skeleton />}>
-            <Stack>
-              <div>
-                <h3>{t.policies.conflictDifference}</h3>
-                <TextDiff
-                  label={t.policies.conflictDifference}
-                  before={textOf(theirs)}
-                  after={mine}
-                />
-              </div>
-              <Row>
-                <Button onClick={() => onTheirs(theirs)}>{t.policies.showTheirs}</Button>
-                <Button onClick={() => onMine(theirs)}>{t.policies.keepMine}</Button>
-              </Row>
-            </Stack>
-          </Suspense>
-        )}
-      </Loaded>
-    </Stack>
-  )
-}
 
 /** The verdict of the server about a draft, as it is typed. */
 export function ValidationNote({ validation }: { validation: ValidationState | undefined }) {

@@ -1,5 +1,5 @@
 import type { LoginProvider, LoginProviderInput, PersonRole } from '@remit/contract'
-import { keptOf, linesOf } from '../rules/validation.ts'
+import { keptOf, linesOf } from '../rules/draft.ts'
 
 /** The form of an identity provider: lists are texts with one item per line. */
 export interface LoginDraft {

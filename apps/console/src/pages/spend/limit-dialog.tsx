@@ -10,7 +10,7 @@ import { Modal } from '../../ui/modal.tsx'
 import { CurlButton, Failure } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import { fieldsOf } from '../rules/validation.ts'
-import { draftOf, inputOf } from './limit-draft.ts'
+import { limitDrafts } from './limit-draft.ts'
 
 interface LimitDialogProps {
   /** Null for a new one. */
@@ -25,8 +25,8 @@ const MISSING = Object.entries(t.spend.missingOptions)
 export function LimitDialog({ limit, agent: known, onClose }: LimitDialogProps) {
   const client = useQueryClient()
   const [agent, setAgent] = useState(limit?.agent_id ?? known ?? '')
-  const [draft, setDraft] = useState(draftOf(limit))
-  const body = inputOf(draft)
+  const [draft, setDraft] = useState(limit ? limitDrafts.draftOf(limit) : limitDrafts.empty)
+  const body = limitDrafts.inputOf(draft)
   const close = (text: string) => ({
     onSuccess: async () => {
       announce(text)
@@ -82,23 +82,19 @@ export function LimitDialog({ limit, agent: known, onClose }: LimitDialogProps) 
       />
       <Grid>
         <Input
-          {...text('daily', 'daily_usd')}
+          {...text('daily_usd')}
           label={t.spend.daily}
           inputMode="decimal"
           hint={t.spend.none}
         />
         <Input
-          {...text('monthly', 'monthly_usd')}
+          {...text('monthly_usd')}
           label={t.spend.monthly}
           inputMode="decimal"
           hint={t.spend.none}
         />
       </Grid>
-      <Select
-        {...choice('missing', 'on_missing_amount')}
-        label={t.spend.missing}
-        options={MISSING}
-      />
+      <Select {...choice('on_missing_amount')} label={t.spend.missing} options={MISSING} />
       {(save.error ?? remove.error) && <Failure error={save.error ?? remove.error} />}
     </Modal>
   )

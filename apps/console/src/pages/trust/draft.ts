@@ -1,55 +1,5 @@
 import type { AgentSelector, TrustPolicy, TrustPolicyInput } from '@remit/contract'
-import { keptOf, linesOf, textOrNull } from '../rules/validation.ts'
-
-/** A trust policy as it is typed. */
-export interface Draft {
-  readonly description: string
-  readonly effect: 'allow' | 'deny'
-  readonly source_agents: string
-  readonly target_agents: string
-  readonly actions: string
-  readonly condition: string
-  readonly enabled: boolean
-  readonly expires_at: string | null
-  /** The stored policy, for members that the form does not show. */
-  readonly kept: Partial<TrustPolicyInput>
-}
-
-export const EMPTY: Draft = {
-  description: '',
-  effect: 'allow',
-  source_agents: '',
-  target_agents: '',
-  actions: '',
-  condition: '',
-  enabled: true,
-  expires_at: null,
-  kept: {},
-}
-
-export const draftOf = (policy: TrustPolicy): Draft => ({
-  description: policy.description ?? '',
-  effect: policy.effect,
-  source_agents: policy.source_agents.map(selectorText).join('\n'),
-  target_agents: policy.target_agents.map(selectorText).join('\n'),
-  actions: policy.actions.join('\n'),
-  condition: policy.condition ?? '',
-  enabled: policy.enabled,
-  expires_at: policy.expires_at,
-  kept: keptOf(policy),
-})
-
-export const inputOf = (draft: Draft): TrustPolicyInput => ({
-  ...draft.kept,
-  description: textOrNull(draft.description),
-  effect: draft.effect,
-  source_agents: linesOf(draft.source_agents).map(selectorOf),
-  target_agents: linesOf(draft.target_agents).map(selectorOf),
-  actions: linesOf(draft.actions),
-  condition: textOrNull(draft.condition),
-  enabled: draft.enabled,
-  expires_at: draft.expires_at,
-})
+import { draftsOf, lines, linesOf, same, text } from '../rules/draft.ts'
 
 const quoted = (value: string): string => (/^[^\s"]+$/.test(value) ? value : JSON.stringify(value))
 
@@ -83,3 +33,21 @@ function unquoted(text: string): string {
     return text
   }
 }
+
+const selectors = {
+  empty: '',
+  typed: (value: readonly AgentSelector[]) => value.map(selectorText).join('\n'),
+  value: (typed: string) => linesOf(typed).map(selectorOf),
+}
+
+export const trustDrafts = draftsOf<TrustPolicy, TrustPolicyInput>()({
+  description: text,
+  effect: same<'allow' | 'deny'>('allow'),
+  source_agents: selectors,
+  target_agents: selectors,
+  actions: lines(''),
+  condition: text,
+  enabled: same(true),
+  expires_at: same<string | null>(null),
+})
+export type Draft = typeof trustDrafts.empty

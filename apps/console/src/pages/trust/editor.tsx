@@ -1,24 +1,22 @@
-import type { TrustPolicy } from '@remit/contract'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate, useParams } from '@tanstack/react-router'
-import { useState } from 'react'
-import { fieldErrorsOf, messageOf, remit } from '../../api/client.ts'
+import type { TrustPolicy, TrustPolicyInput } from '@remit/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { messageOf, remit } from '../../api/client.ts'
 import { useCan } from '../../api/session.ts'
+import { TRUST_VARIABLES } from '../../editor/condition-editor.tsx'
 import { t } from '../../texts.ts'
-import { ConfirmDelete } from '../../ui/confirm-delete.tsx'
+import { Checkbox, Input, Select, UtcInput } from '../../ui/field.tsx'
 import { Page, Grid, Stack } from '../../ui/layout.tsx'
 import { Loaded, Missing, Note } from '../../ui/states.tsx'
-import { announce } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
 import { Literal } from '../../ui/values.tsx'
-import { DraftForm, ConditionField, PatternFields, ValidationNote } from '../rules/form.tsx'
-import { useValidation, fieldsOf } from '../rules/validation.ts'
+import { DeleteRule, DraftForm, useDraft, useLeave } from '../rules/editor.tsx'
+import { ConditionField, PatternFields, ValidationNote } from '../rules/form.tsx'
+import { fieldsOf, withCondition } from '../rules/validation.ts'
 import type { DraftFieldsProps } from '../rules/validation.ts'
-import { draftOf, EMPTY, inputOf } from './draft.ts'
+import { trustDrafts } from './draft.ts'
 import type { Draft } from './draft.ts'
-import { trustQuery, validateTrust } from './queries.ts'
-import { TRUST_VARIABLES } from '../../editor/condition-editor.tsx'
-import { Checkbox, Input, Select, UtcInput } from '../../ui/field.tsx'
+import { trustQuery } from './list.tsx'
 
 const PATH = '/v1/identity/trust'
 
@@ -48,53 +46,39 @@ export function TrustEditor() {
 
 function Editor({ stored }: { stored: TrustPolicy | null }) {
   const can = useCan()
-  const client = useQueryClient()
-  const navigate = useNavigate()
-  const [draft, setDraft] = useState(stored ? draftOf(stored) : EMPTY)
-  const body = inputOf(draft)
+  const leave = useLeave('trust')
   const mayChange = can('POST /v1/identity/trust')
-  const mayDelete = can('DELETE /v1/identity/trust/{policyID}')
-  const validation = useValidation({
-    name: 'trust',
-    input: mayChange && draft !== EMPTY ? body : null,
-    ask: validateTrust,
+  const editor = useDraft({
+    kind: 'trust',
+    drafts: trustDrafts,
+    first: stored ? trustDrafts.draftOf(stored) : trustDrafts.empty,
+    mayChange,
+    validate: (input, signal) =>
+      withCondition(input, (body) =>
+        remit.createTrustPolicy({ query: { validate: 'true' }, body, signal }),
+      ),
+    store: (body) => replace(stored, body),
+    onSaved: leave,
   })
-  const leave = async () => {
-    await client.invalidateQueries({ queryKey: ['trust'] })
-    await navigate({ to: '/agents', search: { tab: 'trust' } })
-  }
-  const save = useMutation({
-    mutationFn: () => replace(stored, body),
-    onSuccess: async (leftover) => {
-      announce(t.policies.saved, leftover ?? undefined)
-      await leave()
-    },
-  })
+  const { source_agents: from, target_agents: to, actions } = editor.input
   return (
     <DraftForm
+      editor={editor}
       className={ui['form']}
       actions={
         stored &&
-        mayDelete && (
-          <ConfirmDelete
-            title={t.agents.trust.deleteTitle}
-            text={t.agents.trust.deleteText}
-            request={() => ({ method: 'DELETE', path: `${PATH}/${stored.id}` })}
+        can('DELETE /v1/identity/trust/{policyID}') && (
+          <DeleteRule
+            kind="trust"
+            texts={t.agents.trust}
+            path={`${PATH}/${stored.id}`}
             onDelete={() => remit.deleteTrustPolicy({ params: { policyID: stored.id } })}
-            onDeleted={leave}
           />
         )
       }
-      mayChange={mayChange}
-      canSave={
-        !save.isPending &&
-        validation.data?.valid !== false &&
-        [body.source_agents, body.target_agents, body.actions].every((list) => list?.length !== 0)
-      }
+      isComplete={[from, to, actions].every((list) => list.length > 0)}
       save={stored ? t.policies.save : t.policies.create}
-      onSave={() => save.mutate()}
-      error={save.error}
-      request={() => ({ method: 'POST', path: PATH, body })}
+      request={() => ({ method: 'POST', path: PATH, body: editor.input })}
     >
       {stored && mayChange && (
         <Note tone="info">
@@ -103,13 +87,7 @@ function Editor({ stored }: { stored: TrustPolicy | null }) {
           </span>
         </Note>
       )}
-      <TrustForm
-        draft={draft}
-        onDraft={setDraft}
-        isReadOnly={!mayChange}
-        validation={validation}
-        faults={fieldErrorsOf(save.error)}
-      />
+      <TrustForm {...editor.fields} />
     </DraftForm>
   )
 }
@@ -118,10 +96,7 @@ function Editor({ stored }: { stored: TrustPolicy | null }) {
  * Trust policies are never changed: the new one is created, then the old one deleted. Between the two,
  * both decide, and deny wins. Returns why the old one is left over, or null.
  */
-async function replace(
-  old: TrustPolicy | null,
-  body: ReturnType<typeof inputOf>,
-): Promise<string | null> {
+async function replace(old: TrustPolicy | null, body: TrustPolicyInput): Promise<string | null> {
   await remit.createTrustPolicy({ body })
   if (!old) return null
   return remit.deleteTrustPolicy({ params: { policyID: old.id } }).then(

@@ -1,18 +1,25 @@
 import type { TrustPolicy } from '@remit/contract'
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { remit } from '../../api/client.ts'
 import { t } from '../../texts.ts'
 import { TableOf } from '../../ui/layout.tsx'
 import { Badge } from '../../ui/values.tsx'
 import { RuleName } from '../rules/form.tsx'
 import { selectorText } from './draft.ts'
-import { trustQuery } from './queries.ts'
 
 const POLICY = {
   method: 'POST',
   path: '/v1/identity/trust',
   body: { effect: 'allow', source_agents: ['planner'], target_agents: ['payer'], actions: ['pay'] },
 }
+
+/** At most 1,000 exist. */
+export const trustQuery = queryOptions({
+  queryKey: ['trust'],
+  queryFn: ({ signal }) => remit.listTrustPolicies({ query: { limit: 1_000 }, signal }),
+  refetchOnWindowFocus: false,
+})
 
 export function TrustPolicies() {
   const query = useQuery(trustQuery)
