@@ -170,6 +170,15 @@ describe.each(FORMS)('the form of a $name, which replaces it', (form) => {
   })
 })
 
+test('what a copy of an issuer clears is left to its preset, not sent as the first one had it', () => {
+  const draft = issuerDrafts.draftOf(FORMS.find(({ name }) => name === 'issuer')!.stored as never)
+  const cleared = { audiences: '', replay: '', max_token_age_seconds: ' ' } as const
+  const sent: unknown = JSON.parse(JSON.stringify(issuerDrafts.inputOf({ ...draft, ...cleared })))
+
+  expect(sent).toMatchObject({ issuer: 'https://login.example.com', require_jti: true })
+  for (const name of Object.keys(cleared)) expect(sent).not.toHaveProperty(name)
+})
+
 test('the form of webhooks offers every event of the contract, with a text', () => {
   expect(Object.keys(settings.webhooks.eventTexts)).toEqual(WebhookEvent.options)
 })

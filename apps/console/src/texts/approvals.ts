@@ -85,7 +85,6 @@ export const approvals = {
   keys: 'With the focus on the list: j and k move, a approves, r rejects.',
   entry: 'Decision in the ledger',
   always: 'Draft a policy for requests like this',
-  asText: 'decides',
   named: 'named by the key',
   unnamed: 'named in the request',
   statuses: {

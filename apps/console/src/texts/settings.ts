@@ -76,6 +76,7 @@ export const settings = {
     revoke: 'Revoke',
     revokeTitle: 'Revoke this key',
     revokeText: 'The key stops working at once, on every process.',
+    revokeDone: 'Key revoked',
     secretTitle: 'The key, shown this once',
     lastUsed: 'Last used',
   },

@@ -13,7 +13,6 @@ export const spend = {
   noLimitOf: (agent: string) => `${agent} has no limit`,
   noLimitText: 'The chart appears when the agent has one.',
   history: (agent: string) => `Spend of ${agent}`,
-  chart: 'Spend and forecast',
   forecast: 'Straight-line forecast',
   cap: 'Cap',
   at: 'Time (UTC)',

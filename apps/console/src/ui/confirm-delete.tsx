@@ -8,11 +8,60 @@ import { Modal } from './modal.tsx'
 import { CurlButton, Failure } from './states.tsx'
 import { announce } from './toasts.tsx'
 
+interface ActionDialogProps {
+  readonly title: string
+  readonly isOpen?: boolean
+  readonly onClose: () => void
+  /** The request of the action. */
+  readonly request: () => Request
+  /** The name of the button that acts. */
+  readonly verb: string
+  readonly tone?: 'danger' | 'primary'
+  readonly isDisabled?: boolean
+  readonly action: {
+    readonly isPending: boolean
+    readonly error: Error | null
+    readonly mutate: () => void
+  }
+  /** Buttons beside those of each dialog. */
+  readonly more?: ReactNode
+  readonly children: ReactNode
+}
+
+/** A dialog with one action: what it needs to know, what the server refused, and the button that acts. */
+export function ActionDialog(props: ActionDialogProps) {
+  const { title, isOpen = true, onClose, request, verb, tone = 'primary', action } = props
+  return (
+    <Modal
+      isOpen={isOpen}
+      title={title}
+      onClose={onClose}
+      footer={
+        <>
+          <CurlButton request={request} />
+          {props.more}
+          <Button onClick={onClose}>{t.common.cancel}</Button>
+          <Button
+            tone={tone}
+            disabled={action.isPending || props.isDisabled}
+            onClick={() => action.mutate()}
+          >
+            {verb}
+          </Button>
+        </>
+      }
+    >
+      {props.children}
+      {action.error && <Failure error={action.error} />}
+    </Modal>
+  )
+}
+
 interface ConfirmDeleteProps {
   readonly title: string
-  readonly text: string
+  readonly text?: string
   /** `danger` unless given. */
-  readonly tone?: 'danger' | undefined
+  readonly tone?: 'danger' | 'primary' | undefined
   /** The name of the button; "Delete" unless given. */
   readonly verb?: string
   /** Announcement after the deletion; "Deleted" unless given. */
@@ -22,13 +71,13 @@ interface ConfirmDeleteProps {
   readonly request: () => Request
   readonly onDelete: () => Promise<unknown>
   readonly onDeleted: () => Promise<unknown> | void
-  readonly children?: ReactNode
+  readonly children?: ReactNode | ((error: Error | null) => ReactNode)
 }
 
 /** A button that deletes after a confirmation which says what follows. */
 export function ConfirmDelete(props: ConfirmDeleteProps) {
   const { title, text, verb = t.policies.delete, done = t.policies.deleted } = props
-  const { label, request, onDelete, onDeleted } = props
+  const { label, request, onDelete, onDeleted, children } = props
   const tone = 'tone' in props ? props.tone : 'danger'
   const [isOpen, setOpen] = useState(false)
   const remove = useMutation({
@@ -44,28 +93,18 @@ export function ConfirmDelete(props: ConfirmDeleteProps) {
       <Button tone={tone} aria-label={label} onClick={() => setOpen(true)}>
         {verb}
       </Button>
-      <Modal
+      <ActionDialog
         isOpen={isOpen}
         title={title}
         onClose={() => setOpen(false)}
-        footer={
-          <>
-            <CurlButton request={request} />
-            <Button onClick={() => setOpen(false)}>{t.common.cancel}</Button>
-            <Button
-              tone={tone ?? 'primary'}
-              disabled={remove.isPending}
-              onClick={() => remove.mutate()}
-            >
-              {verb}
-            </Button>
-          </>
-        }
+        request={request}
+        verb={verb}
+        tone={tone ?? 'primary'}
+        action={remove}
       >
-        <p>{text}</p>
-        {props.children}
-        {remove.error && <Failure error={remove.error} />}
-      </Modal>
+        {text !== undefined && <p>{text}</p>}
+        {typeof children === 'function' ? children(remove.error) : children}
+      </ActionDialog>
     </>
   )
 }

@@ -6,7 +6,8 @@ import { classes } from './button.tsx'
 import { CsvButton, Empty, Loaded } from './states.tsx'
 import type { EmptyProps, LoadedProps } from './states.tsx'
 import styles from './ui.module.css'
-import { Id, Literal, Money, Time } from './values.tsx'
+import { Badge, Id, Literal, Money, Time } from './values.tsx'
+import type { Tone } from './values.tsx'
 
 interface PageProps {
   readonly title: ReactNode
@@ -131,6 +132,8 @@ interface Shown<T> {
   readonly isFileOnly?: boolean
   /** The form of a value without a cell of its own: `Literal` unless given. */
   readonly as?: 'id' | 'time' | 'money'
+  /** The tone of a value that is shown as a badge. */
+  readonly badge?: (row: T) => Tone | undefined
   readonly value?: (row: T) => Value
   readonly cell?: (row: T) => ReactNode
 }
@@ -222,10 +225,11 @@ const isButtons = <T,>({ name, end = false }: Shown<T>): boolean => end && name 
 const isEmpty = <T,>({ value }: Shown<T>, row: T): boolean =>
   value !== undefined && ['', null, undefined].includes(value(row) as string)
 
-function shown<T>({ as, value, cell }: Shown<T>, row: T): ReactNode {
+function shown<T>({ as, badge, value, cell }: Shown<T>, row: T): ReactNode {
   if (cell) return cell(row)
   const text = value?.(row) ?? ''
   if (text === '') return '–'
+  if (badge) return <Badge tone={badge(row)}>{text}</Badge>
   if (as === 'time') return <Time at={String(text)} />
   if (as === 'id') return <Id>{String(text)}</Id>
   if (as === 'money') return <Money amount={Number(text)} />

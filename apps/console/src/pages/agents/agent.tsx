@@ -6,13 +6,14 @@ import { fieldErrorsOf, isMissing, remit } from '../../api/client.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
+import { ConfirmDelete } from '../../ui/confirm-delete.tsx'
 import { Input } from '../../ui/field.tsx'
 import { Card, Facts, Page, Stack, Table } from '../../ui/layout.tsx'
-import { Modal } from '../../ui/modal.tsx'
 import { CurlButton, Empty, Failure, Loaded } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
-import { Badge, Id, Literal, Time, Ago } from '../../ui/values.tsx'
+import { Literal, Time, Ago } from '../../ui/values.tsx'
+import { faultAt } from '../rules/validation.ts'
 import { AgentActivity, AgentNumbers } from './activity.tsx'
 import { AgentStatus } from './agents.tsx'
 import { OpenDefault } from './open-default.tsx'
@@ -112,65 +113,43 @@ function Record({ agent }: { agent: Agent }) {
 /** The switch: suspended, an agent gets no allow on any process. */
 function Stop({ agent: { agent_id: id, status } }: { agent: Agent }) {
   const client = useQueryClient()
-  const [isOpen, setOpen] = useState(false)
   const [reason, setReason] = useState('')
   const isActive = status === 'active'
   const body = isActive
     ? { status: 'suspended' as const, suspended_reason: reason }
     : { status: 'active' as const }
-  const change = useMutation({
-    mutationFn: () => remit.changeAgent({ params: { agentID: id }, body }),
-    onSuccess: async () => {
-      announce(isActive ? t.agents.stopped : t.agents.resumed)
-      setOpen(false)
-      await client.invalidateQueries({ queryKey: ['agents'] })
-    },
-  })
   const title = isActive ? t.agents.stop : t.agents.resume
   return (
-    <>
-      <Button tone={isActive ? 'danger' : undefined} onClick={() => setOpen(true)}>
-        {title}
-      </Button>
-      <Modal
-        isOpen={isOpen}
-        title={title}
-        onClose={() => setOpen(false)}
-        footer={
-          <>
-            <CurlButton request={() => ({ method: 'PATCH', path: agentPath(id), body })} />
-            <Button onClick={() => setOpen(false)}>{t.common.cancel}</Button>
-            <Button
-              tone={isActive ? 'danger' : 'primary'}
-              disabled={change.isPending}
-              onClick={() => change.mutate()}
-            >
-              {title}
-            </Button>
-          </>
-        }
-      >
-        <p>
-          <strong>
-            <Literal>{id}</Literal>
-          </strong>
-        </p>
-        {isActive && <p>{t.agents.stopText}</p>}
-        {isActive && (
-          <Input
-            label={t.agents.stopReason}
-            hint={t.agents.stopReasonHint}
-            maxLength={500}
-            value={reason}
-            fault={
-              fieldErrorsOf(change.error).find(({ path }) => path === 'suspended_reason')?.message
-            }
-            onValue={setReason}
-          />
-        )}
-        {change.error && <Failure error={change.error} />}
-      </Modal>
-    </>
+    <ConfirmDelete
+      tone={isActive ? 'danger' : undefined}
+      title={title}
+      verb={title}
+      done={isActive ? t.agents.stopped : t.agents.resumed}
+      request={() => ({ method: 'PATCH', path: agentPath(id), body })}
+      onDelete={() => remit.changeAgent({ params: { agentID: id }, body })}
+      onDeleted={() => client.invalidateQueries({ queryKey: ['agents'] })}
+    >
+      {(error) => (
+        <>
+          <p>
+            <strong>
+              <Literal>{id}</Literal>
+            </strong>
+          </p>
+          {isActive && <p>{t.agents.stopText}</p>}
+          {isActive && (
+            <Input
+              label={t.agents.stopReason}
+              hint={t.agents.stopReasonHint}
+              maxLength={500}
+              value={reason}
+              fault={faultAt(fieldErrorsOf(error), 'suspended_reason')}
+              onValue={setReason}
+            />
+          )}
+        </>
+      )}
+    </ConfirmDelete>
   )
 }
 
@@ -224,15 +203,13 @@ function Permissions({ answer }: { answer: EffectivePermissions }) {
           columns={[
             {
               name: t.policies.effect,
-              cell: ({ effect }) => <Badge tone={effect}>{effect}</Badge>,
+              value: ({ effect }) => effect,
+              badge: ({ effect }) => effect,
             },
-            { name: t.policies.rule, cell: (row) => <Id>{row.id}</Id> },
-            { name: t.agents.actions, cell: ({ actions }) => <Id>{actions.join(', ')}</Id> },
-            { name: t.agents.resources, cell: ({ resources }) => <Id>{resources.join(', ')}</Id> },
-            {
-              name: t.agents.condition,
-              cell: ({ condition }) => <Literal>{condition === '' ? '–' : condition}</Literal>,
-            },
+            { name: t.policies.rule, value: (row) => row.id, as: 'id' },
+            { name: t.agents.actions, value: ({ actions }) => actions.join(', '), as: 'id' },
+            { name: t.agents.resources, value: ({ resources }) => resources.join(', '), as: 'id' },
+            { name: t.agents.condition, value: ({ condition }) => condition },
           ]}
         />
       )}
@@ -292,9 +269,7 @@ function Credentials({ agent }: { agent: Agent }) {
                   {
                     name: t.agents.status,
                     value: ({ status }) => status,
-                    cell: ({ status }) => (
-                      <Badge tone={status === 'active' ? 'allow' : undefined}>{status}</Badge>
-                    ),
+                    badge: ({ status }) => (status === 'active' ? 'allow' : undefined),
                   },
                   {
                     name: t.agents.credentialScopes,

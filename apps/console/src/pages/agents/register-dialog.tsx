@@ -3,10 +3,8 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { fieldErrorsOf, remit } from '../../api/client.ts'
 import { t } from '../../texts.ts'
-import { Button } from '../../ui/button.tsx'
+import { ActionDialog } from '../../ui/confirm-delete.tsx'
 import { Input } from '../../ui/field.tsx'
-import { Modal } from '../../ui/modal.tsx'
-import { CurlButton, Failure } from '../../ui/states.tsx'
 import { fieldsOf } from '../rules/validation.ts'
 
 interface RegisterDialogProps {
@@ -37,23 +35,13 @@ export function RegisterDialog({ isStaying = false, onClose }: RegisterDialogPro
   })
   const { text } = fieldsOf({ draft, onDraft: setDraft, faults: fieldErrorsOf(register.error) })
   return (
-    <Modal
-      isOpen
+    <ActionDialog
       title={t.agents.register}
       onClose={onClose}
-      footer={
-        <>
-          <CurlButton request={() => ({ method: 'POST', path: '/v1/identity/agents', body })} />
-          <Button onClick={onClose}>{t.common.cancel}</Button>
-          <Button
-            tone="primary"
-            disabled={register.isPending || owner === ''}
-            onClick={() => register.mutate()}
-          >
-            {t.agents.register}
-          </Button>
-        </>
-      }
+      request={() => ({ method: 'POST', path: '/v1/identity/agents', body })}
+      verb={t.agents.register}
+      isDisabled={owner === ''}
+      action={register}
     >
       <Input {...text('id', 'agent_id')} label={t.agents.id} mono />
       <Input {...text('name')} label={t.agents.name} />
@@ -64,7 +52,6 @@ export function RegisterDialog({ isStaying = false, onClose }: RegisterDialogPro
         hint={t.agents.ownerHint}
       />
       <Input {...text('environment')} label={t.agents.environment} />
-      {register.error && <Failure error={register.error} />}
-    </Modal>
+    </ActionDialog>
   )
 }

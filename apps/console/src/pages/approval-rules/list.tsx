@@ -4,8 +4,8 @@ import { Link } from '@tanstack/react-router'
 import { t } from '../../texts.ts'
 import { TableOf } from '../../ui/layout.tsx'
 import ui from '../../ui/ui.module.css'
-import { Badge, Id, Literal } from '../../ui/values.tsx'
-import { RuleName } from '../rules/form.tsx'
+import { Id, Literal } from '../../ui/values.tsx'
+import { CONDITION_COLUMN, PATTERN_COLUMNS, RuleName } from '../rules/list.tsx'
 import { rulesQuery } from './queries.ts'
 
 const RULE = {
@@ -27,11 +27,7 @@ export function ApprovalRules() {
         {
           name: t.policies.status,
           value: ({ enabled }) => (enabled ? t.approvalRules.inForce : t.policies.disabled),
-          cell: ({ enabled }) => (
-            <Badge tone={enabled ? 'allow' : undefined}>
-              {enabled ? t.approvalRules.inForce : t.policies.disabled}
-            </Badge>
-          ),
+          badge: ({ enabled }) => (enabled ? 'allow' : undefined),
         },
         {
           name: t.policies.rule,
@@ -52,18 +48,8 @@ export function ApprovalRules() {
           value: ({ description }) => description,
           isFileOnly: true,
         },
-        {
-          name: t.policies.condition,
-          value: ({ condition }) => condition,
-          isFileOnly: true,
-        },
-        { name: t.policies.agents, value: ({ agents }) => agents.join(', '), as: 'id' },
-        { name: t.policies.actions, value: ({ actions }) => actions.join(', '), as: 'id' },
-        {
-          name: t.policies.resources,
-          value: ({ resources }) => resources.join(', '),
-          as: 'id',
-        },
+        CONDITION_COLUMN,
+        ...PATTERN_COLUMNS,
         {
           name: t.policies.quorum,
           value: ({ required_approvals }) => required_approvals,

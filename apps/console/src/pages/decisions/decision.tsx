@@ -239,9 +239,7 @@ function ApprovalOf({ approval, decision }: ApprovalOfProps) {
               {
                 name: t.decisions.vote,
                 value: ({ decision: vote }) => vote,
-                cell: ({ decision: vote }) => (
-                  <Badge tone={vote === 'approve' ? 'allow' : 'deny'}>{vote}</Badge>
-                ),
+                badge: ({ decision: vote }) => (vote === 'approve' ? 'allow' : 'deny'),
               },
               { name: t.ledger.time, value: ({ at }) => at, as: 'time' },
               { name: t.decisions.comment, value: ({ comment }) => comment },

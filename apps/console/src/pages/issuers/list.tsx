@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { remit } from '../../api/client.ts'
 import { t } from '../../texts.ts'
 import { TableOf } from '../../ui/layout.tsx'
-import { Badge, Literal, Time } from '../../ui/values.tsx'
+import { Literal, Time } from '../../ui/values.tsx'
 
 const ISSUER = {
   method: 'POST',
@@ -51,11 +51,7 @@ export function Issuers() {
         {
           name: t.agents.status,
           value: ({ enabled }) => (enabled ? t.issuers.trusted : t.policies.disabled),
-          cell: ({ enabled }) => (
-            <Badge tone={enabled ? 'allow' : undefined}>
-              {enabled ? t.issuers.trusted : t.policies.disabled}
-            </Badge>
-          ),
+          badge: ({ enabled }) => (enabled ? 'allow' : undefined),
         },
         {
           name: t.agents.issuers.audiences,

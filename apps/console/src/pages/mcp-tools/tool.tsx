@@ -5,7 +5,7 @@ import { lazy, Suspense, useState } from 'react'
 import { spellOut } from '../../format/literal.ts'
 import { t } from '../../texts.ts'
 import { Card, Facts, Page, Row, Stack } from '../../ui/layout.tsx'
-import { Code, CurlButton, Loaded, Missing, Note, Skeleton, Failure } from '../../ui/states.tsx'
+import { Code, CurlButton, Loaded, Missing, Note, Skeleton } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
 import { Id, Literal, Time } from '../../ui/values.tsx'
 import { toolQuery } from './queries.ts'
@@ -13,9 +13,8 @@ import { ToolState } from './list.tsx'
 import { remit } from '../../api/client.ts'
 import { useCan } from '../../api/session.ts'
 import { Button } from '../../ui/button.tsx'
-import { ConfirmDelete } from '../../ui/confirm-delete.tsx'
+import { ActionDialog, ConfirmDelete } from '../../ui/confirm-delete.tsx'
 import { Checkbox } from '../../ui/field.tsx'
-import { Modal } from '../../ui/modal.tsx'
 import { announce } from '../../ui/toasts.tsx'
 
 // The editor is loaded where a difference is shown.
@@ -183,19 +182,13 @@ function AdmitTool({ tool }: { tool: McpTool }) {
       <Button tone={isAdmitted ? undefined : 'primary'} onClick={() => setOpen(true)}>
         {isAdmitted ? t.mcpTools.changeMapping : t.mcpTools.admit}
       </Button>
-      <Modal
+      <ActionDialog
         isOpen={isOpen}
         title={t.mcpTools.admitTitle}
         onClose={() => setOpen(false)}
-        footer={
-          <>
-            <CurlButton request={() => ({ method: 'POST', path: pathOf(id, 'admit'), body })} />
-            <Button onClick={() => setOpen(false)}>{t.common.cancel}</Button>
-            <Button tone="primary" disabled={admit.isPending} onClick={() => admit.mutate()}>
-              {t.mcpTools.admit}
-            </Button>
-          </>
-        }
+        request={() => ({ method: 'POST', path: pathOf(id, 'admit'), body })}
+        verb={t.mcpTools.admit}
+        action={admit}
       >
         <p>{t.mcpTools.admitText}</p>
         {findings.length > 0 && <Note tone="deny">{t.mcpTools.admitFlagged}</Note>}
@@ -207,8 +200,7 @@ function AdmitTool({ tool }: { tool: McpTool }) {
             onToggle={setPinned}
           />
         )}
-        {admit.error && <Failure error={admit.error} />}
-      </Modal>
+      </ActionDialog>
     </>
   )
 }

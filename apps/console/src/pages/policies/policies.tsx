@@ -5,13 +5,14 @@ import { useMemo } from 'react'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { buttonClass } from '../../ui/button.tsx'
-import { Page, TabLinks, Table } from '../../ui/layout.tsx'
-import { CurlButton, Empty, Loaded } from '../../ui/states.tsx'
+import { Page, TabLinks, TableOf } from '../../ui/layout.tsx'
+import type { Column } from '../../ui/layout.tsx'
+import { CurlButton } from '../../ui/states.tsx'
 import { ApprovalRules } from '../approval-rules/list.tsx'
 import { usePolicyHits } from '../../api/stats.ts'
 import { count } from '../../format/money.ts'
 import { Badge, HourAgo, Literal } from '../../ui/values.tsx'
-import { RuleName } from '../rules/form.tsx'
+import { CONDITION_COLUMN, PATTERN_COLUMNS, RuleName } from '../rules/list.tsx'
 import styles from './policies.module.css'
 import { policiesQuery } from './queries.ts'
 import { shadowOf } from './shadow.ts'
@@ -68,42 +69,24 @@ const POLICY = {
 
 function PolicyList() {
   const query = useQuery(policiesQuery)
-  return (
-    <Loaded query={query}>
-      {({ data }) =>
-        data.length === 0 ? (
-          <Empty title={t.policies.empty} request={POLICY}>
-            {t.policies.emptyText}
-          </Empty>
-        ) : (
-          <Rules rules={data} />
-        )
-      }
-    </Loaded>
-  )
-}
-
-function Rules({ rules }: { rules: readonly Policy[] }) {
+  const rules = query.data?.data
   const hits = usePolicyHits()
   const shadows = useMemo(
-    () => new Map(rules.map((rule) => [rule.id, shadowOf(rule, rules)])),
+    () => new Map(rules?.map((rule) => [rule.id, shadowOf(rule, rules)])),
     [rules],
   )
   return (
-    <Table<Policy>
+    <TableOf<Policy>
+      query={query}
+      empty={{ title: t.policies.empty, text: t.policies.emptyText, request: POLICY }}
       label={t.policies.policies}
-      rows={rules}
       rowKey={({ id }) => id}
       csv="policies"
       columns={[
         {
           name: t.policies.effect,
           value: ({ effect, enabled }) => (enabled ? effect : t.policies.disabled),
-          cell: ({ effect, enabled }) => (
-            <Badge tone={enabled ? effect : undefined}>
-              {enabled ? effect : t.policies.disabled}
-            </Badge>
-          ),
+          badge: ({ effect, enabled }) => (enabled ? effect : undefined),
         },
         {
           name: t.policies.rule,
@@ -118,40 +101,31 @@ function Rules({ rules }: { rules: readonly Policy[] }) {
           ),
         },
         { name: t.policies.id, value: ({ id }) => id, isFileOnly: true },
-        {
-          name: t.policies.condition,
-          value: ({ condition }) => condition,
-          isFileOnly: true,
-        },
-        { name: t.policies.agents, value: ({ agents }) => agents.join(', '), as: 'id' },
-        { name: t.policies.actions, value: ({ actions }) => actions.join(', '), as: 'id' },
-        { name: t.policies.resources, value: ({ resources }) => resources.join(', '), as: 'id' },
-
-        ...(hits
-          ? [
-              {
-                name: t.policies.hits,
-                end: true,
-                value: ({ id }: Policy) => hits.get(id)?.count ?? 0,
-                cell: ({ id }: Policy) => (
-                  <span title={t.policies.hitsHint}>{count(hits.get(id)?.count ?? 0)}</span>
-                ),
-              },
-              {
-                name: t.policies.lastHit,
-                value: ({ id }: Policy) => hits.get(id)?.last,
-                cell: ({ id }: Policy) => {
-                  const last = hits.get(id)?.last
-                  return last === undefined ? '–' : <HourAgo start={last} />
-                },
-              },
-            ]
-          : []),
+        CONDITION_COLUMN,
+        ...PATTERN_COLUMNS,
+        ...(hits ? hitColumns(hits) : []),
         { name: t.policies.updated, value: ({ updated_at }) => updated_at, as: 'time' },
       ]}
     />
   )
 }
+
+const hitColumns = (hits: NonNullable<ReturnType<typeof usePolicyHits>>): Column<Policy>[] => [
+  {
+    name: t.policies.hits,
+    end: true,
+    value: ({ id }) => hits.get(id)?.count ?? 0,
+    cell: ({ id }) => <span title={t.policies.hitsHint}>{count(hits.get(id)?.count ?? 0)}</span>,
+  },
+  {
+    name: t.policies.lastHit,
+    value: ({ id }) => hits.get(id)?.last,
+    cell: ({ id }) => {
+      const last = hits.get(id)?.last
+      return last === undefined ? '–' : <HourAgo start={last} />
+    },
+  },
+]
 
 const Shadow = ({ by }: { by: Policy | null }) =>
   by && (

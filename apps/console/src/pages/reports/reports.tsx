@@ -12,7 +12,7 @@ import { Input, Select } from '../../ui/field.tsx'
 import { Card, Page, Row, Stack, Table } from '../../ui/layout.tsx'
 import { CurlButton, Empty, Failure, Loaded } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
-import { Badge, useNow } from '../../ui/values.tsx'
+import { useNow } from '../../ui/values.tsx'
 import { askedPeriod } from './asked-period.ts'
 
 const REPORT = {
@@ -140,11 +140,8 @@ const List = ({ reports }: { reports: readonly ReportListItem[] }) => (
       {
         name: t.reports.status,
         value: ({ status }) => status,
-        cell: ({ status }) => (
-          <Badge tone={status === 'ready' ? 'allow' : status === 'failed' ? 'deny' : 'wait'}>
-            {status}
-          </Badge>
-        ),
+        badge: ({ status }) =>
+          status === 'ready' ? 'allow' : status === 'failed' ? 'deny' : 'wait',
       },
       {
         name: t.reports.summary,

@@ -85,7 +85,7 @@ export const optional = <Value, Typed>(
   member: Member<Value, Typed>,
 ): Member<Value, Typed | ''> => ({
   empty: '',
-  typed: member.typed,
+  typed: (value) => member.typed(value),
   value: (typed, stored) =>
     String(typed).trim() === '' ? undefined : member.value(typed as Typed, stored),
 })

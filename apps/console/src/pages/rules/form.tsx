@@ -9,7 +9,6 @@ import { remit } from '../../api/client.ts'
 import { TextArea } from '../../ui/field.tsx'
 import { Grid } from '../../ui/layout.tsx'
 import { Literal } from '../../ui/values.tsx'
-import styles from './rules.module.css'
 
 const ConditionEditor = lazy(async () => ({
   default: (await import('../../editor/condition-editor.tsx')).ConditionEditor,
@@ -99,23 +98,6 @@ export function PatternFields<Name extends string>(props: PatternFieldsProps<Nam
     </div>
   )
 }
-
-interface Named {
-  readonly description: string | null
-  readonly condition: string | null
-}
-
-/** Description and condition of a rule. */
-export const RuleName = ({ rule: { description, condition } }: { rule: Named }) => (
-  <>
-    <Literal>{description ?? t.policies.unnamed}</Literal>
-    {condition !== null && (
-      <code className={styles['condition']} title={condition}>
-        <Literal>{condition}</Literal>
-      </code>
-    )}
-  </>
-)
 
 /** The verdict of the server about a draft, as it is typed. */
 export function ValidationNote({ validation }: { validation: ValidationState | undefined }) {

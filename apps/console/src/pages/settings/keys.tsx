@@ -5,12 +5,12 @@ import { fieldErrorsOf, remit } from '../../api/client.ts'
 import { keysQuery, useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
+import { ConfirmDelete } from '../../ui/confirm-delete.tsx'
 import { Input, Select } from '../../ui/field.tsx'
 import { Card, Row, Stack, Table } from '../../ui/layout.tsx'
-import { Modal } from '../../ui/modal.tsx'
 import { SecretDialog } from '../../ui/secret-dialog.tsx'
 import { CurlButton, Failure, Loaded } from '../../ui/states.tsx'
-import { Badge, Id } from '../../ui/values.tsx'
+import { Id } from '../../ui/values.tsx'
 import { fieldsOf } from '../rules/validation.ts'
 
 const ROLES = ['admin', 'ingest', 'approver', 'read'] as const
@@ -19,20 +19,12 @@ export function Keys() {
   const can = useCan()
   const client = useQueryClient()
   const [secret, setSecret] = useState<string | null>(null)
-  const [ended, setEnded] = useState<Key | null>(null)
   const query = useQuery(keysQuery)
   const refresh = () => client.invalidateQueries({ queryKey: ['keys'] })
   const rotate = useMutation({
     mutationFn: (id: string) => remit.rotateKey({ params: { id } }),
     onSuccess: ({ secret: made }) => {
       setSecret(made)
-      return refresh()
-    },
-  })
-  const revoke = useMutation({
-    mutationFn: (id: string) => remit.revokeKey({ params: { id } }),
-    onSuccess: () => {
-      setEnded(null)
       return refresh()
     },
   })
@@ -63,11 +55,7 @@ export function Keys() {
                 name: t.settings.keys.state,
                 value: ({ revoked_at: at }) =>
                   at === null ? t.settings.keys.active : t.settings.keys.revoked,
-                cell: ({ revoked_at: at }) => (
-                  <Badge tone={at === null ? 'allow' : undefined}>
-                    {at === null ? t.settings.keys.active : t.settings.keys.revoked}
-                  </Badge>
-                ),
+                badge: ({ revoked_at: at }) => (at === null ? 'allow' : undefined),
               },
               { name: t.settings.keys.created, value: ({ created_at }) => created_at, as: 'time' },
               {
@@ -87,13 +75,18 @@ export function Keys() {
                         </Button>
                       )}
                       {can('DELETE /v1/keys/{id}') && (
-                        <Button
-                          tone="danger"
-                          aria-label={`${t.settings.keys.revoke} ${key.id}`}
-                          onClick={() => setEnded(key)}
+                        <ConfirmDelete
+                          title={t.settings.keys.revokeTitle}
+                          text={t.settings.keys.revokeText}
+                          verb={t.settings.keys.revoke}
+                          done={t.settings.keys.revokeDone}
+                          label={`${t.settings.keys.revoke} ${key.id}`}
+                          request={() => ({ method: 'DELETE', path: `/v1/keys/${key.id}` })}
+                          onDelete={() => remit.revokeKey({ params: { id: key.id } })}
+                          onDeleted={refresh}
                         >
-                          {t.settings.keys.revoke}
-                        </Button>
+                          <Id>{key.id}</Id>
+                        </ConfirmDelete>
                       )}
                     </Row>
                   ),
@@ -107,27 +100,6 @@ export function Keys() {
         secret={secret}
         onDone={() => setSecret(null)}
       />
-      <Modal
-        isOpen={ended !== null}
-        title={t.settings.keys.revokeTitle}
-        onClose={() => setEnded(null)}
-        footer={
-          <>
-            <Button onClick={() => setEnded(null)}>{t.common.cancel}</Button>
-            <Button
-              tone="danger"
-              disabled={revoke.isPending}
-              onClick={() => ended && revoke.mutate(ended.id)}
-            >
-              {t.settings.keys.revoke}
-            </Button>
-          </>
-        }
-      >
-        {ended && <Id>{ended.id}</Id>}
-        <p>{t.settings.keys.revokeText}</p>
-        {revoke.error && <Failure error={revoke.error} />}
-      </Modal>
     </Stack>
   )
 }

@@ -10,7 +10,7 @@ import { Input, Select } from '../../ui/field.tsx'
 import { Card, Row, Stack, TableOf } from '../../ui/layout.tsx'
 import { CurlButton, Failure } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
-import { Badge, Literal, Time } from '../../ui/values.tsx'
+import { Literal, Time } from '../../ui/values.tsx'
 import { fieldsOf } from '../rules/validation.ts'
 
 const ROLES = [
@@ -98,7 +98,7 @@ export function People() {
           {
             name: t.settings.people.status,
             value: ({ status }) => status,
-            cell: ({ status }) => <Badge tone={TONES[status]}>{status}</Badge>,
+            badge: ({ status }) => TONES[status],
           },
           {
             name: t.settings.people.lastLogin,

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { remit } from '../../api/client.ts'
 import { t } from '../../texts.ts'
 import { TableOf } from '../../ui/layout.tsx'
-import { Badge, Described, Literal, Time } from '../../ui/values.tsx'
+import { Described, Literal, Time } from '../../ui/values.tsx'
 
 const { sinks: texts } = t.settings
 const TONES = { streaming: 'allow', retrying: 'deny', paused: 'wait' } as const
@@ -39,7 +39,7 @@ export function Sinks() {
         {
           name: texts.state,
           value: ({ state }) => state,
-          cell: ({ state }) => <Badge tone={TONES[state]}>{state}</Badge>,
+          badge: ({ state }) => TONES[state],
         },
         { name: texts.watermark, end: true, value: ({ watermark_seq: seq }) => seq },
         { name: texts.lag, end: true, value: ({ lag_entries: lag }) => lag },

@@ -11,7 +11,7 @@ import { Card, Grid, Row, Stack, Table, TableOf } from '../../ui/layout.tsx'
 import { SecretDialog } from '../../ui/secret-dialog.tsx'
 import { CurlButton, Failure, Loaded } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
-import { Badge, Described, Id, Literal } from '../../ui/values.tsx'
+import { Described, Id, Literal } from '../../ui/values.tsx'
 import ui from '../../ui/ui.module.css'
 import { faultAt } from '../rules/validation.ts'
 import { shortUtc } from '../../format/time.ts'
@@ -91,11 +91,7 @@ export function Webhooks() {
             name: t.settings.webhooks.state,
             value: ({ enabled, disabled_reason: why }) =>
               enabled ? t.settings.on : (why ?? t.settings.off),
-            cell: ({ enabled, disabled_reason }) => (
-              <Badge tone={enabled ? 'allow' : undefined}>
-                {enabled ? t.settings.on : (disabled_reason ?? t.settings.off)}
-              </Badge>
-            ),
+            badge: ({ enabled }) => (enabled ? 'allow' : undefined),
           },
           {
             name: t.common.actions,
@@ -262,7 +258,7 @@ function Deliveries({ webhook }: { webhook: string }) {
                 {
                   name: t.settings.webhooks.state,
                   value: ({ state }) => state,
-                  cell: ({ state }) => <Badge tone={TONES[state]}>{state}</Badge>,
+                  badge: ({ state }) => TONES[state],
                 },
                 {
                   name: t.settings.webhooks.attempts,

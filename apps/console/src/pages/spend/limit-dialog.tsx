@@ -4,10 +4,10 @@ import { useState } from 'react'
 import { fieldErrorsOf, remit } from '../../api/client.ts'
 import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
+import { ActionDialog } from '../../ui/confirm-delete.tsx'
 import { Input, Select } from '../../ui/field.tsx'
 import { Grid } from '../../ui/layout.tsx'
-import { Modal } from '../../ui/modal.tsx'
-import { CurlButton, Failure } from '../../ui/states.tsx'
+import { Failure } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import { fieldsOf } from '../rules/validation.ts'
 import { limitDrafts } from './limit-draft.ts'
@@ -50,27 +50,19 @@ export function LimitDialog({ limit, agent: known, onClose }: LimitDialogProps) 
   })
   const path = `/v1/spend-limits/${encodeURIComponent(agent)}`
   return (
-    <Modal
-      isOpen
+    <ActionDialog
       title={t.spend.setTitle}
       onClose={onClose}
-      footer={
-        <>
-          <CurlButton request={() => ({ method: 'POST', path, body })} />
-          {limit && (
-            <Button tone="danger" disabled={remove.isPending} onClick={() => remove.mutate()}>
-              {t.spend.remove}
-            </Button>
-          )}
-          <Button onClick={onClose}>{t.common.cancel}</Button>
-          <Button
-            tone="primary"
-            disabled={save.isPending || agent.trim() === ''}
-            onClick={() => save.mutate()}
-          >
-            {t.common.save}
+      request={() => ({ method: 'POST', path, body })}
+      verb={t.common.save}
+      isDisabled={agent.trim() === ''}
+      action={save}
+      more={
+        limit && (
+          <Button tone="danger" disabled={remove.isPending} onClick={() => remove.mutate()}>
+            {t.spend.remove}
           </Button>
-        </>
+        )
       }
     >
       <Input
@@ -95,7 +87,7 @@ export function LimitDialog({ limit, agent: known, onClose }: LimitDialogProps) 
         />
       </Grid>
       <Select {...choice('on_missing_amount')} label={t.spend.missing} options={MISSING} />
-      {(save.error ?? remove.error) && <Failure error={save.error ?? remove.error} />}
-    </Modal>
+      {!save.error && remove.error && <Failure error={remove.error} />}
+    </ActionDialog>
   )
 }

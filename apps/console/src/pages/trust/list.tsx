@@ -4,8 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { remit } from '../../api/client.ts'
 import { t } from '../../texts.ts'
 import { TableOf } from '../../ui/layout.tsx'
-import { Badge } from '../../ui/values.tsx'
-import { RuleName } from '../rules/form.tsx'
+import { CONDITION_COLUMN, RuleName } from '../rules/list.tsx'
 import { selectorText } from './draft.ts'
 
 const POLICY = {
@@ -34,11 +33,7 @@ export function TrustPolicies() {
         {
           name: t.agents.trust.effect,
           value: ({ effect, enabled }) => (enabled ? effect : t.policies.disabled),
-          cell: ({ effect, enabled }) => (
-            <Badge tone={enabled ? effect : undefined}>
-              {enabled ? effect : t.policies.disabled}
-            </Badge>
-          ),
+          badge: ({ effect, enabled }) => (enabled ? effect : undefined),
         },
         {
           name: t.policies.rule,
@@ -49,11 +44,7 @@ export function TrustPolicies() {
             </Link>
           ),
         },
-        {
-          name: t.policies.condition,
-          value: ({ condition }) => condition,
-          isFileOnly: true,
-        },
+        CONDITION_COLUMN,
         {
           name: t.agents.trust.source,
           value: (rule) => rule.source_agents.map(selectorText).join(', '),

@@ -1,0 +1,33 @@
+import { t } from '../../texts.ts'
+import { Literal } from '../../ui/values.tsx'
+import styles from './rules.module.css'
+
+interface Named {
+  readonly description: string | null
+  readonly condition: string | null
+}
+
+/** Description and condition of a rule. */
+export const RuleName = ({ rule: { description, condition } }: { rule: Named }) => (
+  <>
+    <Literal>{description ?? t.policies.unnamed}</Literal>
+    {condition !== null && (
+      <code className={styles['condition']} title={condition}>
+        <Literal>{condition}</Literal>
+      </code>
+    )}
+  </>
+)
+
+export const CONDITION_COLUMN = {
+  name: t.policies.condition,
+  value: ({ condition }: Named) => condition,
+  isFileOnly: true,
+}
+
+/** The patterns of a rule, each in a column. */
+export const PATTERN_COLUMNS = (['agents', 'actions', 'resources'] as const).map((name) => ({
+  name: t.policies[name],
+  value: (rule: Readonly<Record<typeof name, readonly string[]>>) => rule[name].join(', '),
+  as: 'id' as const,
+}))
