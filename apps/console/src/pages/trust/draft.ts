@@ -26,11 +26,11 @@ export function selectorOf(line: string): AgentSelector {
   }
 }
 
-function unquoted(text: string): string {
+function unquoted(value: string): string {
   try {
-    return String(JSON.parse(text))
+    return String(JSON.parse(value))
   } catch {
-    return text
+    return value
   }
 }
 
