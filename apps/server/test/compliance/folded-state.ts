@@ -9,14 +9,14 @@ interface Row {
 }
 
 interface Kept {
-  readonly object: Readonly<Record<string, unknown>>
+  readonly object: object
 }
 
 /** As much of the fold's state as is compared here. */
 interface State {
   readonly organization: { readonly plan: string; readonly settings: object } | null
-  readonly keys: ReadonlyMap<string, { readonly id: string; readonly revoked: object | null }>
-  readonly agents: ReadonlyMap<string, Kept & { readonly removed: object | null }>
+  readonly keys: ReadonlyMap<string, { readonly isRevoked: boolean }>
+  readonly agents: ReadonlyMap<string, Kept & { readonly isRemoved: boolean }>
   readonly stops: ReadonlyMap<string, { readonly cause: string }>
   readonly credentials: ReadonlyMap<
     string,
@@ -70,6 +70,9 @@ function plain(objects: Objects): Objects {
     .toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
 }
 
+/** An object of the state as the entry has it. */
+const recorded = (object: object) => JSON.parse(JSON.stringify(object)) as Objects[number]
+
 const nameOf = (one: Readonly<Record<string, unknown>>) => String(one['id'] ?? one['agent_id'])
 
 /** All rows of an organization's ledger. */
@@ -101,16 +104,13 @@ export async function folded(
   for (const row of rows) fold.entry(row)
   const { state } = fold
   const objects = (kept: ReadonlyMap<string, Kept>) =>
-    plain([...kept.values()].map(({ object }) => object))
+    plain([...kept.values()].map(({ object }) => recorded(object)))
   return {
     plan: state.organization?.plan,
-    settings: state.organization?.settings,
-    keys: [...state.keys.values()]
-      .filter(({ revoked }) => revoked === null)
-      .map(({ id }) => id)
-      .toSorted(),
+    settings: recorded(state.organization?.settings ?? {}),
+    keys: [...state.keys].flatMap(([id, { isRevoked }]) => (isRevoked ? [] : [id])).toSorted(),
     agents: plain(
-      [...state.agents.values()].flatMap((one) => (one.removed === null ? [one.object] : [])),
+      [...state.agents.values()].flatMap((one) => (one.isRemoved ? [] : [recorded(one.object)])),
     ),
     suspended: [...state.stops]
       .filter(([id, { cause }]) => cause === 'suspended' && state.agents.has(id))

@@ -10,11 +10,10 @@ import type { CheckThresholds } from './thresholds.ts'
 import { isAtMostPercent } from './meter.ts'
 import { hoursText } from './moment.ts'
 import type { FactEntry } from './entry.ts'
-import { textIn, recordIn, textsIn } from './recorded-json.ts'
 
 /** Registered agents that were not removed, including suspended ones. */
 const presentAgents = ({ agents }: FactState): AgentState[] =>
-  [...agents.values()].filter(({ removed }) => removed === null)
+  [...agents.values()].filter(({ isRemoved }) => !isRemoved)
 
 const isOwned = ({ owners }: AgentState): boolean => owners.some(({ type }) => type === 'user')
 
@@ -238,9 +237,6 @@ interface Orphan {
   readonly credential: CredentialState
 }
 
-const agentOf = ({ agent_id, data }: FactEntry): string | null =>
-  agent_id ?? textIn(data, 'agent_id')
-
 /**
  * M32: credentials that outlived their agent: alive at the end of the period, or ended in it too
  * long after the removal of the agent.
@@ -277,7 +273,7 @@ export const orphanedMeter: CreateMeter = ({ question, seqsOf }) => {
         orphans.delete(id)
       }
       if (entry.kind !== 'agent.removed') return
-      const agentId = agentOf(entry)
+      const agentId = entry.agent_id ?? entry.read('agent.removed').agent_id
       if (agentId === null) return
       if (inPeriod) removed.add(agentId)
       const gone = new Set(ended)
@@ -289,7 +285,7 @@ export const orphanedMeter: CreateMeter = ({ question, seqsOf }) => {
     end(state) {
       const alive = new Set<string>()
       for (const one of state.credentials.values()) {
-        if (!isLive(one, to) || !state.agents.get(one.agentId)?.removed) continue
+        if (!isLive(one, to) || !state.agents.get(one.agentId)?.isRemoved) continue
         alive.add(one.id)
         removed.add(one.agentId)
         outlived.add(one.seq)
@@ -322,17 +318,16 @@ export const orphanedMeter: CreateMeter = ({ question, seqsOf }) => {
 }
 
 /** The credentials that an entry revokes, as in the state before it. */
-export function revokedCredentials({ kind, data }: FactEntry, state: FactState): CredentialState[] {
-  return idsIn(kind, data).flatMap((id) => state.credentials.get(id) ?? [])
-}
+export const revokedCredentials = (entry: FactEntry, state: FactState): CredentialState[] =>
+  revokedIds(entry).flatMap((id) => state.credentials.get(id) ?? [])
 
-function idsIn(kind: string, data: FactEntry['data']): readonly string[] {
+function revokedIds(entry: FactEntry): readonly string[] {
+  const { kind } = entry
   if (kind === 'agent.removed' || kind === 'issuer.removed')
-    return textsIn(data, 'revoked_credentials')
+    return entry.read(kind).revoked_credentials ?? []
   if (kind !== 'credential.revoked') return []
-  const credential = recordIn(data, 'credential')
-  const id = credential && textIn(credential, 'id')
-  return [...(id === null ? [] : [id]), ...textsIn(data, 'credential_ids')]
+  const { credential, credential_ids: ids } = entry.read(kind)
+  return [credential?.id ?? '', ...(ids ?? [])]
 }
 
 /** M33: credentials for agents that were not registered. */
@@ -345,20 +340,20 @@ export const unregisteredMeter: CreateMeter = ({ seqsOf }) => {
   return {
     reads: ['credential.*', 'agent.removed', 'issuer.removed'],
     entry(entry, state) {
-      const { kind, seq, erased, agent_id, data } = entry
+      const { kind, seq, erased } = entry
       if (erased) return
       if (kind !== 'credential.issued' && kind !== 'credential.rotated') {
         for (const { id } of revokedCredentials(entry, state)) if (open.delete(id)) endingSeq = seq
         return
       }
       issued += 1
-      const credential = recordIn(data, 'credential') ?? {}
-      const agentId = textIn(credential, 'agent_id') ?? agent_id
+      const { credential } = entry.read(kind)
+      const agentId = credential?.agent_id ?? entry.agent_id
       const isKnown = agentId !== null && state.agents.has(agentId)
       // The registration entry may have been erased.
       if (isKnown || state.lost('agent.registered') > 0) return
       early.add(seq)
-      open.set(textIn(credential, 'id') ?? '', agentId ?? '')
+      open.set(credential?.id ?? '', agentId ?? '')
     },
     end: (state) => ({
       metrics: [{ id: 'M33', value: early.count, population: issued }],

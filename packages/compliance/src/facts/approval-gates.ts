@@ -1,4 +1,6 @@
 import { hash } from 'node:crypto'
+import { isRecord } from '@remit/contract/entries'
+import type { RecordedJson } from '@remit/contract/entries'
 import { matchesPattern } from '@remit/contract/patterns'
 import { canonicalJson } from '@remit/contract/json'
 import type { FactEntry } from './entry.ts'
@@ -11,8 +13,6 @@ import { approvalAt, approvalOf } from './state/rules.ts'
 import type { ApprovalState } from './state/rules.ts'
 import { consequentialActions } from './state/state.ts'
 import type { FactState } from './state/state.ts'
-import { recordIn, textIn, textsIn } from './recorded-json.ts'
-import type { RecordedJson } from './recorded-json.ts'
 import { isRelaxed } from './thresholds.ts'
 import { isNamed, voteIn, voterName, VOTING, objectionTo } from './approvers.ts'
 import type { Objection } from './approvers.ts'
@@ -168,14 +168,12 @@ class OpenRequests {
 
   /** Adds the request from the entry that opened it. */
   add(entry: FactEntry): void {
-    const object = recordIn(entry.data, 'approval')
-    const id = object && textIn(object, 'id')
+    const { approval } = entry.read('approval.requested')
+    const id = approval?.id ?? null
     const agent = entry.agent_id
-    if (!object || id === null || agent === null) return
-    const bound = Array.isArray(object['binding_context'])
-      ? textsIn(object, 'binding_context')
-      : null
-    const facts = factsOf(recordIn(object, 'context') ?? {}, bound)
+    if (!approval || id === null || agent === null) return
+    const { binding_context: bound, context } = approval
+    const facts = factsOf(isRecord(context) ? context : {}, bound)
     const { action, resource } = entry
     const ofAgent = this.#byAgent.get(agent) ?? new Map<string, OpenRequest>()
     ofAgent.set(id, { id, action, resource, bound, facts })
@@ -199,7 +197,7 @@ class OpenRequests {
       if (facts === null || !isSame(facts.bound, one.bound))
         facts = {
           bound: one.bound,
-          text: factsOf(recordIn(entry.data, 'context') ?? {}, one.bound),
+          text: factsOf(entry.read(DECIDED).context ?? {}, one.bound),
         }
       if (facts.text === one.facts) return one.id
     }

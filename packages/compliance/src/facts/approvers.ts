@@ -1,6 +1,5 @@
 import { foldName } from '@remit/contract/values'
 import type { FactEntry } from './entry.ts'
-import { recordIn } from './recorded-json.ts'
 import { voteOf, approvalOf, approvalAt } from './state/rules.ts'
 import type { ApprovalState, VoteFacts } from './state/rules.ts'
 import type { FactState } from './state/state.ts'
@@ -15,8 +14,8 @@ import { isRelaxed } from './thresholds.ts'
 export const VOTING = ['approval.voted', 'approval.decided'] as const
 
 /** Reads the vote of an entry; null if it contains none. */
-export function voteIn({ data }: FactEntry): VoteFacts | null {
-  const vote = recordIn(data, 'vote')
+export function voteIn(entry: FactEntry): VoteFacts | null {
+  const { vote } = entry.read('approval.voted')
   return vote && voteOf(vote)
 }
 

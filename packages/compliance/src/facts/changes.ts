@@ -4,7 +4,6 @@ import { Cases } from './facts.ts'
 import type { CreateMeter } from './meter.ts'
 import { failing, outcome } from './outcome.ts'
 import type { FactEntry } from './entry.ts'
-import { recordIn, textIn } from './recorded-json.ts'
 import type { FactState } from './state/state.ts'
 
 /** M35, M36: changes to governance by kind and author, and changes without an author. */
@@ -100,13 +99,14 @@ const CHANGES: ReadonlySet<string> = new Set(ADMINISTRATIVE)
  * the decision was to trust the issuer. The first key is not, either: no other key existed, so it belongs
  * to the creation of the organization.
  */
-export function isAdministrative({ kind, erased, data }: FactEntry, state: FactState): boolean {
+export function isAdministrative(entry: FactEntry, state: FactState): boolean {
+  const { kind, erased } = entry
   if (erased || !CHANGES.has(kind)) return false
   if (kind === 'key.created' && state.keys.size + state.lost(kind) === 0) return false
   if (kind !== 'credential.issued') return true
-  return textIn(recordIn(data, 'credential') ?? {}, 'source') !== 'exchange'
+  return entry.read(kind).credential?.source !== 'exchange'
 }
 
 /** The person who made the change, from the entry or from the key that it names; null if unknown. */
-export const authorOf = ({ actor, data }: FactEntry, state: FactState): string | null =>
-  textIn(data, 'person') ?? state.personOf(actor)
+export const authorOf = (entry: FactEntry, state: FactState): string | null =>
+  entry.read('policy.updated').person ?? state.personOf(entry.actor)

@@ -7,7 +7,6 @@ import { isRelaxed } from './thresholds.ts'
 import type { DecisionFacts } from './outcome.ts'
 import { NameCounts } from './name-counts.ts'
 import type { FactState } from './state/state.ts'
-import { countIn, recordIn, textIn } from './recorded-json.ts'
 
 /** M14: allows without a matching rule or grant. */
 export const governedMeter: CreateMeter = ({ question: { thresholds }, seqsOf }) => {
@@ -207,14 +206,16 @@ export const hostsMeter: CreateMeter = ({ seqsOf }) => {
   const hosts = new Map<string, HostInventory>()
   return {
     reads: ['inventory.reported'],
-    entry({ seq, data }, _state, inPeriod) {
-      const inventory = recordIn(data, 'inventory')
-      const host = inventory && textIn(inventory, 'host')
-      if (!inPeriod || inventory === null || host === null) return
-      const items = countIn(inventory, 'items') ?? 0
-      const governed = countIn(inventory, 'governed') ?? 0
-      const unread = countIn(inventory, 'unread') ?? 0
-      hosts.set(host, { seq, ungoverned: items - governed, unread })
+    entry(entry, _state, inPeriod) {
+      const {
+        host = null,
+        items,
+        governed,
+        unread,
+      } = entry.read('inventory.reported').inventory ?? {}
+      if (!inPeriod || host === null) return
+      const ungoverned = (items ?? 0) - (governed ?? 0)
+      hosts.set(host, { seq: entry.seq, ungoverned, unread: unread ?? 0 })
     },
     end() {
       let [ungoverned, unread] = [0, 0]

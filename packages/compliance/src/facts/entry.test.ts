@@ -27,16 +27,17 @@ const PAYLOAD = {
 
 /** Everything that a meter can ask an entry for. */
 function readAll(entry: FactEntry) {
-  const { actor, agent_id, action, resource, decision, reason, data, decided, erased } = entry
-  const session = decided?.contextText('session_id')
-  return { actor, agent_id, action, resource, decision, reason, data, decided, erased, session }
+  const { actor, agent_id, action, resource, decision, reason, decided, erased } = entry
+  const { context } = entry.read(DECIDED)
+  return { actor, agent_id, action, resource, decision, reason, decided, erased, context }
 }
 
 describe('an entry of a decision', () => {
   it('has the recorded members, with amounts in micro-USD', () => {
     const { decided, ...members } = readAll(entryOf(JSON.stringify(PAYLOAD)))
 
-    expect(members).toEqual({ ...PAYLOAD, erased: false, session: 's1' })
+    const { data, ...fields } = PAYLOAD
+    expect(members).toEqual({ ...fields, erased: false, context: data.context })
     expect(decided).toMatchObject({
       configVersion: 4,
       plan: 'enterprise',
@@ -58,12 +59,9 @@ describe('an entry of a decision', () => {
   })
 
   it.each([null, '', '{', '[]', '7', 'null'])('with the payload %j has nothing', (payload) => {
-    const { data, erased, ...members } = readAll(entryOf(payload))
+    const { erased, ...members } = readAll(entryOf(payload))
 
     expect(erased).toBe(payload === null)
-    expect(data).toEqual({})
-    expect(Object.values(members).filter((value) => value !== null && value !== undefined)).toEqual(
-      [],
-    )
+    expect(Object.values(members).filter((value) => value !== null)).toEqual([])
   })
 })

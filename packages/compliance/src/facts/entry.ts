@@ -1,8 +1,9 @@
 import type { Actor } from '@remit/contract'
 import { GOVERNING } from './outcome.ts'
-import type { DecisionFacts, RecordedSpend, RecordedWindow } from './outcome.ts'
-import { isRecord, countIn, microIn, recordIn, textIn, recordsIn } from './recorded-json.ts'
-import type { RecordedJson } from './recorded-json.ts'
+import type { DecisionFacts, RecordedWindow } from './outcome.ts'
+import { isRecord, readData } from '@remit/contract/entries'
+import type { EntryKind, EntryReading, RecordedJson } from '@remit/contract/entries'
+import { toMicroUsd } from '@remit/contract/values'
 
 /** The part of an entry that the fold needs: the hashed fields, without the search columns. */
 export interface FactRow {
@@ -14,8 +15,7 @@ export interface FactRow {
   readonly payload: string | null
 }
 
-const NOTHING: RecordedJson = {}
-export const DECIDED = 'authorization.decided'
+export const DECIDED = 'authorization.decided' satisfies EntryKind
 
 /** An entry as meters and the state read it. The payload is parsed on first access. */
 export class FactEntry {
@@ -38,10 +38,10 @@ export class FactEntry {
   }
 
   get actor(): Actor | null {
-    const actor = this.#parsed && recordIn(this.#parsed, 'actor')
-    const id = actor && textIn(actor, 'id')
-    const type = actor && textIn(actor, 'type')
-    return id !== null && type !== null ? { id, type } : null
+    const actor = this.#parsed?.['actor']
+    if (!isRecord(actor)) return null
+    const { id, type } = actor
+    return typeof id === 'string' && typeof type === 'string' ? { id, type } : null
   }
 
   get agent_id(): string | null {
@@ -64,20 +64,21 @@ export class FactEntry {
     return this.#member('reason')
   }
 
-  /** `{}` when erased. */
-  get data(): RecordedJson {
-    return (this.#parsed && recordIn(this.#parsed, 'data')) ?? NOTHING
+  /** The data as an entry of a kind has it; every member is null when erased. */
+  read<Kind extends EntryKind>(kind: Kind): EntryReading<Kind> {
+    return readData(kind, this.#parsed?.['data'])
   }
 
   /** The recorded decision of an `authorization.decided` entry; null for other kinds and when erased. */
   get decided(): DecisionFacts | null {
     if (this.#decided === undefined)
-      this.#decided = this.kind === DECIDED && this.#parsed ? decisionOf(this.data) : null
+      this.#decided = this.kind === DECIDED && this.#parsed ? decisionOf(this.read(DECIDED)) : null
     return this.#decided
   }
 
   #member(name: string): string | null {
-    return this.#parsed && textIn(this.#parsed, name)
+    const value = this.#parsed?.[name]
+    return typeof value === 'string' ? value : null
   }
 
   get #parsed(): RecordedJson | null {
@@ -85,6 +86,9 @@ export class FactEntry {
     return this.#payload
   }
 }
+
+/** Returns the `data` of a payload, for `readData`; undefined if it has none. */
+export const dataIn = (text: string | null): unknown => parsePayload(text)?.['data']
 
 /** Parses a payload as an object; null if it is not one. */
 function parsePayload(text: string | null): RecordedJson | null {
@@ -97,41 +101,43 @@ function parsePayload(text: string | null): RecordedJson | null {
   }
 }
 
-/** Reads the data of a decision from parsed JSON. */
-function decisionOf(data: RecordedJson): DecisionFacts {
-  const approval = recordIn(data, 'approval')
-  const id = approval && textIn(approval, 'id')
-  const matched = recordsIn(data, 'matched').map((one) => ({
-    kind: textIn(one, 'kind') ?? '',
-    id: textIn(one, 'id') ?? '',
-  }))
+/** A moment (RFC 3339) in milliseconds; null for any other text. */
+export function timeOf(text: string | null): number | null {
+  const time = text === null ? Number.NaN : Date.parse(text)
+  return Number.isNaN(time) ? null : time
+}
+
+/** An amount in USD in micro-USD; null from 2^53 on. */
+export function microOf(usd: number | null): number | null {
+  const micro = usd === null ? null : toMicroUsd(usd)
+  return Number.isSafeInteger(micro) ? micro : null
+}
+
+type Decided = EntryReading<typeof DECIDED>
+
+function decisionOf(data: Decided): DecisionFacts {
+  const { approval, spend } = data
+  const matched = data.matched?.map(({ kind, id }) => ({ kind: kind ?? '', id: id ?? '' }))
   return {
-    configVersion: countIn(data, 'config_version'),
-    plan: textIn(data, 'plan'),
-    matches: Array.isArray(data['matched']) ? matched.length : null,
-    isGoverned: matched.some(({ kind }) => GOVERNING.has(kind)),
-    matched,
-    approval: approval && id !== null ? { id, status: textIn(approval, 'status') ?? '' } : null,
-    spend: spendOf(recordIn(data, 'spend')),
-    hasInvalidAmount: data['amount_invalid'] === true,
-    heldMicro: holdOf(recordIn(data, 'hold')),
-    contextText: (name) => textIn(recordIn(data, 'context') ?? {}, name),
+    configVersion: data.config_version,
+    plan: data.plan,
+    matches: matched?.length ?? null,
+    isGoverned: matched?.some(({ kind }) => GOVERNING.has(kind)) ?? false,
+    matched: matched ?? [],
+    approval:
+      approval && approval.id !== null ? { id: approval.id, status: approval.status ?? '' } : null,
+    spend: spend && {
+      amountMicro: microOf(spend.amount_usd),
+      daily: windowOf(spend.daily),
+      monthly: windowOf(spend.monthly),
+    },
+    hasInvalidAmount: data.amount_invalid === true,
+    heldMicro: microOf(data.hold?.usd ?? null) ?? 0,
   }
 }
 
-function spendOf(spend: RecordedJson | null): RecordedSpend | null {
-  if (!spend) return null
-  return {
-    amountMicro: microIn(spend, 'amount_usd'),
-    daily: windowOf(recordIn(spend, 'daily')),
-    monthly: windowOf(recordIn(spend, 'monthly')),
-  }
-}
-
-const holdOf = (hold: RecordedJson | null): number => (hold && microIn(hold, 'usd')) ?? 0
-
-function windowOf(window: RecordedJson | null): RecordedWindow | null {
-  const limitMicro = window && microIn(window, 'limit_usd')
-  const spentMicro = window && microIn(window, 'spent_usd')
+function windowOf(window: NonNullable<Decided['spend']>['daily']): RecordedWindow | null {
+  const limitMicro = microOf(window?.limit_usd ?? null)
+  const spentMicro = microOf(window?.spent_usd ?? null)
   return limitMicro !== null && spentMicro !== null ? { limitMicro, spentMicro } : null
 }

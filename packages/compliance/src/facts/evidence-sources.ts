@@ -3,7 +3,6 @@ import type { FactEntry } from './entry.ts'
 import type { EvidenceKind } from './evidence.ts'
 import { DECIDED } from './entry.ts'
 import { isNamed } from './approvers.ts'
-import { isTrueIn, countIn, recordIn, recordsIn } from './recorded-json.ts'
 import { inForceFor } from './rules.ts'
 import { amountOf, hasCap } from './spend.ts'
 import { voteOf } from './state/rules.ts'
@@ -28,9 +27,9 @@ export interface EvidenceSource {
 }
 
 /** Returns whether the request was decided with the vote of a named person. */
-const isDecidedByName = ({ kind, data }: FactEntry): boolean =>
-  kind === 'approval.decided' &&
-  recordsIn(recordIn(data, 'approval') ?? {}, 'votes').some((vote) => isNamed(voteOf(vote)))
+const isDecidedByName = (entry: FactEntry): boolean =>
+  entry.kind === 'approval.decided' &&
+  (entry.read(entry.kind).approval?.votes ?? []).some((vote) => isNamed(voteOf(vote)))
 
 const always = () => true
 const never = () => false
@@ -114,7 +113,7 @@ export const EVIDENCE_SOURCES: Readonly<Record<EvidenceKind, EvidenceSource>> = 
   },
   agent_registry: {
     reads: ['agent.registered', 'agent.removed'],
-    standing: ({ agents }) => [...agents.values()].filter(({ removed }) => removed === null),
+    standing: ({ agents }) => [...agents.values()].filter(({ isRemoved }) => !isRemoved),
     worksByStanding: true,
     works: ({ kind }) => kind === 'agent.registered',
   },
@@ -139,7 +138,7 @@ export const EVIDENCE_SOURCES: Readonly<Record<EvidenceKind, EvidenceSource>> = 
   guard_checks: { reads: ['guard.checked', 'guard.counted'] },
   scorer_runs: {
     reads: ['scorer.ran'],
-    works: ({ data }) => (countIn(data, 'scored') ?? 0) > 0,
+    works: (entry) => (entry.read('scorer.ran').scored ?? 0) > 0,
   },
   admin_actions: { reads: ADMINISTRATIVE, counts: isAdministrative },
   agent_interventions: {
@@ -148,5 +147,8 @@ export const EVIDENCE_SOURCES: Readonly<Record<EvidenceKind, EvidenceSource>> = 
     works: (entry, state) => interventionOf(entry, state)?.byPerson === true,
   },
   // An earlier report is no evidence for the next one.
-  report_history: { reads: ['ledger.verified'], works: ({ data }) => isTrueIn(data, 'valid') },
+  report_history: {
+    reads: ['ledger.verified'],
+    works: (entry) => entry.read('ledger.verified').valid === true,
+  },
 }

@@ -2,8 +2,8 @@ import { Cases, DAY } from './facts.ts'
 import { isAtMostPercent, percentText, ratioOf } from './meter.ts'
 import type { CreateMeter } from './meter.ts'
 import { failing, outcome } from './outcome.ts'
-import { countIn, recordsIn, textIn, isTrueIn } from './recorded-json.ts'
 import { isRelaxed } from './thresholds.ts'
+import { DECIDED } from './entry.ts'
 import type { FactEntry } from './entry.ts'
 
 const VERDICTS = ['allow', 'redact', 'block'] as const
@@ -35,14 +35,12 @@ export const guardMeter: CreateMeter = ({ question, seqsOf }) => {
       if (kind === 'authorization.decided') {
         if (agent_id !== null && !deciding.has(agent_id)) deciding.set(agent_id, seq)
       } else if (kind === 'guard.checked') {
-        add(time, textIn(entry.data, 'action'), 1)
+        add(time, entry.read(kind).action, 1)
         if (agent_id !== null) checked.add(agent_id)
       } else {
-        add(time, 'allow', countIn(entry.data, 'checks') ?? 0)
-        for (const one of recordsIn(entry.data, 'agents')) {
-          const agent = textIn(one, 'agent_id')
-          if (agent !== null) checked.add(agent)
-        }
+        const { checks: count, agents } = entry.read('guard.counted')
+        add(time, 'allow', count ?? 0)
+        for (const { agent_id: agent } of agents ?? []) if (agent !== null) checked.add(agent)
       }
     },
     end() {
@@ -105,12 +103,14 @@ export const flagsMeter: CreateMeter = ({ seqsOf, question: { from } }) => {
   /** A decision named a session or request, so a flag could be followed. */
   let isTraceable = false
 
-  function flag({ seq, time, data }: FactEntry, inPeriod: boolean): void {
+  function flag(entry: FactEntry, inPeriod: boolean): void {
+    const { seq, time } = entry
+    const checked = entry.read('guard.checked')
     if (inPeriod) flagged += 1
     const one: Flag = { seq, inPeriod, isFollowed: false }
     let isLinked = false
     for (const name of names) {
-      const id = textIn(data, name)
+      const id = checked[name]
       if (id === null) continue
       isLinked = true
       const others = waiting[name].get(id)
@@ -125,9 +125,10 @@ export const flagsMeter: CreateMeter = ({ seqsOf, question: { from } }) => {
   function decide(entry: FactEntry): void {
     const isWaiting = waiting.session_id.size > 0 || waiting.request_id.size > 0
     if (!isWaiting && (isTraceable || flagged === 0)) return
+    const { context } = entry.read(DECIDED)
     for (const name of names) {
-      const id = entry.decided?.contextText(name) ?? null
-      if (id === null) continue
+      const id = context?.[name]
+      if (typeof id !== 'string') continue
       isTraceable = true
       if (entry.decision !== 'allow') continue
       for (const one of waiting[name].get(id) ?? []) {
@@ -147,7 +148,7 @@ export const flagsMeter: CreateMeter = ({ seqsOf, question: { from } }) => {
       if (entry.erased) return
       if (entry.kind === 'authorization.decided') {
         decide(entry)
-      } else if (isTrueIn(entry.data, 'flagged')) flag(entry, inPeriod)
+      } else if (entry.read('guard.checked').flagged) flag(entry, inPeriod)
     },
     end: () => ({
       metrics: [

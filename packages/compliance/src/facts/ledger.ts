@@ -9,9 +9,8 @@ import type { FactState } from './state/state.ts'
 import { isRelaxed } from './thresholds.ts'
 import { voteIn, VOTING } from './approvers.ts'
 import { isAdministrative } from './changes.ts'
+import { DECIDED, timeOf } from './entry.ts'
 import type { FactEntry } from './entry.ts'
-import { DECIDED } from './entry.ts'
-import { countIn, timeIn, isTrueIn } from './recorded-json.ts'
 import { Intervals } from './intervals.ts'
 
 /**
@@ -345,7 +344,7 @@ export const reportsMeter: CreateMeter = ({ question, seqsOf }) => {
 const DEFAULT_RETENTION_DAYS = OrganizationSettings.parse({}).retention_days
 
 const settingOf = ({ organization }: FactState): number =>
-  (organization && countIn(organization.settings, 'retention_days')) ?? DEFAULT_RETENTION_DAYS
+  organization?.settings?.retention_days ?? DEFAULT_RETENTION_DAYS
 
 /** M07: the age of the oldest kept decision, the retention setting, and the age of the youngest pruned entry. */
 export const retentionMeter: CreateMeter = ({ question, seqsOf }) => {
@@ -362,8 +361,9 @@ export const retentionMeter: CreateMeter = ({ question, seqsOf }) => {
       kept += 1
       if (entry.kind === DECIDED && !entry.erased) decisions += 1
       if (entry.kind !== 'ledger.pruned' || !inPeriod) return
-      const prunedAt = timeIn(entry.data, 'pruned_at') ?? entry.time
-      const cutoff = timeIn(entry.data, 'cutoff')
+      const pruned = entry.read('ledger.pruned')
+      const prunedAt = timeOf(pruned.pruned_at) ?? entry.time
+      const cutoff = timeOf(pruned.cutoff)
       // If a pruning does not record its cutoff, assume the worst.
       const age = cutoff === null ? 0 : prunedAt - cutoff
       if (youngestPruned === null || age < youngestPruned) youngestPruned = age
@@ -409,8 +409,8 @@ export const verificationsMeter: CreateMeter = ({ question, seqsOf }) => {
   const intervals = new Intervals(question, most * DAY, seqsOf('LED-6'))
   return {
     reads: ['ledger.verified'],
-    entry({ seq, time, data }) {
-      if (isTrueIn(data, 'valid')) intervals.add(seq, time)
+    entry(entry) {
+      if (entry.read('ledger.verified').valid) intervals.add(entry.seq, entry.time)
     },
     end(state) {
       const { longest, count, population, failures } = intervals.end(state)

@@ -39,8 +39,6 @@ export interface DecisionFacts {
   readonly hasInvalidAmount: boolean
   /** The amount held by the allow, in micro-USD; 0 if none. */
   readonly heldMicro: number
-  /** A text member of the request context; null for other types. */
-  contextText(name: string): string | null
 }
 
 export interface Matched {

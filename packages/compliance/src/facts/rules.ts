@@ -14,7 +14,6 @@ import { isNamed, namesOf, voteIn, VOTING } from './approvers.ts'
 import { authorOf } from './changes.ts'
 import type { FactEntry } from './entry.ts'
 import { DECIDED } from './entry.ts'
-import { recordIn, textIn } from './recorded-json.ts'
 import { isRelaxed } from './thresholds.ts'
 
 /** UTC days with decisions, and those with a decision without a rule in force. */
@@ -126,10 +125,10 @@ const LOOK_BACK = 31 * DAY
 const POLICY_CHANGES = ['policy.created', 'policy.updated', 'policy.deleted']
 
 /** The rule that an entry changes; null if none. */
-function ruleOf({ kind, data }: FactEntry): string | null {
-  const member = kind.startsWith('approval_rule.') ? 'approval_rule' : 'policy'
-  return textIn(recordIn(data, member) ?? {}, 'id')
-}
+const ruleOf = (entry: FactEntry): string | null =>
+  (entry.kind.startsWith('approval_rule.')
+    ? entry.read('approval_rule.set').approval_rule?.id
+    : entry.read('policy.updated').policy?.id) ?? null
 
 /**
  * M38: approvals by the author of a recent change to a rule that matched the request: an approval

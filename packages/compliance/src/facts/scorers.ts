@@ -3,9 +3,8 @@ import { Intervals } from './intervals.ts'
 import type { CreateMeter, CheckFailure } from './meter.ts'
 import { outcome, failing } from './outcome.ts'
 import { DAY } from './facts.ts'
-import { countIn, numberIn, textIn } from './recorded-json.ts'
+import type { EntryReading } from '@remit/contract/entries'
 import { isRelaxed } from './thresholds.ts'
-import type { FactEntry } from './entry.ts'
 import { difference, isAtMostPercent, percentText, ratioOf } from './meter.ts'
 import { LowestSeqs } from './seqs.ts'
 
@@ -20,15 +19,16 @@ export const runsMeter: CreateMeter = ({ question, seqsOf }) => {
   const byScorer = new Map<string, { runs: number; items: number; scored: number }>()
   return {
     reads: ['scorer.ran'],
-    entry({ seq, time, data, erased }) {
-      const scorer = textIn(data, 'scorer')
-      if (erased || scorer === null) return
-      const scored = countIn(data, 'scored') ?? 0
+    entry(entry) {
+      const { seq, time } = entry
+      const { scorer, scored: counted, count } = entry.read('scorer.ran')
+      if (scorer === null) return
+      const scored = counted ?? 0
       if (scored > 0) intervals.add(seq, time)
       runs += 1
       const known = byScorer.get(scorer) ?? { runs: 0, items: 0, scored: 0 }
       known.runs += 1
-      known.items += countIn(data, 'count') ?? 0
+      known.items += count ?? 0
       known.scored += scored
       byScorer.set(scorer, known)
     },
@@ -72,10 +72,11 @@ interface Counted {
 }
 
 /** Failed items; computed from the share for runs recorded without the number. */
-function failedIn(data: FactEntry['data'], scored: number): number {
-  const failed = countIn(data, 'failed')
+function failedIn(
+  { failed, pass_rate: passRate }: EntryReading<'scorer.ran'>,
+  scored: number,
+): number {
   if (failed !== null) return failed
-  const passRate = numberIn(data, 'pass_rate')
   const isShare = passRate !== null && passRate >= 0 && passRate <= 1
   return isShare ? Math.round(scored * (1 - passRate)) : 0
 }
@@ -94,17 +95,18 @@ export const failShareMeter: CreateMeter = ({ question, seqsOf }) => {
   return {
     reads: ['scorer.ran'],
     since: from - (to - from),
-    entry({ seq, data, erased }, _state, inPeriod) {
-      const scorer = textIn(data, 'scorer')
-      const scored = countIn(data, 'scored') ?? 0
-      if (erased || scorer === null || scored === 0) return
+    entry(entry, _state, inPeriod) {
+      const data = entry.read('scorer.ran')
+      const { scorer } = data
+      const scored = data.scored ?? 0
+      if (scorer === null || scored === 0) return
       const counts = inPeriod ? now : before
       const known = counts.get(scorer) ?? { scored: 0, failed: 0, seqs: [], mendedBy: null }
       const failed = failedIn(data, scored)
       known.scored += scored
       known.failed += failed
-      if (failed > 0) known.seqs.push(seq)
-      if (isAtMostPercent(failed, scored, percent)) known.mendedBy ??= seq
+      if (failed > 0) known.seqs.push(entry.seq)
+      if (isAtMostPercent(failed, scored, percent)) known.mendedBy ??= entry.seq
       else known.mendedBy = null
       counts.set(scorer, known)
     },

@@ -5,7 +5,6 @@ import { outcome } from './outcome.ts'
 import { percentile } from './percentile.ts'
 import { SECOND } from './facts.ts'
 import { decimal } from './meter.ts'
-import { recordIn, textIn } from './recorded-json.ts'
 import { LowestSeqs } from './seqs.ts'
 import type { FactState } from './state/state.ts'
 import { ByAgent, isOpen } from './state/agents.ts'
@@ -165,16 +164,17 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
 }
 
 /** The new stop that an entry makes; null if none. */
-function stopIn({ kind, agent_id: id, data }: FactEntry, { stops }: FactState): string | null {
+function stopIn(entry: FactEntry, { stops }: FactState): string | null {
+  const { kind, agent_id: id } = entry
   if (kind === 'permission.granted') {
-    const deny = recordIn(data, 'permission') ?? {}
-    const isDeny = textIn(deny, 'effect') === 'deny' && textIn(deny, 'condition') === null
-    return isDeny ? denial(textIn(deny, 'id') ?? '') : null
+    const { permission } = entry.read(kind)
+    const isDeny = permission?.effect === 'deny' && permission.condition === null
+    return isDeny ? denial(permission.id ?? '') : null
   }
   const isStop =
     kind === 'agent.suspended' ||
     kind === 'agent.removed' ||
-    textIn(recordIn(data, 'agent') ?? {}, 'status') === 'suspended'
+    entry.read('agent.updated').agent?.status === 'suspended'
   return isStop && id !== null && !stops.has(id) ? agentStop(id) : null
 }
 
@@ -242,13 +242,12 @@ export function interventionOf(
   entry: FactEntry,
   state: FactState,
 ): { readonly what: Intervention; readonly byPerson: boolean } | null {
-  const { kind, data } = entry
+  const { kind } = entry
   if (kind === 'approval.voted' || kind === 'approval.decided') {
     const vote = voteIn(entry)
     return vote?.decision === 'reject' ? { what: 'refusals', byPerson: isNamed(vote) } : null
   }
-  const isDeny =
-    kind === 'permission.granted' && textIn(recordIn(data, 'permission') ?? {}, 'effect') === 'deny'
+  const isDeny = kind === 'permission.granted' && entry.read(kind).permission?.effect === 'deny'
   const what = isDeny ? 'denies' : BY_KIND[kind]
   return what && !entry.erased ? { what, byPerson: authorOf(entry, state) !== null } : null
 }

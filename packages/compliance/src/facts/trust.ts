@@ -1,16 +1,16 @@
-import { matchesAll } from '@remit/contract/patterns'
+import type { EntryReading } from '@remit/contract/entries'
 import type { FactEntry } from './entry.ts'
 import { Cases } from './facts.ts'
 import type { CreateMeter } from './meter.ts'
 import { failing, outcome } from './outcome.ts'
-import { countIn, recordIn, textIn, textsIn } from './recorded-json.ts'
 import type { FactState } from './state/state.ts'
 import { revokedCredentials } from './access.ts'
 import { ratioOf } from './meter.ts'
 import { isInForce } from './state/rules.ts'
-import type { RuleState } from './state/rules.ts'
 
 const UNKNOWN = 'unknown'
+
+type Exchanged = EntryReading<'token.exchanged'>
 
 /** Returns whether the issuer was trusted at the time of the entry. */
 function isTrusted(idpId: string, state: FactState, time: number): boolean {
@@ -20,8 +20,8 @@ function isTrusted(idpId: string, state: FactState, time: number): boolean {
   )
 }
 
-const isLimited = (data: FactEntry['data']): boolean =>
-  textsIn(data, 'scopes').some((scope) => scope !== '*') && textIn(data, 'expires_at') !== null
+const isLimited = ({ scopes, expires_at }: Pick<Exchanged, 'scopes' | 'expires_at'>): boolean =>
+  (scopes ?? []).some((scope) => scope !== '*') && expires_at !== null
 
 /** M44: token exchanges, and invalid ones among them. */
 export const exchangesMeter: CreateMeter = ({ question, seqsOf }) => {
@@ -43,11 +43,11 @@ export const exchangesMeter: CreateMeter = ({ question, seqsOf }) => {
     return known
   }
 
-  function exchange({ seq, time, data }: FactEntry, state: FactState): void {
-    const idpId = textIn(data, 'idp_id') ?? UNKNOWN
+  function exchange({ seq, time }: FactEntry, data: Exchanged, state: FactState): void {
+    const idpId = data.idp_id ?? UNKNOWN
     of(idpId).exchanged += 1
     exchanged.add(time)
-    const credential = textIn(data, 'credential_id')
+    const credential = data.credential_id
     // The entry that trusted the issuer may have been erased.
     if (!isTrusted(idpId, state, time) && state.lost('issuer.trusted') === 0) {
       untrusted += 1
@@ -59,14 +59,15 @@ export const exchangesMeter: CreateMeter = ({ question, seqsOf }) => {
   return {
     reads: ['token.*', 'credential.*', 'agent.removed', 'issuer.removed'],
     entry(entry, state) {
-      const { kind, data, erased } = entry
+      const { kind, erased } = entry
       if (erased) return
-      if (kind === 'token.exchanged') exchange(entry, state)
-      else if (kind === 'token.refused')
-        of(textIn(data, 'idp_id') ?? UNKNOWN).refused += countIn(data, 'count') ?? 1
-      else if (kind === 'credential.issued') {
-        const credential = recordIn(data, 'credential') ?? {}
-        if (isLimited(credential)) open.delete(textIn(credential, 'id') ?? '')
+      if (kind === 'token.exchanged') exchange(entry, entry.read(kind), state)
+      else if (kind === 'token.refused') {
+        const { idp_id: idpId, count } = entry.read(kind)
+        of(idpId ?? UNKNOWN).refused += count ?? 1
+      } else if (kind === 'credential.issued') {
+        const { credential } = entry.read(kind)
+        if (credential && isLimited(credential)) open.delete(credential.id ?? '')
       } else if (strange.size + open.size > 0) {
         for (const { id } of revokedCredentials(entry, state))
           if (strange.has(id) || open.has(id)) revoked.set(id, entry.seq)
@@ -116,14 +117,6 @@ function lastOf(
   return seqs.every((seq) => seq !== undefined) ? Math.max(...seqs) : null
 }
 
-/** Returns whether a list of selectors matches every agent. */
-const isEveryone = (selectors: unknown): boolean =>
-  Array.isArray(selectors) &&
-  selectors.some((one: unknown) => typeof one === 'string' && matchesAll(one))
-
-const isWild = ({ object }: RuleState): boolean =>
-  isEveryone(object['source_agents']) && isEveryone(object['target_agents'])
-
 /** Earlier versions recorded `no_policy`. */
 const BY_DEFAULT: ReadonlySet<string> = new Set(['default_deny', 'no_policy'])
 
@@ -142,7 +135,7 @@ export const trustMeter: CreateMeter = ({ question, seqsOf }) => {
     },
     end({ trustPolicies }) {
       const rules = [...trustPolicies.values()].filter((rule) => isInForce(rule, question.to))
-      const wild = rules.filter(isWild)
+      const wild = rules.filter(({ isWild }) => isWild)
       for (const { effect, changedSeq } of wild) if (effect === 'allow') wide.add(changedSeq)
       const all = byDecision.allow + byDecision.deny
       return {

@@ -1,4 +1,6 @@
 import type { Meter } from '@remit/contract'
+import { isRecord, readData } from '@remit/contract/entries'
+import { dataIn } from '../facts/entry.ts'
 
 /** The columns of an entry that usage is counted from. */
 export interface UsageEntry {
@@ -25,11 +27,12 @@ export class HourCount {
     if (kind === 'authorization.decided') {
       this.#decisions += 1
       if (agent_id !== null) this.#agents.add(agent_id)
-    } else if (kind === 'guard.counted') this.#checks += memberOf(payload, 'checks')
+    } else if (kind === 'guard.counted') this.#checks += readData(kind, dataIn(payload)).checks ?? 0
     else if (kind === 'guard.checked') this.#checks += 1
     else if (kind === 'scorer.ran') {
-      this.#results += memberOf(payload, 'count')
-      this.#judgeCalls += memberOf(payload, 'facts', 'usage', 'calls')
+      const { count, facts } = readData(kind, dataIn(payload))
+      this.#results += count ?? 0
+      this.#judgeCalls += callsIn(facts?.['usage'])
     }
   }
 
@@ -47,13 +50,8 @@ export class HourCount {
   }
 }
 
-/** A number in the data of an entry; 0 for an erased payload. */
-function memberOf(payload: string | null, ...path: readonly string[]): number {
-  if (payload === null) return 0
-  const { data } = JSON.parse(payload) as { data?: unknown }
-  const value = path.reduce<unknown>(
-    (inner, name) => (inner as Readonly<Record<string, unknown>> | null | undefined)?.[name],
-    data,
-  )
-  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0
+/** The calls that a judge reports among the facts of a scorer. */
+function callsIn(usage: unknown): number {
+  const calls = isRecord(usage) ? usage['calls'] : null
+  return typeof calls === 'number' && Number.isSafeInteger(calls) && calls > 0 ? calls : 0
 }

@@ -1,3 +1,4 @@
+import { readData } from '@remit/contract/entries'
 import type { Database } from '@remit/core/db/open'
 import { parseCarried, parsePayload } from '@remit/core/ledger/proofs'
 import { carriedEntries, findCut, ownEntries } from '@remit/core/ledger/records'
@@ -56,6 +57,6 @@ export async function readCarriedEntries(
  */
 async function findRecord(db: Database<Tables>, orgId: string, cut: number): Promise<number> {
   const [newest] = await ownEntries(db, orgId, 'ledger.pruned', { last: 1 })
-  const isOfCut = parsePayload(newest?.payload ?? '')?.data['cut'] === cut
-  return newest && isOfCut ? newest.seq : Number.MAX_SAFE_INTEGER
+  const record = readData('ledger.pruned', parsePayload(newest?.payload ?? '')?.data)
+  return newest && record.cut === cut ? newest.seq : Number.MAX_SAFE_INTEGER
 }

@@ -1,8 +1,10 @@
+import { readData } from '@remit/contract/entries'
 import { on, organizationIds } from '@remit/core/db'
 import type { AnyDatabase, CoreTables } from '@remit/core/db'
 import { sizeOfNote } from '@remit/core/ledger/proofs'
 import { SettingError } from '@remit/core/module'
 import type { Deps } from '@remit/core/module'
+import { dataIn } from '../facts/entry.ts'
 import { readNotes } from './checkpoint-files.ts'
 
 type CheckDeps = Pick<Deps, 'db' | 'ledger' | 'log' | 'settings'>
@@ -23,7 +25,10 @@ export async function refuseRestored({ db, ledger, log, settings }: CheckDeps): 
       const ahead = notes.map((note) => sizeOfNote(note) ?? 0).filter((kept) => kept > size)
       const losses = ahead.length > 0 ? await recordedLosses(db, id) : []
       const isKnown = (kept: number) =>
-        losses.some(({ from_seq, to_seq }) => from_seq < kept && kept <= to_seq + 1)
+        losses.some(
+          ({ from_seq: from, to_seq: to }) =>
+            from !== null && to !== null && from < kept && kept <= to + 1,
+        )
       const most = Math.max(0, ...ahead.filter((kept) => !isKnown(kept)))
       if (most > 0) behind.push(`${id} has ${size} entries, a checkpoint has ${most}`)
     } catch (error) {
@@ -36,20 +41,13 @@ export async function refuseRestored({ db, ledger, log, settings }: CheckDeps): 
     )
 }
 
-interface Loss {
-  readonly from_seq: number
-  readonly to_seq: number
-}
-
 /** The losses that entries `ledger.recovered` record. */
-async function recordedLosses(db: AnyDatabase, orgId: string): Promise<Loss[]> {
+async function recordedLosses(db: AnyDatabase, orgId: string) {
   const rows = await on<CoreTables>(db)
     .selectFrom('ledger_entry')
     .select('payload')
     .where('org_id', '=', orgId)
     .where('kind', '=', 'ledger.recovered')
     .execute()
-  return rows.flatMap(({ payload }) =>
-    payload === null ? [] : [(JSON.parse(payload) as { data: { lost: Loss } }).data.lost],
-  )
+  return rows.flatMap(({ payload }) => readData('ledger.recovered', dataIn(payload)).lost ?? [])
 }

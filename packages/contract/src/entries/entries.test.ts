@@ -1,7 +1,9 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ENTRIES, ENTRY_GROUPS, rowOf } from './index.ts'
+import type { z } from 'zod'
+import { ENTRIES, ENTRY_GROUPS, readData, rowOf } from './index.ts'
 import type { WebhookEvent } from '../webhooks.ts'
-import type { EntryDraft, EventKind } from './index.ts'
+import type { EntryDraft, EntryKind, EventKind } from './index.ts'
 import type { EntryKindRow } from './row.ts'
 
 const actor = { type: 'system', id: 'remit' }
@@ -46,5 +48,130 @@ describe('the catalogue of entries', () => {
     expect(ENTRIES['agent_mode.set'].data.safeParse(all[0]).success).toBe(false)
     for (const one of [foreign, wrong, missing])
       expect(ENTRIES['agent_mode.set'].data.safeParse(one.data).success).toBe(false)
+  })
+})
+
+type Schema = z.core.$ZodType
+
+const defOf = (schema: Schema) => (schema as z.ZodType).def as z.core.$ZodTypes['_zod']['def']
+const isCount = (schema: Schema): boolean => (schema as z.ZodNumber).format === 'safeint'
+
+/** Values of the types of a schema, whose constraints do not count; and some others in their places. */
+function valuesOf(schema: Schema, odd: fc.Arbitrary<unknown> | null): fc.Arbitrary<unknown> {
+  const fitting = (): fc.Arbitrary<unknown> => {
+    const def = defOf(schema)
+    switch (def.type) {
+      case 'optional':
+      case 'nullable':
+      case 'default':
+        return fc.option(valuesOf(def.innerType, odd))
+      case 'number':
+        return isCount(schema) ? fc.maxSafeNat() : fc.double({ noNaN: true })
+      case 'boolean':
+        return fc.boolean()
+      case 'literal':
+        return fc.constantFrom(...def.values)
+      case 'record':
+        return fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 3 })
+      case 'array':
+        return fc.array(valuesOf(def.element, odd), { maxLength: 3 })
+      case 'object': {
+        const members = Object.entries(def.shape).map(
+          ([name, member]) => [name, valuesOf(member, odd)] as const,
+        )
+        return fc.record(Object.fromEntries(members), { requiredKeys: [] })
+      }
+      case 'union':
+        return fc.oneof(...def.options.map((option) => valuesOf(option, odd)))
+      case 'unknown':
+        return fc.jsonValue()
+      case 'null':
+        return fc.constant(null)
+      default:
+        return fc.string()
+    }
+  }
+  return odd ? fc.oneof({ weight: 4, arbitrary: fitting() }, odd) : fitting()
+}
+
+/** The members of a schema in a value: null if missing. Throws for a value of another type. */
+function membersOf(schema: Schema, value: unknown): unknown {
+  if (value === null || value === undefined) return null
+  const def = defOf(schema)
+  const hasType = (type: string) => {
+    if (typeof value !== type) throw new TypeError(`${JSON.stringify(value)} for ${def.type}`)
+    return value
+  }
+  switch (def.type) {
+    case 'optional':
+    case 'nullable':
+    case 'default':
+      return membersOf(def.innerType, value)
+    case 'number':
+      if (isCount(schema) && !(Number.isSafeInteger(value) && Number(value) >= 0))
+        throw new TypeError(`${JSON.stringify(value)} for a count`)
+      return hasType('number')
+    case 'boolean':
+      return hasType('boolean')
+    case 'literal':
+      return hasType(typeof def.values[0])
+    case 'array': {
+      if (!Array.isArray(value)) throw new TypeError(`${JSON.stringify(value)} for a list`)
+      const items = value.map((item: unknown) => membersOf(def.element, item))
+      return items.filter((item) => item !== null)
+    }
+    case 'object': {
+      const object = hasType('object') as Readonly<Record<string, unknown>>
+      const members = Object.entries(def.shape).map(
+        ([name, member]) => [name, membersOf(member, object[name])] as const,
+      )
+      return Object.fromEntries(members)
+    }
+    case 'record':
+      if (Array.isArray(value)) throw new TypeError('a list for a record')
+      return hasType('object')
+    case 'union':
+      return typeof value === 'object' ? 'an object' : value
+    case 'unknown':
+      return value
+    default:
+      return hasType('string')
+  }
+}
+
+const KINDS = Object.keys(ENTRIES) as EntryKind[]
+
+describe('readData', () => {
+  it.each(KINDS)('finds every member of %s', (kind) => {
+    const schema = ENTRIES[kind].data
+    fc.assert(
+      fc.property(valuesOf(schema, null), (data) => {
+        expect(membersOf(schema, readData(kind, data))).toEqual(membersOf(schema, data))
+      }),
+      { numRuns: 5 },
+    )
+  })
+
+  it.each(KINDS)('never throws and gives only values of the types of %s', (kind) => {
+    const schema = ENTRIES[kind].data
+    fc.assert(
+      fc.property(fc.oneof(valuesOf(schema, fc.jsonValue()), fc.anything()), (data) => {
+        membersOf(schema, readData(kind, data))
+      }),
+      { numRuns: 15 },
+    )
+  })
+
+  it('leaves bad items out of lists', () => {
+    const data = { revoked: ['per_1', 7, null, { id: 'per_2' }, 'per_3'] }
+    expect(readData('permission.revoked', data).revoked).toEqual(['per_1', 'per_3'])
+  })
+
+  // `pnpm types` fails where a line below is accepted.
+  it('has no member that the kind has not', () => {
+    const data = readData('agent_mode.set', { mode: 'open', node: 'open' })
+    // @ts-expect-error a misspelled member
+    const misspelled: unknown = data.node
+    expect([data.mode, misspelled]).toEqual(['open', undefined])
   })
 })

@@ -7,10 +7,14 @@ import { guard } from './guard.ts'
 import { hosts } from './hosts.ts'
 import { ledger } from './ledger.ts'
 import { organizationKinds } from './organization.ts'
+import { isRecord, readerOf } from './reading.ts'
+import type { Found } from './reading.ts'
 import { reports } from './reports.ts'
 import type { EntryKindRow } from './row.ts'
 import { rules } from './rules.ts'
 
+export { isRecord } from './reading.ts'
+export type { RecordedJson } from './reading.ts'
 export type { EntryChange, EntryKindRow, SnapshotPart } from './row.ts'
 
 /** The kinds by the headings of docs/entry-kinds.md. */
@@ -61,6 +65,20 @@ type Recorded<T> = unknown extends T
 
 /** The `data` of an entry as it is written. */
 export type EntryData<Kind extends EntryKind> = Recorded<z.infer<(typeof ENTRIES)[Kind]['data']>>
+
+/** The `data` of an entry as `readData` finds it: every member or null, and no bad items in lists. */
+export type EntryReading<Kind extends EntryKind> = Kind extends EntryKind
+  ? NonNullable<Found<EntryData<Kind>>>
+  : never
+
+/**
+ * Reads the `data` of an entry without trust in its shape: it can be old, of a newer release, or
+ * tampered with. Never throws. A member is null if it is missing or has another type than the kind
+ * says; texts are not compared with the values that the kind knows. Members are read on access, so a
+ * copy with `...` has none; as JSON it is what was recorded.
+ */
+export const readData = <Kind extends EntryKind>(kind: Kind, data: unknown): EntryReading<Kind> =>
+  readerOf(ENTRIES[kind].data)(isRecord(data) ? data : {}) as EntryReading<Kind>
 
 type AgentOf<Kind extends EntryKind> = {
   readonly always: { readonly agent_id: string }

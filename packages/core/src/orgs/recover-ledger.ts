@@ -1,3 +1,4 @@
+import { readData } from '@remit/contract/entries'
 import type { Transaction } from 'kysely'
 import type { CoreTables } from '../db/schema.ts'
 import { fail } from '../base/errors.ts'
@@ -95,7 +96,8 @@ async function recordOfLoss(
 ): Promise<number | undefined> {
   const entries = await ownEntries(tx, orgId, 'ledger.recovered', { last: LOOKED_THROUGH })
   return entries.find(({ payload }) => {
-    const data = parsePayload(payload ?? '')?.data as Pick<LedgerRecovery, 'lost'> | undefined
-    return data !== undefined && data.lost.from_seq < size && size <= data.lost.to_seq + 1
+    const { lost } = readData('ledger.recovered', parsePayload(payload ?? '')?.data)
+    const { from_seq: from, to_seq: to } = lost ?? {}
+    return from != null && to != null && from < size && size <= to + 1
   })?.seq
 }

@@ -1,3 +1,4 @@
+import { readData } from '@remit/contract/entries'
 import { fail, isoTime } from '@remit/core/base'
 import type { LedgerScope } from '@remit/core/ledger/lanes'
 import { parseCarried } from '@remit/core/ledger/proofs'
@@ -28,11 +29,8 @@ function approvalIn(entry: StoredEntry): string | null {
   const carried = parseCarried(entry)
   const { kind } = carried ?? entry
   if (kind !== 'authorization.decided' && !kind.startsWith('approval.')) return null
-  const { data } = (carried?.payload ?? JSON.parse(entry.payload)) as {
-    data: { approval?: { id?: unknown } }
-  }
-  const id = data.approval?.id
-  return typeof id === 'string' ? id : null
+  const { data } = (carried?.payload ?? JSON.parse(entry.payload)) as { data: unknown }
+  return readData('approval.requested', data).approval?.id ?? null
 }
 
 async function clear(row: ApprovalRequestRow, { tx, now, orgId }: LedgerScope): Promise<void> {

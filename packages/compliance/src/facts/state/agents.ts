@@ -1,55 +1,39 @@
+import type { EntryReading } from '@remit/contract/entries'
 import { matchesPattern } from '@remit/contract/patterns'
+import { timeOf } from '../entry.ts'
 import type { FactEntry } from '../entry.ts'
-import { recordIn, recordsIn, textIn, textsIn, timeIn } from '../recorded-json.ts'
 import { recordedObject } from './reducer.ts'
-import type { Reducers, RecordedObject } from './reducer.ts'
+import type { Reducer, Reducers, RecordedObject } from './reducer.ts'
 import type { FactState } from './state.ts'
+
+type AgentKind = 'agent.registered' | 'agent.updated' | 'agent.suspended' | 'agent.resumed'
+type AgentReading = NonNullable<EntryReading<AgentKind>['agent']>
 
 /** A registered agent. Removed agents are kept: their ids are never reused. */
 export interface AgentState extends RecordedObject {
-  readonly owners: readonly {
-    readonly type: string | null
-    readonly id: string | null
-    readonly email: string | null
-  }[]
-  readonly removed: { readonly seq: number; readonly time: number } | null
+  readonly owners: NonNullable<AgentReading['owners']>
+  readonly isRemoved: boolean
 }
 
-/** The reason and start of a stop. A removal is final. */
+/** The reason of a stop, and its entry. A removal is final. */
 export interface StopState {
-  readonly agentId: string
   readonly cause: 'suspended' | 'removed'
   readonly seq: number
-  readonly time: number
 }
 
-function keepAgent(state: FactState, entry: FactEntry): void {
-  const object = recordIn(entry.data, 'agent')
-  const id = object && textIn(object, 'agent_id')
-  if (!object || id === null) return
+const keepAgent: Reducer<AgentKind> = (state, entry, { agent }) => {
+  const id = agent?.agent_id ?? null
+  if (!agent || id === null) return
   const before = state.agents.get(id)
-  const owners = recordsIn(object, 'owners').map((one) => ({
-    type: textIn(one, 'type'),
-    id: textIn(one, 'id'),
-    email: textIn(one, 'email'),
-  }))
-  state.agents.set(id, { ...recordedObject(id, object, entry, before), owners, removed: null })
+  const owners = agent.owners ?? []
+  state.agents.set(id, { ...recordedObject(id, agent, entry, before), owners, isRemoved: false })
   // An agent that was stopped before its registration stays stopped.
-  if (textIn(object, 'status') === 'suspended') stop(state, entry, id, 'suspended')
+  if (agent.status === 'suspended') stop(state, entry, id, 'suspended')
   else lift(state, id)
 }
 
-const idOf = ({ agent_id, data }: FactEntry): string | null => agent_id ?? textIn(data, 'agent_id')
-
-function stop(
-  state: FactState,
-  { seq, time }: FactEntry,
-  agentId: string,
-  cause: StopState['cause'],
-) {
-  const before = state.stops.get(agentId)
-  if (before?.cause === cause) return
-  state.stops.set(agentId, { agentId, cause, seq, time })
+function stop({ stops }: FactState, { seq }: FactEntry, id: string, cause: StopState['cause']) {
+  if (stops.get(id)?.cause !== cause) stops.set(id, { cause, seq })
 }
 
 function lift(state: FactState, agentId: string): void {
@@ -59,29 +43,23 @@ function lift(state: FactState, agentId: string): void {
 export const agentReducers: Reducers = {
   'agent.registered': keepAgent,
   'agent.updated': keepAgent,
-  'agent.suspended': (state, entry) => {
-    keepAgent(state, entry)
-    const id = idOf(entry)
+  'agent.suspended': (state, entry, data) => {
+    keepAgent(state, entry, data)
+    const id = entry.agent_id ?? data.agent_id
     if (id !== null) stop(state, entry, id, 'suspended')
   },
-  'agent.resumed': (state, entry) => {
-    keepAgent(state, entry)
-    const id = idOf(entry)
+  'agent.resumed': (state, entry, data) => {
+    keepAgent(state, entry, data)
+    const id = entry.agent_id ?? data.agent_id
     if (id !== null) lift(state, id)
   },
-  'agent.removed': (state, entry) => {
-    const id = idOf(entry)
+  'agent.removed': (state, entry, data) => {
+    const id = entry.agent_id ?? data.agent_id
     if (id === null) return
-    const { seq, time, data } = entry
     const agent = state.agents.get(id)
-    if (agent) state.agents.set(id, { ...agent, removed: { seq, time } })
+    if (agent) state.agents.set(id, { ...agent, isRemoved: true })
     stop(state, entry, id, 'removed')
-    endCredentials(state, entry, textsIn(data, 'revoked_credentials'))
-  },
-  'agent_mode.set': (state, entry) => {
-    const id = idOf(entry)
-    const mode = textIn(entry.data, 'mode')
-    if (id !== null && mode !== null) state.modes.set(id, mode)
+    endCredentials(state, data.revoked_credentials)
   },
 }
 
@@ -129,38 +107,37 @@ export const isLive = ({ expiresAt }: CredentialState, time: number): boolean =>
   expiresAt === null || time < expiresAt
 
 /** Ends credentials by id. */
-export function endCredentials(state: FactState, _by: FactEntry, ids: readonly string[]): void {
-  for (const id of ids) state.credentials.delete(id)
+export function endCredentials({ credentials }: FactState, ids: readonly string[] | null): void {
+  for (const id of ids ?? []) credentials.delete(id)
 }
 
-function keepCredential(state: FactState, entry: FactEntry): void {
-  const object = recordIn(entry.data, 'credential')
-  const id = object && textIn(object, 'id')
-  if (!object || id === null) return
+const keepCredential: Reducer<'credential.issued' | 'credential.rotated'> = (
+  state,
+  entry,
+  { credential },
+) => {
+  const id = credential?.id ?? null
+  if (!credential || id === null) return
   state.sweepCredentials(entry.time)
   state.credentials.set(id, {
-    ...recordedObject(id, object, entry, undefined),
-    agentId: textIn(object, 'agent_id') ?? entry.agent_id ?? '',
-    scopes: textsIn(object, 'scopes'),
-    expiresAt: timeIn(object, 'expires_at'),
-    idpId: textIn(object, 'idp_id'),
+    ...recordedObject(id, credential, entry, undefined),
+    agentId: credential.agent_id ?? entry.agent_id ?? '',
+    scopes: credential.scopes ?? [],
+    expiresAt: timeOf(credential.expires_at),
+    idpId: credential.idp_id,
   })
 }
 
 export const credentialReducers: Reducers = {
   'credential.issued': keepCredential,
-  'credential.rotated': (state, entry) => {
-    keepCredential(state, entry)
-    const from = recordIn(entry.data, 'rotated_from')
-    const old = state.credentials.get((from && textIn(from, 'id')) ?? '')
-    if (from && old)
-      state.credentials.set(old.id, { ...old, expiresAt: timeIn(from, 'expires_at') })
+  'credential.rotated': (state, entry, data) => {
+    keepCredential(state, entry, data)
+    const { rotated_from: from } = data
+    const old = state.credentials.get(from?.id ?? '')
+    if (from && old) state.credentials.set(old.id, { ...old, expiresAt: timeOf(from.expires_at) })
   },
-  'credential.revoked': (state, entry) => {
-    const object = recordIn(entry.data, 'credential')
-    const id = object && textIn(object, 'id')
-    endCredentials(state, entry, id === null ? [] : [id])
-    endCredentials(state, entry, textsIn(entry.data, 'credential_ids'))
+  'credential.revoked': (state, _, { credential, credential_ids: ids }) => {
+    endCredentials(state, [credential?.id ?? '', ...(ids ?? [])])
   },
 }
 
@@ -182,19 +159,18 @@ export const isOpen = ({ notBefore, expiresAt }: PermissionState, time: number):
   (notBefore === null || notBefore <= time) && (expiresAt === null || time < expiresAt)
 
 export const permissionReducers: Reducers = {
-  'permission.granted': (state, entry) => {
-    const object = recordIn(entry.data, 'permission')
-    const id = object && textIn(object, 'id')
-    if (!object || id === null) return
+  'permission.granted': (state, entry, { permission: granted }) => {
+    const id = granted?.id ?? null
+    if (!granted || id === null) return
     const permission: PermissionState = {
-      ...recordedObject(id, object, entry, state.permissions.get(id)),
-      effect: textIn(object, 'effect') ?? 'allow',
-      agentId: textIn(object, 'agent_id') ?? entry.agent_id ?? '',
-      actions: textsIn(object, 'actions'),
-      resources: textsIn(object, 'resources'),
-      isConditional: textIn(object, 'condition') !== null,
-      notBefore: timeIn(object, 'not_before'),
-      expiresAt: timeIn(object, 'expires_at'),
+      ...recordedObject(id, granted, entry, state.permissions.get(id)),
+      effect: granted.effect ?? 'allow',
+      agentId: granted.agent_id ?? entry.agent_id ?? '',
+      actions: granted.actions ?? [],
+      resources: granted.resources ?? [],
+      isConditional: granted.condition !== null,
+      notBefore: timeOf(granted.not_before),
+      expiresAt: timeOf(granted.expires_at),
     }
     state.permissions.set(id, permission)
     dropDeny(state, id)
@@ -203,8 +179,8 @@ export const permissionReducers: Reducers = {
       state.deniesVersion += 1
     }
   },
-  'permission.revoked': (state, { data }) => {
-    for (const id of textsIn(data, 'revoked')) {
+  'permission.revoked': (state, _, { revoked }) => {
+    for (const id of revoked ?? []) {
       state.permissions.delete(id)
       dropDeny(state, id)
     }

@@ -1,12 +1,16 @@
+import type { EntryKind, EntryReading } from '@remit/contract/entries'
 import type { FactEntry } from '../entry.ts'
-import type { RecordedJson } from '../recorded-json.ts'
 import type { FactState } from './state.ts'
 
-/** The state change of one entry kind. */
-export type Reducer = (state: FactState, entry: FactEntry) => void
+/** The state change of entries of some kinds. */
+export type Reducer<Kind extends EntryKind> = (
+  state: FactState,
+  entry: FactEntry,
+  data: EntryReading<Kind>,
+) => void
 
 /** Folds by kind of entry. */
-export type Reducers = Readonly<Record<string, Reducer>>
+export type Reducers = { readonly [Kind in EntryKind]?: Reducer<Kind> }
 
 /** An object as last recorded. */
 export interface RecordedObject {
@@ -17,14 +21,14 @@ export interface RecordedObject {
   /** The place of its last change. */
   readonly changedSeq: number
   readonly changedTime: number
-  /** The whole recorded object. */
-  readonly object: RecordedJson
+  /** As recorded. */
+  readonly object: object
 }
 
-/** Reads the object of an entry and keeps the creation place of the object it replaces. */
+/** The places of the object of an entry; it keeps the creation place of the object it replaces. */
 export const recordedObject = (
   id: string,
-  object: RecordedJson,
+  object: object,
   { seq, time }: FactEntry,
   before: RecordedObject | undefined,
 ): RecordedObject => ({

@@ -1,8 +1,9 @@
+import type { EntryReading } from '@remit/contract/entries'
+import { matchesAll } from '@remit/contract/patterns'
+import { microOf, timeOf } from '../entry.ts'
 import type { FactEntry } from '../entry.ts'
-import { recordIn, textIn, timeIn, isTrueIn, recordsIn, microIn } from '../recorded-json.ts'
-import type { RecordedJson } from '../recorded-json.ts'
 import { recordedObject } from './reducer.ts'
-import type { Reducer, Reducers, RecordedObject } from './reducer.ts'
+import type { Reducers, RecordedObject } from './reducer.ts'
 import type { FactState } from './state.ts'
 
 /** A policy, an approval rule or a trust policy; an approval rule has no effect and no window. */
@@ -12,43 +13,49 @@ export interface RuleState extends RecordedObject {
   /** The window [notBefore, expiresAt), milliseconds; null is open. */
   readonly notBefore: number | null
   readonly expiresAt: number | null
+  /** A trust policy of every agent towards every agent. */
+  readonly isWild: boolean
 }
 
 /** Returns whether a rule is in force at a time. */
 export const isInForce = ({ enabled, notBefore, expiresAt }: RuleState, time: number): boolean =>
   enabled && (notBefore === null || notBefore <= time) && (expiresAt === null || time < expiresAt)
 
-const ruleOf = (
-  id: string,
-  object: RecordedJson,
-  entry: FactEntry,
-  before: RuleState | undefined,
-): RuleState => ({
-  ...recordedObject(id, object, entry, before),
-  effect: textIn(object, 'effect'),
-  enabled: object['enabled'] !== false,
-  notBefore: timeIn(object, 'not_before'),
-  expiresAt: timeIn(object, 'expires_at'),
-})
+type Policy = NonNullable<EntryReading<'policy.created'>['policy']>
+type TrustPolicy = NonNullable<EntryReading<'trust_policy.created'>['policy']>
+type Rule = Pick<Policy, 'id' | 'enabled'> &
+  Partial<Pick<Policy, 'effect' | 'not_before' | 'expires_at'>> &
+  Partial<Pick<TrustPolicy, 'source_agents' | 'target_agents'>>
+
+/** Returns whether a list of selectors matches every agent. */
+const isEveryone = (selectors: TrustPolicy['source_agents'] = null): boolean =>
+  selectors?.some((one) => typeof one === 'string' && matchesAll(one)) ?? false
 
 type Rules = (state: FactState) => Map<string, RuleState>
+type Holding<Member extends string> = { readonly [Name in Member]: Rule | null }
 
 /** Stores the rule in the named member of the data. */
 const keep =
-  (rules: Rules, member: string): Reducer =>
-  (state, entry) => {
-    const object = recordIn(entry.data, member)
-    const id = object && textIn(object, 'id')
-    if (!object || id === null) return
-    rules(state).set(id, ruleOf(id, object, entry, rules(state).get(id)))
+  <Member extends string>(rules: Rules, member: Member) =>
+  (state: FactState, entry: FactEntry, data: Holding<Member>) => {
+    const rule = data[member]
+    const id = rule?.id ?? null
+    if (!rule || id === null) return
+    rules(state).set(id, {
+      ...recordedObject(id, rule, entry, rules(state).get(id)),
+      effect: rule.effect ?? null,
+      enabled: rule.enabled !== false,
+      notBefore: timeOf(rule.not_before ?? null),
+      expiresAt: timeOf(rule.expires_at ?? null),
+      isWild: isEveryone(rule.source_agents) && isEveryone(rule.target_agents),
+    })
     state.rulesVersion += 1
   }
 
 const drop =
-  (rules: Rules, member: string): Reducer =>
-  (state, entry) => {
-    const object = recordIn(entry.data, member)
-    rules(state).delete((object && textIn(object, 'id')) ?? '')
+  <Member extends string>(rules: Rules, member: Member) =>
+  (state: FactState, _: FactEntry, data: Holding<Member>) => {
+    rules(state).delete(data[member]?.id ?? '')
     state.rulesVersion += 1
   }
 
@@ -127,8 +134,6 @@ export class RulesInForce {
 export interface ApprovalState {
   readonly id: string
   readonly agentId: string
-  readonly action: string
-  readonly resource: string | null
   /** As recorded; `approvalAt` also considers expiry. */
   readonly status: string
   readonly seq: number
@@ -143,8 +148,6 @@ export interface ApprovalState {
   readonly requesters: readonly (string | null)[]
   /** At least one approver is a person named by the key or session. */
   readonly personApproved: boolean
-  /** The decision that opened it. */
-  readonly decisionId: string | null
 }
 
 /** A vote as it was recorded. */
@@ -161,6 +164,8 @@ export interface VoteFacts {
   readonly keyId: string | null
 }
 
+type VoteReading = NonNullable<EntryReading<'approval.voted'>['vote']>
+
 /** The status at a time, milliseconds: `expired` after its end, recorded or not. */
 export function approvalAt(
   { status, expiresAt, usableUntil }: ApprovalState,
@@ -171,45 +176,39 @@ export function approvalAt(
   return status
 }
 
-export function voteOf(object: RecordedJson): VoteFacts {
-  const approver = recordIn(object, 'approver') ?? {}
-  return {
-    decision: textIn(object, 'decision') ?? '',
-    type: textIn(approver, 'type') ?? '',
-    id: textIn(approver, 'id') ?? '',
-    email: textIn(approver, 'email'),
-    named: isTrueIn(approver, 'named'),
-    keyId: textIn(object, 'key_id'),
-  }
-}
+export const voteOf = ({ approver, decision, key_id: keyId }: VoteReading): VoteFacts => ({
+  decision: decision ?? '',
+  type: approver?.type ?? '',
+  id: approver?.id ?? '',
+  email: approver?.email ?? null,
+  named: approver?.named === true,
+  keyId,
+})
 
 /** The request in an `approval.*` entry; null if it contains none. */
 export function approvalOf(entry: FactEntry): ApprovalState | null {
-  const object = recordIn(entry.data, 'approval')
-  const id = object && textIn(object, 'id')
-  if (!object || id === null) return null
-  const by = recordIn(object, 'requested_by') ?? {}
+  const { approval } = entry.read('approval.requested')
+  const id = approval?.id ?? null
+  if (!approval || id === null) return null
+  const by = approval.requested_by
   return {
     id,
-    agentId: textIn(object, 'agent_id') ?? '',
-    action: textIn(object, 'action') ?? '',
-    resource: entry.resource,
-    status: textIn(object, 'status') ?? '',
+    agentId: approval.agent_id ?? '',
+    status: approval.status ?? '',
     seq: entry.seq,
-    requestedAt: timeIn(object, 'requested_at') ?? entry.time,
-    expiresAt: timeIn(object, 'expires_at'),
-    usableUntil: timeIn(object, 'usable_until'),
-    decidedAt: timeIn(object, 'decided_at'),
-    rules: recordsIn(object, 'requirements').flatMap((one) => textIn(one, 'rule_id') ?? []),
-    requesters: [textIn(by, 'id'), textIn(by, 'person'), textIn(object, 'acting_for')],
-    personApproved: recordsIn(object, 'votes')
+    requestedAt: timeOf(approval.requested_at) ?? entry.time,
+    expiresAt: timeOf(approval.expires_at),
+    usableUntil: timeOf(approval.usable_until),
+    decidedAt: timeOf(approval.decided_at),
+    rules: approval.requirements?.flatMap(({ rule_id: rule }) => rule ?? []) ?? [],
+    requesters: [by?.id ?? null, by?.person ?? null, approval.acting_for],
+    personApproved: (approval.votes ?? [])
       .map(voteOf)
       .some(({ decision, type, named }) => decision === 'approve' && type === 'person' && named),
-    decisionId: textIn(object, 'decision_id'),
   }
 }
 
-const keepApproval: Reducer = (state, entry) => {
+const keepApproval = (state: FactState, entry: FactEntry): void => {
   const approval = approvalOf(entry)
   if (!approval) return
   const before = state.approvals.get(approval.id)
@@ -217,13 +216,13 @@ const keepApproval: Reducer = (state, entry) => {
 }
 
 /** Requests closed before the period are irrelevant: no allow can rely on them. */
-const close: Reducer = (state: FactState, entry) => {
+const close = (state: FactState, entry: FactEntry): void => {
   if (entry.time >= state.keepClosedSince) return keepApproval(state, entry)
   const approval = approvalOf(entry)
   if (approval) state.approvals.delete(approval.id)
 }
 
-const decide: Reducer = (state, entry) => {
+const decide = (state: FactState, entry: FactEntry): void => {
   const isRejected = approvalOf(entry)?.status === 'rejected'
   return isRejected ? close(state, entry) : keepApproval(state, entry)
 }
@@ -245,17 +244,16 @@ export interface SpendLimitState extends RecordedObject {
 }
 
 export const spendLimitReducers: Reducers = {
-  'spend_limit.set': (state, entry) => {
-    const object = recordIn(entry.data, 'spend_limit')
-    const id = object && textIn(object, 'agent_id')
-    if (!object || id === null) return
+  'spend_limit.set': (state, entry, { spend_limit: limit }) => {
+    const id = limit?.agent_id ?? null
+    if (!limit || id === null) return
     state.spendLimits.set(id, {
-      ...recordedObject(id, object, entry, state.spendLimits.get(id)),
-      dailyMicro: microIn(object, 'daily_usd'),
-      monthlyMicro: microIn(object, 'monthly_usd'),
+      ...recordedObject(id, limit, entry, state.spendLimits.get(id)),
+      dailyMicro: microOf(limit.daily_usd),
+      monthlyMicro: microOf(limit.monthly_usd),
     })
   },
-  'spend_limit.removed': (state, { agent_id, data }) => {
-    state.spendLimits.delete(agent_id ?? textIn(data, 'agent_id') ?? '')
+  'spend_limit.removed': (state, entry, { agent_id }) => {
+    state.spendLimits.delete(entry.agent_id ?? agent_id ?? '')
   },
 }

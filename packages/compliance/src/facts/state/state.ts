@@ -1,5 +1,7 @@
+import type { EntryKind, EntryReading } from '@remit/contract/entries'
 import { foldName } from '@remit/contract/values'
-import type { Plan } from '@remit/contract'
+import { Plan } from '@remit/contract'
+import { timeOf } from '../entry.ts'
 import type { FactEntry } from '../entry.ts'
 import {
   agentReducers,
@@ -13,64 +15,49 @@ import { approvalReducers, ruleReducers, RulesInForce, spendLimitReducers } from
 import type { ApprovalState, RuleState, SpendLimitState } from './rules.ts'
 import { recordedObject } from './reducer.ts'
 import type { Reducer, Reducers, RecordedObject } from './reducer.ts'
-import { recordIn, textIn, textsIn, timeIn, isRecord } from '../recorded-json.ts'
-import type { RecordedJson } from '../recorded-json.ts'
+
+type Organization = NonNullable<EntryReading<'organization.updated'>['organization']>
 
 interface OrganizationState {
-  readonly id: string
   readonly name: string
   readonly plan: Plan
   /** As recorded: settings at their default may be missing. */
-  readonly settings: RecordedJson
-  /** Milliseconds, and the entry that records it. */
+  readonly settings: Organization['settings']
+  /** Milliseconds. */
   readonly createdAt: number
-  readonly createdSeq: number
 }
 
 /** Action patterns that the organization considers consequential. */
-export const consequentialActions = (organization: OrganizationState | null): string[] =>
-  organization ? textsIn(organization.settings, 'consequential_actions') : []
+export const consequentialActions = (organization: OrganizationState | null) =>
+  organization?.settings?.consequential_actions ?? []
 
 /** Returns whether the default effect is `deny`. */
 export const deniesByDefault = (organization: OrganizationState | null): boolean =>
-  organization !== null && textIn(organization.settings, 'default_effect') === 'deny'
+  organization?.settings?.default_effect === 'deny'
 
-const PLANS: readonly string[] = ['free', 'team', 'enterprise'] satisfies Plan[]
-
-const planIn = (object: RecordedJson): Plan => {
-  const plan = textIn(object, 'plan') ?? ''
-  return PLANS.includes(plan) ? (plan as Plan) : 'free'
+const keepOrganization: Reducer<'organization.created' | 'organization.updated'> = (
+  state,
+  { kind, time },
+  { organization },
+) => {
+  if (!organization) return
+  const isNew = kind === 'organization.created'
+  const before = isNew ? null : state.organization
+  const createdAt = isNew ? time : (timeOf(organization.created_at) ?? time)
+  state.organization = {
+    name: organization.name ?? before?.name ?? '',
+    plan: Plan.catch('free').parse(organization.plan),
+    settings: organization.settings,
+    createdAt: before?.createdAt ?? createdAt,
+  }
 }
 
 const organizationReducers: Reducers = {
   'ledger.heartbeat': (state) => {
     state.isBeating = true
   },
-  'organization.created': (state, { seq, time, data }) => {
-    const object = recordIn(data, 'organization')
-    if (!object) return
-    state.organization = {
-      id: textIn(object, 'id') ?? '',
-      name: textIn(object, 'name') ?? '',
-      plan: planIn(object),
-      settings: recordIn(object, 'settings') ?? {},
-      createdAt: time,
-      createdSeq: seq,
-    }
-  },
-  'organization.updated': (state, { seq, time, data }) => {
-    const object = recordIn(data, 'organization')
-    if (!object) return
-    const before = state.organization
-    state.organization = {
-      id: textIn(object, 'id') ?? before?.id ?? '',
-      name: textIn(object, 'name') ?? before?.name ?? '',
-      plan: planIn(object),
-      settings: isRecord(object['settings']) ? object['settings'] : {},
-      createdAt: before?.createdAt ?? timeIn(object, 'created_at') ?? time,
-      createdSeq: before?.createdSeq ?? seq,
-    }
-  },
+  'organization.created': keepOrganization,
+  'organization.updated': keepOrganization,
 }
 
 /** The names of each person: the id, and every address that the person had. */
@@ -115,16 +102,16 @@ class People {
   }
 }
 
-const know: Reducer = ({ people }, { data }) => {
-  const member = recordIn(data, 'member') ?? {}
-  const id = textIn(member, 'id')
-  const email = textIn(member, 'email')
+type PersonReading = Pick<EntryReading<'person.updated'>, 'member'>
+
+const know = ({ people }: FactState, _: FactEntry, { member }: PersonReading): void => {
+  const { id, email, status } = member ?? {}
   // The name of a disabled person can change too.
-  if (id && email && textIn(member, 'status') !== 'disabled') people.add(id, email)
+  if (id && email && status !== 'disabled') people.add(id, email)
 }
 
-const forget: Reducer = ({ people }, { data }) =>
-  people.leave(textIn(recordIn(data, 'member') ?? {}, 'id') ?? '')
+const forget = ({ people }: FactState, _: FactEntry, { member }: PersonReading): void =>
+  people.leave(member?.id ?? '')
 
 /**
  * An address is recorded with the invitation, and a changed one with the next sign-in. A person who is
@@ -140,56 +127,37 @@ const personReducers: Reducers = {
 
 /** A trusted issuer of tokens. */
 interface IssuerState extends RecordedObject {
-  readonly issuer: string
   readonly enabled: boolean
   readonly expiresAt: number | null
 }
 
 const issuerReducers: Reducers = {
-  'issuer.trusted': (state, entry) => {
-    const object = recordIn(entry.data, 'issuer')
-    const id = object && textIn(object, 'id')
-    if (!object || id === null) return
+  'issuer.trusted': (state, entry, { issuer }) => {
+    const id = issuer?.id ?? null
+    if (!issuer || id === null) return
     state.issuers.set(id, {
-      ...recordedObject(id, object, entry, undefined),
-      issuer: textIn(object, 'issuer') ?? '',
-      enabled: object['enabled'] !== false,
-      expiresAt: timeIn(object, 'expires_at'),
+      ...recordedObject(id, issuer, entry, undefined),
+      enabled: issuer.enabled !== false,
+      expiresAt: timeOf(issuer.expires_at),
     })
   },
-  'issuer.removed': (state, entry) => {
-    const object = recordIn(entry.data, 'issuer')
-    state.issuers.delete((object && textIn(object, 'id')) ?? '')
-    endCredentials(state, entry, textsIn(entry.data, 'revoked_credentials'))
+  'issuer.removed': (state, _, { issuer, revoked_credentials: revoked }) => {
+    state.issuers.delete(issuer?.id ?? '')
+    endCredentials(state, revoked)
   },
-}
-
-/** An ingest key. A revoked one is kept, since earlier entries name it. */
-interface KeyState {
-  readonly id: string
-  readonly role: string
-  /** The person of the key; null for a shared one. */
-  readonly person: string | null
-  readonly seq: number
-  readonly time: number
-  readonly revoked: { readonly seq: number; readonly time: number } | null
 }
 
 const keyReducers: Reducers = {
-  'key.created': (state, { seq, time, data }) => {
-    const object = recordIn(data, 'key')
-    const id = object && textIn(object, 'id')
-    if (!object || id === null) return
-    const role = textIn(object, 'role') ?? ''
-    state.keys.set(id, { id, role, person: textIn(object, 'person'), seq, time, revoked: null })
+  'key.created': ({ keys }, _, { key }) => {
+    if (key && key.id !== null) keys.set(key.id, { person: key.person, isRevoked: false })
   },
-  'key.revoked': (state, { seq, time, data }) => {
-    const key = state.keys.get(textIn(data, 'key_id') ?? '')
-    if (key) state.keys.set(key.id, { ...key, revoked: { seq, time } })
+  'key.revoked': ({ keys }, _, { key_id: id }) => {
+    const key = keys.get(id ?? '')
+    if (key && id !== null) keys.set(id, { ...key, isRevoked: true })
   },
 }
 
-const FOLDS: ReadonlyMap<string, Reducer> = new Map(
+const FOLDS: ReadonlyMap<string, Reducer<never>> = new Map(
   Object.entries({
     ...organizationReducers,
     ...keyReducers,
@@ -210,13 +178,12 @@ const FOLDS: ReadonlyMap<string, Reducer> = new Map(
  */
 export class FactState {
   organization: OrganizationState | null = null
-  readonly keys = new Map<string, KeyState>()
+  /** Ingest keys by id. A revoked one is kept, since earlier entries name it; a shared one has no person. */
+  readonly keys = new Map<string, { readonly person: string | null; readonly isRevoked: boolean }>()
   readonly people = new People()
   readonly agents = new Map<string, AgentState>()
   /** By agent, registered or not; removals too. */
   readonly stops = new Map<string, StopState>()
-  /** `open` or `granted`, for agents with a mode. */
-  readonly modes = new Map<string, string>()
   /** Credentials that were not revoked; expired ones are removed occasionally: see `isLive`. */
   readonly credentials = new Map<string, CredentialState>()
   readonly permissions = new Map<string, PermissionState>()
@@ -256,7 +223,7 @@ export class FactState {
     if (entry.erased) {
       this.#lost.set(entry.kind, this.lost(entry.kind) + 1)
       this.rulesVersion += 1
-    } else fold(this, entry)
+    } else fold(this, entry, entry.read(entry.kind as EntryKind) as never)
   }
 
   /** Returns the number of erased entries of these kinds, whose changes the state lacks. */

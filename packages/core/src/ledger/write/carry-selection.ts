@@ -1,4 +1,4 @@
-import { rowOf } from '@remit/contract/entries'
+import { readData, rowOf } from '@remit/contract/entries'
 import type { EntryKindRow } from '@remit/contract/entries'
 import { CARRIED_KIND, parseCarried, toCarriedEntry, toCarriedHeader } from '../format/carried.ts'
 import type { CarriedEntry, CarriedHeader } from '../format/carried.ts'
@@ -67,8 +67,8 @@ export class CarrySelection {
  */
 function hasEnded({ kind, payload }: CarriedEntry, end: string): boolean {
   if (!kind.startsWith('credential.') || kind === 'credential.rotated') return false
-  const { expires_at: until } = (payload.data['credential'] ?? {}) as { expires_at?: unknown }
-  return typeof until === 'string' && until < end
+  const until = readData('credential.issued', payload.data).credential?.expires_at ?? null
+  return until !== null && until < end
 }
 
 const DECIDED = 'authorization.decided'
@@ -152,19 +152,12 @@ class OpenRequestEntries {
 function idIn({ kind, payload }: CarriedEntry): string | null {
   if (kind === DECIDED ? payload.decision !== 'needs_approval' : !kind.startsWith('approval.'))
     return null
-  return text(payload.data['approval'], 'id')
+  return readData('approval.requested', payload.data).approval?.id ?? null
 }
 
 const isClosing = ({ kind, payload }: CarriedEntry): boolean =>
   CLOSING.has(kind) ||
-  (kind === 'approval.decided' && text(payload.data['approval'], 'status') === 'rejected')
+  (kind === 'approval.decided' && readData(kind, payload.data).approval?.status === 'rejected')
 
-function namesPolicy({ payload }: CarriedEntry): boolean {
-  const { matched } = payload.data
-  return Array.isArray(matched) && matched.some((one) => text(one, 'kind') === 'policy')
-}
-
-function text(of: unknown, name: string): string | null {
-  const value = (of as Record<string, unknown> | null | undefined)?.[name]
-  return typeof value === 'string' ? value : null
-}
+const namesPolicy = ({ payload }: CarriedEntry): boolean =>
+  readData(DECIDED, payload.data).matched?.some(({ kind }) => kind === 'policy') ?? false

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import { readData } from '@remit/contract/entries'
 import { sql } from 'kysely'
 import type { CoreTables } from '../../db/schema.ts'
 import type { Database } from '../../db/open.ts'
@@ -102,9 +103,9 @@ async function earlierOf(
 ): Promise<EntryData<'ledger.pruned'>['earlier']> {
   const [last] = await ownEntries(db, orgId, 'ledger.pruned', { last: 1 })
   if (!last) return []
-  const { cut, cutoff, pruned_at, earlier } = parsePayload(last.payload ?? '')?.data ?? {}
-  const older = Array.isArray(earlier) ? (earlier as EntryData<'ledger.pruned'>['earlier']) : []
-  return [...older, { seq: last.seq, cut, cutoff, pruned_at }].slice(-KEPT_RECORDS)
+  const record = readData('ledger.pruned', parsePayload(last.payload ?? '')?.data)
+  const { cut, cutoff, pruned_at, earlier } = record
+  return [...(earlier ?? []), { seq: last.seq, cut, cutoff, pruned_at }].slice(-KEPT_RECORDS)
 }
 
 type Db = Database<CoreTables>

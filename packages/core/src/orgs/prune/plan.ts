@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { LEAST_RETENTION_DAYS } from '@remit/contract'
+import { readData } from '@remit/contract/entries'
 import { isoTime } from '../../base/clock.ts'
 import type { Database } from '../../db/open.ts'
 import type { CoreTables, LedgerCutRow } from '../../db/schema.ts'
@@ -141,8 +142,8 @@ const MAX_LOSSES = 100
 async function lossesOf(db: Db, orgId: string): Promise<{ seq: number; to_seq: number }[]> {
   const records = await ownEntries(db, orgId, 'ledger.recovered', { last: MAX_LOSSES })
   return records.flatMap(({ seq, payload }) => {
-    const { to_seq } = (parsePayload(payload ?? '')?.data['lost'] ?? {}) as { to_seq?: unknown }
-    return typeof to_seq === 'number' ? [{ seq, to_seq }] : []
+    const { lost } = readData('ledger.recovered', parsePayload(payload ?? '')?.data)
+    return lost && lost.to_seq !== null ? [{ seq, to_seq: lost.to_seq }] : []
   })
 }
 
