@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
 import { DEFAULT_SCOPES } from './lists.ts'
+import { component, strictComponent } from './component.ts'
 import { AgentId, integer, page, Paging, PathId, Scope, Timestamp } from './primitives.ts'
 import { hasVisibleCharacter, isLine, toLine } from './fit/values.ts'
 
@@ -28,13 +29,11 @@ const Labels = z
   .refine((labels) => Object.keys(labels).length <= 32, 'must be at most 32 labels')
 
 /** A person or team that is accountable for an agent. */
-export const Owner = z
-  .strictObject({
-    type: z.enum(['user', 'team']),
-    id: AgentId,
-    email: z.email('must be an e-mail address').max(254).optional(),
-  })
-  .meta({ id: 'AgentOwner' })
+export const Owner = strictComponent('AgentOwner', {
+  type: z.enum(['user', 'team']),
+  id: AgentId,
+  email: z.email('must be an e-mail address').max(254).optional(),
+})
 export type Owner = z.infer<typeof Owner>
 
 /** Each scope once; stored in alphabetical order, since the order has no meaning. */
@@ -95,21 +94,19 @@ const shape = {
     .describe('Stored as text and never fetched'),
 }
 
-export const AgentInput = z
-  .strictObject({
-    agent_id: AgentId.optional().describe('Default: a generated id'),
-    name: shape.name.default(null),
-    description: shape.description.default(null),
-    owners: shape.owners,
-    environment: shape.environment.default(null),
-    labels: shape.labels.default({}),
-    allowed_scopes: shape.allowed_scopes.default([...DEFAULT_SCOPES]),
-    max_credential_ttl_seconds: shape.max_credential_ttl_seconds.default(null),
-    federation: shape.federation.default({ issuers: [], subjects: [] }),
-    spiffe_id: shape.spiffe_id.default(null),
-    agent_card_url: shape.agent_card_url.default(null),
-  })
-  .meta({ id: 'AgentInput' })
+export const AgentInput = strictComponent('AgentInput', {
+  agent_id: AgentId.optional().describe('Default: a generated id'),
+  name: shape.name.default(null),
+  description: shape.description.default(null),
+  owners: shape.owners,
+  environment: shape.environment.default(null),
+  labels: shape.labels.default({}),
+  allowed_scopes: shape.allowed_scopes.default([...DEFAULT_SCOPES]),
+  max_credential_ttl_seconds: shape.max_credential_ttl_seconds.default(null),
+  federation: shape.federation.default({ issuers: [], subjects: [] }),
+  spiffe_id: shape.spiffe_id.default(null),
+  agent_card_url: shape.agent_card_url.default(null),
+})
 export type AgentInput = z.infer<typeof AgentInput>
 
 export const AgentStatus = z.enum(['active', 'suspended']).meta({ id: 'AgentStatus' })
@@ -140,21 +137,19 @@ export const AgentChange = z
   .meta({ id: 'AgentChange' })
 export type AgentChange = z.infer<typeof AgentChange>
 
-export const Agent = z
-  .object({
-    agent_id: z.string(),
-    ...shape,
-    allowed_scopes: z.array(Scope),
-    status: AgentStatus,
-    suspended_at: Timestamp.nullable(),
-    suspended_reason: z.string().nullable(),
-    created_at: Timestamp,
-    created_by: z.string(),
-    updated_at: Timestamp,
-    version: z.int().describe('Number of changes; the same as the ETag'),
-    ledger: Receipt.optional(),
-  })
-  .meta({ id: 'Agent' })
+export const Agent = component('Agent', {
+  agent_id: z.string(),
+  ...shape,
+  allowed_scopes: z.array(Scope),
+  status: AgentStatus,
+  suspended_at: Timestamp.nullable(),
+  suspended_reason: z.string().nullable(),
+  created_at: Timestamp,
+  created_by: z.string(),
+  updated_at: Timestamp,
+  version: z.int().describe('Number of changes; the same as the ETag'),
+  ledger: Receipt.optional(),
+})
 export type Agent = z.infer<typeof Agent>
 
 export const AgentParam = z.strictObject({ agentID: AgentId })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
+import { component, strictComponent } from './component.ts'
 import {
   Action,
   AgentId,
@@ -27,15 +28,13 @@ const SPELLINGS = {
   denied: 'reject',
 } as const
 
-export const ApprovalDecision = z
-  .strictObject({
-    decision: z
-      .enum(['approve', 'reject', 'approved', 'rejected', 'deny', 'denied'])
-      .transform((word) => SPELLINGS[word]),
-    comment: z.string().min(1).max(2000).optional(),
-    approver: AgentId.optional().describe('Person who decides, if the key names no person'),
-  })
-  .meta({ id: 'ApprovalDecision' })
+export const ApprovalDecision = strictComponent('ApprovalDecision', {
+  decision: z
+    .enum(['approve', 'reject', 'approved', 'rejected', 'deny', 'denied'])
+    .transform((word) => SPELLINGS[word]),
+  comment: z.string().min(1).max(2000).optional(),
+  approver: AgentId.optional().describe('Person who decides, if the key names no person'),
+})
 export type ApprovalDecision = z.infer<typeof ApprovalDecision>
 
 /** Eligible approvers: people by name, and every key with one of the roles. */
@@ -93,17 +92,15 @@ export const ApprovalRuleInput = Rule.refine(
   .meta({ id: 'ApprovalRuleInput' })
 export type ApprovalRuleInput = z.infer<typeof ApprovalRuleInput>
 
-export const ApprovalRule = z
-  .object({
-    id: z.string(),
-    ...rule,
-    created_at: Timestamp,
-    created_by: z.string(),
-    updated_at: Timestamp,
-    warnings: z.array(z.string()).optional().describe('Valid settings that are probably mistakes'),
-    ledger: Receipt.optional(),
-  })
-  .meta({ id: 'ApprovalRule' })
+export const ApprovalRule = component('ApprovalRule', {
+  id: z.string(),
+  ...rule,
+  created_at: Timestamp,
+  created_by: z.string(),
+  updated_at: Timestamp,
+  warnings: z.array(z.string()).optional().describe('Valid settings that are probably mistakes'),
+  ledger: Receipt.optional(),
+})
 export type ApprovalRule = z.infer<typeof ApprovalRule>
 
 export const ApprovalStatus = z
@@ -141,45 +138,43 @@ const ApprovalVote = z.object({
   at: Timestamp,
 })
 
-export const Approval = z
-  .object({
-    id: z.string(),
-    status: ApprovalStatus,
-    agent_id: AgentId,
-    action: Action,
-    resource: Resource.nullable(),
-    context: FreeForm,
-    shown: z
-      .string()
-      .describe('The bound request as canonical JSON, with invisible characters as \\u{…}'),
-    replaced: z
-      .array(z.string())
-      .optional()
-      .describe('JSON Pointers of the bound places that stand for longer or other values'),
-    binding_hash: z.string().describe('base64url SHA-256 of the canonical JSON'),
-    binding_context: z.array(z.string()).nullable().describe('Bound members; null: all'),
-    requirements: z.array(Requirement),
-    votes: z.array(ApprovalVote),
-    requested_by: z.object({ type: z.string(), id: z.string(), person: z.string().nullable() }),
-    acting_for: z.string().nullable(),
-    requested_at: Timestamp,
-    expires_at: Timestamp,
-    decided_at: Timestamp.nullable(),
-    usable_until: Timestamp.nullable(),
-    consumed_at: Timestamp.nullable(),
-    closed_at: Timestamp.nullable().describe('Consumed, cancelled, revoked or expired'),
-    decision_id: z.string().describe('The decision that opened the request'),
-    consumed_by: z.string().nullable().describe('The allow that used the approval'),
-    comment_for_agent: z
-      .string()
-      .nullable()
-      .optional()
-      .describe('Comments of the rejecting votes, where every rule passes them on; else null'),
-    can_vote: z.boolean().optional().describe('True if the caller can decide the request now'),
-    why_not: z.string().nullable().optional().describe('The reason where the caller cannot'),
-    ledger: Receipt.optional(),
-  })
-  .meta({ id: 'Approval' })
+export const Approval = component('Approval', {
+  id: z.string(),
+  status: ApprovalStatus,
+  agent_id: AgentId,
+  action: Action,
+  resource: Resource.nullable(),
+  context: FreeForm,
+  shown: z
+    .string()
+    .describe('The bound request as canonical JSON, with invisible characters as \\u{…}'),
+  replaced: z
+    .array(z.string())
+    .optional()
+    .describe('JSON Pointers of the bound places that stand for longer or other values'),
+  binding_hash: z.string().describe('base64url SHA-256 of the canonical JSON'),
+  binding_context: z.array(z.string()).nullable().describe('Bound members; null: all'),
+  requirements: z.array(Requirement),
+  votes: z.array(ApprovalVote),
+  requested_by: z.object({ type: z.string(), id: z.string(), person: z.string().nullable() }),
+  acting_for: z.string().nullable(),
+  requested_at: Timestamp,
+  expires_at: Timestamp,
+  decided_at: Timestamp.nullable(),
+  usable_until: Timestamp.nullable(),
+  consumed_at: Timestamp.nullable(),
+  closed_at: Timestamp.nullable().describe('Consumed, cancelled, revoked or expired'),
+  decision_id: z.string().describe('The decision that opened the request'),
+  consumed_by: z.string().nullable().describe('The allow that used the approval'),
+  comment_for_agent: z
+    .string()
+    .nullable()
+    .optional()
+    .describe('Comments of the rejecting votes, where every rule passes them on; else null'),
+  can_vote: z.boolean().optional().describe('True if the caller can decide the request now'),
+  why_not: z.string().nullable().optional().describe('The reason where the caller cannot'),
+  ledger: Receipt.optional(),
+})
 export type Approval = z.infer<typeof Approval>
 
 const Id = z.strictObject({ id: PathId })

@@ -3,6 +3,7 @@ import { endpoint } from './endpoint.ts'
 import { at, MAX_POINTER, MAX_REPLACED } from './fit/index.ts'
 import type { Json } from './fit/index.ts'
 import { Receipt } from './ledger.ts'
+import { component } from './component.ts'
 import { Action, AgentId, FreeForm, Resource, Timestamp } from './primitives.ts'
 import { Reason } from './reasons.ts'
 
@@ -90,30 +91,28 @@ export const SpendState = z.object({
 })
 export type SpendState = z.infer<typeof SpendState>
 
-export const AuthorizeAnswer = z
-  .object({
-    decision: Decision,
-    reason: Reason,
-    message: z.string(),
-    decision_id: z.string(),
-    request_id: z.string().optional(),
-    agent_id: AgentId,
-    agent: z
-      .object({ registered: z.literal(false).describe('False: no such agent is registered') })
-      .optional()
-      .describe('Present if the agent is not registered'),
-    action: Action,
-    matched: z.array(Match),
-    approval: z
-      .object({ id: z.string(), status: z.string(), expires_at: Timestamp.nullable() })
-      .optional(),
-    spend: SpendState.optional(),
-    limit_usd: z.number().optional(),
-    warnings: z.array(z.string()).optional(),
-    ledger: Receipt,
-    decided_at: Timestamp,
-  })
-  .meta({ id: 'AuthorizeAnswer' })
+export const AuthorizeAnswer = component('AuthorizeAnswer', {
+  decision: Decision,
+  reason: Reason,
+  message: z.string(),
+  decision_id: z.string(),
+  request_id: z.string().optional(),
+  agent_id: AgentId,
+  agent: z
+    .object({ registered: z.literal(false).describe('False: no such agent is registered') })
+    .optional()
+    .describe('Present if the agent is not registered'),
+  action: Action,
+  matched: z.array(Match),
+  approval: z
+    .object({ id: z.string(), status: z.string(), expires_at: Timestamp.nullable() })
+    .optional(),
+  spend: SpendState.optional(),
+  limit_usd: z.number().optional(),
+  warnings: z.array(z.string()).optional(),
+  ledger: Receipt,
+  decided_at: Timestamp,
+})
 export type AuthorizeAnswer = z.infer<typeof AuthorizeAnswer>
 
 export const authorize = {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Match, SpendState } from './authorize.ts'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
+import { component } from './component.ts'
 import { Action, FreeForm, issuesOf, Name, Timestamp } from './primitives.ts'
 import { Reason } from './reasons.ts'
 
@@ -73,48 +74,44 @@ export type AccessEvaluations = z.infer<typeof AccessEvaluations>
  * `decision` is true only for `allow`; the context has the reason, and the next step after a
  * denial.
  */
-export const AccessDecision = z
-  .object({
-    decision: z.boolean(),
-    context: z
-      .object({
-        reason: Reason,
-        message: z.string(),
-        evaluation_id: z.string().describe('decision_id of the decision'),
-        evaluated_at: Timestamp,
-        matched: z.array(Match),
-        access_request: z
-          .object({
-            expires_at: Timestamp,
-            template: z.string().describe('id of an approval rule'),
-          })
-          .describe('the denial ends with an approval'),
-        approval: z.object({
-          id: z.string(),
-          status: z.string(),
-          expires_at: Timestamp.nullable(),
-        }),
-        approval_reason: z
-          .enum(['approval_expired', 'approval_unverifiable', 'out_of_scope', 'policy_denied'])
-          .describe('why `context.approval` of the request did not apply'),
-        next_action: z.enum(['request', 'none']).describe('how to proceed after a failed approval'),
-        spend: SpendState,
-        warnings: z.array(z.string()),
-        ledger: Receipt,
-        error: z.object({ status: z.int(), message: z.string() }),
-      })
-      .partial(),
-  })
-  .meta({ id: 'AccessDecision' })
+export const AccessDecision = component('AccessDecision', {
+  decision: z.boolean(),
+  context: z
+    .object({
+      reason: Reason,
+      message: z.string(),
+      evaluation_id: z.string().describe('decision_id of the decision'),
+      evaluated_at: Timestamp,
+      matched: z.array(Match),
+      access_request: z
+        .object({
+          expires_at: Timestamp,
+          template: z.string().describe('id of an approval rule'),
+        })
+        .describe('the denial ends with an approval'),
+      approval: z.object({
+        id: z.string(),
+        status: z.string(),
+        expires_at: Timestamp.nullable(),
+      }),
+      approval_reason: z
+        .enum(['approval_expired', 'approval_unverifiable', 'out_of_scope', 'policy_denied'])
+        .describe('why `context.approval` of the request did not apply'),
+      next_action: z.enum(['request', 'none']).describe('how to proceed after a failed approval'),
+      spend: SpendState,
+      warnings: z.array(z.string()),
+      ledger: Receipt,
+      error: z.object({ status: z.int(), message: z.string() }),
+    })
+    .partial(),
+})
 export type AccessDecision = z.infer<typeof AccessDecision>
 
-const PdpMetadata = z
-  .object({
-    policy_decision_point: z.url(),
-    access_evaluation_endpoint: z.url(),
-    access_evaluations_endpoint: z.url(),
-  })
-  .meta({ id: 'PdpMetadata' })
+const PdpMetadata = component('PdpMetadata', {
+  policy_decision_point: z.url(),
+  access_evaluation_endpoint: z.url(),
+  access_evaluations_endpoint: z.url(),
+})
 
 const asAuthorize = {
   plan: 'team',

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
+import { component, strictComponent } from './component.ts'
 import { page, Paging, PathId, Timestamp } from './primitives.ts'
 import { Framework, FrameworkRole, Report, ReportPeriod, ReportSummary } from './report-document.ts'
 
@@ -12,22 +13,20 @@ const Moment = z.union(
   MOMENT_RULE,
 )
 
-export const ReportRequest = z
-  .strictObject({
-    framework: Framework,
-    from: Moment.optional().describe('Start of the period. Default: 90 days before `to`'),
-    to: Moment.optional().describe(
-      'End of the period, exclusive; a date includes that whole UTC day. Default: midnight UTC of today. Must be after the start of the ledger and not in the future',
-    ),
-    categories: z
-      .array(z.string().max(64))
-      .min(1, 'must have at least one category; omit it for the default')
-      .max(32)
-      .optional()
-      .describe('Default for soc2: security; for nist_ai_rmf: all'),
-    role: FrameworkRole.optional().describe('eu_ai_act: excludes duties of other roles'),
-  })
-  .meta({ id: 'ReportRequest' })
+export const ReportRequest = strictComponent('ReportRequest', {
+  framework: Framework,
+  from: Moment.optional().describe('Start of the period. Default: 90 days before `to`'),
+  to: Moment.optional().describe(
+    'End of the period, exclusive; a date includes that whole UTC day. Default: midnight UTC of today. Must be after the start of the ledger and not in the future',
+  ),
+  categories: z
+    .array(z.string().max(64))
+    .min(1, 'must have at least one category; omit it for the default')
+    .max(32)
+    .optional()
+    .describe('Default for soc2: security; for nist_ai_rmf: all'),
+  role: FrameworkRole.optional().describe('eu_ai_act: excludes duties of other roles'),
+})
 export type ReportRequest = z.infer<typeof ReportRequest>
 
 export const REPORT_FORMATS = ['json', 'csv', 'html', 'oscal'] as const
@@ -54,22 +53,20 @@ const OscalResults = z
   .meta({ id: 'OscalResults', description: 'With `format=oscal`: OSCAL assessment results' })
 
 /** A report in a list, without its content. */
-export const ReportListItem = z
-  .object({
-    id: z.string(),
-    status: z.enum(['generating', 'ready', 'failed']),
-    framework: Framework,
-    period: ReportPeriod,
-    requested_at: Timestamp,
-    generated_at: Timestamp.nullable(),
-    summary: ReportSummary.nullable(),
-    content_sha256: z.string().nullable(),
-    verified: z
-      .boolean()
-      .nullable()
-      .describe('True if the ledger verified up to the end of the period'),
-  })
-  .meta({ id: 'ReportListItem' })
+export const ReportListItem = component('ReportListItem', {
+  id: z.string(),
+  status: z.enum(['generating', 'ready', 'failed']),
+  framework: Framework,
+  period: ReportPeriod,
+  requested_at: Timestamp,
+  generated_at: Timestamp.nullable(),
+  summary: ReportSummary.nullable(),
+  content_sha256: z.string().nullable(),
+  verified: z
+    .boolean()
+    .nullable()
+    .describe('True if the ledger verified up to the end of the period'),
+})
 export type ReportListItem = z.infer<typeof ReportListItem>
 
 const ONE_OF_TWO = (other: string) => `Exactly one of this and \`${other}\` is required`

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { AgentParam, Scopes } from './agents.ts'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
+import { component } from './component.ts'
 import { integer, page, Paging, PathId, Scope, Timestamp } from './primitives.ts'
 
 /** Maximum and default lifetime of a credential in seconds. */
@@ -42,33 +43,31 @@ export const CredentialStatus = z
 export type CredentialStatus = z.infer<typeof CredentialStatus>
 
 /** A credential without its secret and hash. */
-export const Credential = z
-  .object({
-    id: z.string(),
-    agent_id: z.string(),
-    name: z.string().nullable(),
-    display: z
-      .string()
-      .describe(
-        'Kind of its text, and the last four characters of its id, such as `rmc_…QeUY`; not a key',
-      ),
-    scopes: z.array(Scope),
-    status: CredentialStatus,
-    source: z
-      .enum(['issued', 'exchange'])
-      .describe('Issued by an administrator, or by token exchange'),
-    idp_id: z.string().nullable(),
-    issued_by: z.string(),
-    created_at: Timestamp,
-    expires_at: Timestamp,
-    rotated_from: z.string().nullable(),
-    revoked_at: Timestamp.nullable(),
-    revoked_by: z.string().nullable(),
-    last_used_at: Timestamp.nullable().describe(
-      'Precise to the minute, delayed by up to some seconds',
+export const Credential = component('Credential', {
+  id: z.string(),
+  agent_id: z.string(),
+  name: z.string().nullable(),
+  display: z
+    .string()
+    .describe(
+      'Kind of its text, and the last four characters of its id, such as `rmc_…QeUY`; not a key',
     ),
-  })
-  .meta({ id: 'Credential' })
+  scopes: z.array(Scope),
+  status: CredentialStatus,
+  source: z
+    .enum(['issued', 'exchange'])
+    .describe('Issued by an administrator, or by token exchange'),
+  idp_id: z.string().nullable(),
+  issued_by: z.string(),
+  created_at: Timestamp,
+  expires_at: Timestamp,
+  rotated_from: z.string().nullable(),
+  revoked_at: Timestamp.nullable(),
+  revoked_by: z.string().nullable(),
+  last_used_at: Timestamp.nullable().describe(
+    'Precise to the minute, delayed by up to some seconds',
+  ),
+})
 export type Credential = z.infer<typeof Credential>
 
 /** A whole credential as a tool received it. Other OAuth parameters are ignored. */

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Approval } from './approvals.ts'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
+import { component, strictComponent } from './component.ts'
 import { AgentId, integer, Paging, PathId, Timestamp } from './primitives.ts'
 import {
   ConditionText,
@@ -106,17 +107,15 @@ const facts = {
   revoked_by: z.string().nullable(),
 }
 
-export const Permission = z
-  .object({
-    id: z.string(),
-    ...facts,
-    depth: z.int().describe('Links before it in its chain'),
-    chain: z.array(z.string()).describe('Ids from the root to this permission'),
-    effective: z.union([z.literal(true), Dead]),
-    warnings: z.array(z.string()).optional().describe('Valid settings that are probably mistakes'),
-    ledger: Receipt.optional(),
-  })
-  .meta({ id: 'Permission' })
+export const Permission = component('Permission', {
+  id: z.string(),
+  ...facts,
+  depth: z.int().describe('Links before it in its chain'),
+  chain: z.array(z.string()).describe('Ids from the root to this permission'),
+  effective: z.union([z.literal(true), Dead]),
+  warnings: z.array(z.string()).optional().describe('Valid settings that are probably mistakes'),
+  ledger: Receipt.optional(),
+})
 export type Permission = z.infer<typeof Permission>
 
 export const AgentMode = z
@@ -169,23 +168,21 @@ const EffectiveGrant = z.object({
     .describe('Denies of agents earlier in the chain, which are inherited'),
 })
 
-export const EffectivePermissions = z
-  .object({
-    agent_id: z.string(),
-    at: Timestamp,
-    state: z
-      .enum(['active', 'suspended', 'removed', 'not_registered'])
-      .describe('`not_registered` if only registered agents may act'),
-    suspended: z.object({ reason: z.string() }).nullable(),
-    mode: AgentMode,
-    grants: z.array(EffectiveGrant),
-    denies: z.array(EffectiveDeny).describe('Each overrides every grant'),
-    spend_limit: SpendLimit.nullable(),
-    changes_at: Timestamp.nullable().describe(
-      'Time at which this response changes next without a request',
-    ),
-  })
-  .meta({ id: 'EffectivePermissions' })
+export const EffectivePermissions = component('EffectivePermissions', {
+  agent_id: z.string(),
+  at: Timestamp,
+  state: z
+    .enum(['active', 'suspended', 'removed', 'not_registered'])
+    .describe('`not_registered` if only registered agents may act'),
+  suspended: z.object({ reason: z.string() }).nullable(),
+  mode: AgentMode,
+  grants: z.array(EffectiveGrant),
+  denies: z.array(EffectiveDeny).describe('Each overrides every grant'),
+  spend_limit: SpendLimit.nullable(),
+  changes_at: Timestamp.nullable().describe(
+    'Time at which this response changes next without a request',
+  ),
+})
 export type EffectivePermissions = z.infer<typeof EffectivePermissions>
 
 const Id = z.strictObject({ id: PathId })
@@ -260,7 +257,7 @@ export const delegation = {
     summary: 'Set whether an agent needs permissions to act',
     text: 'Sets whether an agent may act without permissions (`open`) or on permissions only (`granted`).',
     params: z.strictObject({ agent_id: AgentId }),
-    body: z.strictObject({ mode: AgentMode }).meta({ id: 'AgentModeInput' }),
+    body: strictComponent('AgentModeInput', { mode: AgentMode }),
     ok: z.object({ agent_id: z.string(), mode: AgentMode, ledger: Receipt }),
   }),
 }

@@ -3,6 +3,7 @@ import { AuthorizeRequest, Decision, Match, Replaced, replacedResolve } from './
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
 import { PolicyInput } from './policies.ts'
+import { component, strictComponent } from './component.ts'
 import { Action, AgentId, FreeForm, integer, PathId, Resource, Timestamp } from './primitives.ts'
 import { Reason } from './reasons.ts'
 
@@ -12,16 +13,14 @@ export const MAX_DRY_RUNS = 1_000
 export const MAX_REPLAYED = 100_000
 
 /** Rules to try: those to create, and those to delete. */
-export const PolicyOverlay = z
-  .strictObject({
-    add: z.array(PolicyInput).max(1_000).default([]).describe('policy rules to be created'),
-    remove: z.array(PathId).max(10_000).default([]).describe('ids of policy rules to be deleted'),
-    default_effect: z
-      .enum(['allow', 'deny'], 'must be allow or deny')
-      .optional()
-      .describe('the decision when no policy matches. Default: the setting of the organization'),
-  })
-  .meta({ id: 'PolicyOverlay' })
+export const PolicyOverlay = strictComponent('PolicyOverlay', {
+  add: z.array(PolicyInput).max(1_000).default([]).describe('policy rules to be created'),
+  remove: z.array(PathId).max(10_000).default([]).describe('ids of policy rules to be deleted'),
+  default_effect: z
+    .enum(['allow', 'deny'], 'must be allow or deny')
+    .optional()
+    .describe('the decision when no policy matches. Default: the setting of the organization'),
+})
 export type PolicyOverlay = z.infer<typeof PolicyOverlay>
 
 const ONE_OR_MANY = { anyOf: [{ required: ['action', 'agent_id'] }, { required: ['requests'] }] }
@@ -69,25 +68,21 @@ const Step = z.object({
   matched: z.array(Match).optional(),
 })
 
-export const DryRunResult = z
-  .object({
-    decision: Decision,
-    reason: Reason,
-    message: z.string(),
-    matched: z.array(Match),
-    trace: z.array(Step).describe('the verdict of each stage; the last one decided'),
-    warnings: z.array(z.string()),
-  })
-  .meta({ id: 'DryRunResult' })
+export const DryRunResult = component('DryRunResult', {
+  decision: Decision,
+  reason: Reason,
+  message: z.string(),
+  matched: z.array(Match),
+  trace: z.array(Step).describe('the verdict of each stage; the last one decided'),
+  warnings: z.array(z.string()),
+})
 export type DryRunResult = z.infer<typeof DryRunResult>
 
 /** A rule of an overlay, with its name in the response. */
-export const TriedRule = z
-  .object({
-    id: z.string().describe('`overlay.0` for the first rule of `overlay.add`'),
-    warnings: z.array(z.string()),
-  })
-  .meta({ id: 'TriedRule' })
+export const TriedRule = component('TriedRule', {
+  id: z.string().describe('`overlay.0` for the first rule of `overlay.add`'),
+  warnings: z.array(z.string()),
+})
 export type TriedRule = z.infer<typeof TriedRule>
 
 const tried = { overlay: z.array(TriedRule), ledger: Receipt }
@@ -95,7 +90,7 @@ const tried = { overlay: z.array(TriedRule), ledger: Receipt }
 /** The response to one request, and to many. */
 export const DryRunAnswer = z.union([
   DryRunResult.extend({ at: Timestamp, ...tried }).meta({ id: 'DryRun' }),
-  z.object({ results: z.array(DryRunResult), at: Timestamp, ...tried }).meta({ id: 'DryRuns' }),
+  component('DryRuns', { results: z.array(DryRunResult), at: Timestamp, ...tried }),
 ])
 export type DryRunAnswer = z.infer<typeof DryRunAnswer>
 
@@ -130,14 +125,12 @@ export type FlipKind = (typeof FLIPS)[number]
 
 const Count = z.int().min(0)
 
-export const FlipCounts = z
-  .object({
-    allow_to_deny: Count,
-    needs_approval_to_deny: Count,
-    deny_to_allow: Count,
-    deny_to_needs_approval: Count,
-  })
-  .meta({ id: 'FlipCounts' })
+export const FlipCounts = component('FlipCounts', {
+  allow_to_deny: Count,
+  needs_approval_to_deny: Count,
+  deny_to_allow: Count,
+  deny_to_needs_approval: Count,
+})
 export type FlipCounts = z.infer<typeof FlipCounts>
 
 const Side = z.object({
@@ -146,63 +139,59 @@ const Side = z.object({
   policy: z.string().nullable().describe('the policy rule that decided; null if none did'),
 })
 
-export const Flip = z
-  .object({
-    seq: z.int().describe('the entry of the decision'),
-    decision_id: z.string(),
-    decided_at: Timestamp,
-    agent_id: z.string(),
-    action: z.string(),
-    resource: z.string().nullable(),
-    kind: z.enum(FLIPS),
-    cause: z.string().nullable().describe('the policy rule; null is default_effect'),
-    was: Side,
-    would_be: Side,
-  })
-  .meta({ id: 'Flip' })
+export const Flip = component('Flip', {
+  seq: z.int().describe('the entry of the decision'),
+  decision_id: z.string(),
+  decided_at: Timestamp,
+  agent_id: z.string(),
+  action: z.string(),
+  resource: z.string().nullable(),
+  kind: z.enum(FLIPS),
+  cause: z.string().nullable().describe('the policy rule; null is default_effect'),
+  was: Side,
+  would_be: Side,
+})
 export type Flip = z.infer<typeof Flip>
 
-export const Replay = z
-  .object({
-    from: Timestamp,
-    to: Timestamp,
-    first_seq: z.int().nullable().describe('the first decision of the replay'),
-    last_seq: z.int().nullable(),
-    decisions: Count.describe('total of unchanged, flipped and not replayable decisions'),
-    unchanged: z.object({
-      judged: Count.describe('the policies give the same result'),
-      denied_elsewhere: Count.describe('denied by another stage, regardless of the policies'),
-      not_in_plan: Count.describe('made on a plan without policies'),
+export const Replay = component('Replay', {
+  from: Timestamp,
+  to: Timestamp,
+  first_seq: z.int().nullable().describe('the first decision of the replay'),
+  last_seq: z.int().nullable(),
+  decisions: Count.describe('total of unchanged, flipped and not replayable decisions'),
+  unchanged: z.object({
+    judged: Count.describe('the policies give the same result'),
+    denied_elsewhere: Count.describe('denied by another stage, regardless of the policies'),
+    not_in_plan: Count.describe('made on a plan without policies'),
+  }),
+  flipped: FlipCounts,
+  not_replayable: z.object({
+    erased: Count.describe('the payload was erased'),
+    policies_failed: Count.describe('denied because the evaluation of the policies timed out'),
+    agent_unknown: Count.describe('a rule reads `agent`, which is no longer in the ledger'),
+    reason_unknown: Count.describe('decided by a newer version, for a reason not known here'),
+    malformed: Count.describe('not in the format of the server: verify the ledger'),
+  }),
+  rules: z.array(
+    z.object({
+      policy: z.string().nullable().describe('null is default_effect'),
+      ...FlipCounts.shape,
     }),
-    flipped: FlipCounts,
-    not_replayable: z.object({
-      erased: Count.describe('the payload was erased'),
-      policies_failed: Count.describe('denied because the evaluation of the policies timed out'),
-      agent_unknown: Count.describe('a rule reads `agent`, which is no longer in the ledger'),
-      reason_unknown: Count.describe('decided by a newer version, for a reason not known here'),
-      malformed: Count.describe('not in the format of the server: verify the ledger'),
-    }),
-    rules: z.array(
-      z.object({
-        policy: z.string().nullable().describe('null is default_effect'),
-        ...FlipCounts.shape,
-      }),
-    ),
-    rules_omitted: Count.describe('further rules with flips; the listed ones have the most'),
-    flips: z.array(Flip),
-    flips_omitted: Count,
-    judged_by: z.object({
-      policies: Count.describe('rules in force, including the overlay'),
-      approval_rules: Count,
-      default_effect: z.enum(['allow', 'deny']),
-      digest: z.string().describe('identical for identical rules'),
-    }),
-    notes: z.array(z.string()).describe('notes on the interpretation of the numbers'),
-    overlay: z.array(TriedRule),
-    next_cursor: z.string().nullable(),
-    ledger: Receipt,
-  })
-  .meta({ id: 'Replay' })
+  ),
+  rules_omitted: Count.describe('further rules with flips; the listed ones have the most'),
+  flips: z.array(Flip),
+  flips_omitted: Count,
+  judged_by: z.object({
+    policies: Count.describe('rules in force, including the overlay'),
+    approval_rules: Count,
+    default_effect: z.enum(['allow', 'deny']),
+    digest: z.string().describe('identical for identical rules'),
+  }),
+  notes: z.array(z.string()).describe('notes on the interpretation of the numbers'),
+  overlay: z.array(TriedRule),
+  next_cursor: z.string().nullable(),
+  ledger: Receipt,
+})
 export type Replay = z.infer<typeof Replay>
 
 const trying = { plan: 'team', roles: ['read', 'approver'], viaWriter: true } as const

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
+import { component, strictComponent } from './component.ts'
 import { AgentId, Share } from './primitives.ts'
 
 export const GuardSource = z
@@ -12,12 +13,10 @@ export const GuardCheck = z
   .meta({ id: 'GuardCheck' })
 export type GuardCheck = z.infer<typeof GuardCheck>
 
-export const GuardMessage = z
-  .strictObject({
-    role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
-    content: z.string(),
-  })
-  .meta({ id: 'GuardMessage' })
+export const GuardMessage = strictComponent('GuardMessage', {
+  role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
+  content: z.string(),
+})
 export type GuardMessage = z.infer<typeof GuardMessage>
 
 export const GuardRequest = z
@@ -56,20 +55,18 @@ export type GuardRequest = z.infer<typeof GuardRequest>
 const GuardAction = z.enum(['allow', 'redact', 'block']).meta({ id: 'GuardAction' })
 export type GuardAction = z.infer<typeof GuardAction>
 
-export const GuardFinding = z
-  .object({
-    detector: z.string(),
-    category: z.string(),
-    severity: z.enum(['low', 'medium', 'high', 'critical']),
-    start: z.int().describe('UTF-16 index into the original text'),
-    end: z.int(),
-    excerpt: z.string().describe('The original text from start, at most 2,000 UTF-16 units'),
-    view: z.string().describe('The form of the text that the detector read'),
-    decoded: z.string().optional(),
-    message: z.int().optional().describe('Index into `messages`, in that form'),
-    part: z.int().optional().describe('Index into `parts` of the part that it begins in'),
-  })
-  .meta({ id: 'GuardFinding' })
+export const GuardFinding = component('GuardFinding', {
+  detector: z.string(),
+  category: z.string(),
+  severity: z.enum(['low', 'medium', 'high', 'critical']),
+  start: z.int().describe('UTF-16 index into the original text'),
+  end: z.int(),
+  excerpt: z.string().describe('The original text from start, at most 2,000 UTF-16 units'),
+  view: z.string().describe('The form of the text that the detector read'),
+  decoded: z.string().optional(),
+  message: z.int().optional().describe('Index into `messages`, in that form'),
+  part: z.int().optional().describe('Index into `parts` of the part that it begins in'),
+})
 export type GuardFinding = z.infer<typeof GuardFinding>
 
 const Verdict = { action: GuardAction, flagged: z.boolean(), score: Share }
@@ -81,40 +78,38 @@ const Repaired = {
   sanitized: z.string().optional().describe('The text without invisible characters'),
 }
 
-export const GuardAnswer = z
-  .object({
-    ...Verdict,
-    reasons: z.array(z.string()),
-    categories: z.array(
+export const GuardAnswer = component('GuardAnswer', {
+  ...Verdict,
+  reasons: z.array(z.string()),
+  categories: z.array(
+    z.object({
+      id: z.string(),
+      score: Share,
+      owasp: z.array(z.string()),
+      atlas: z.array(z.string()),
+    }),
+  ),
+  findings: z.array(GuardFinding),
+  ...Repaired,
+  normalizations: z.array(z.object({ kind: z.string(), count: z.int() })),
+  parts: z
+    .array(
       z.object({
-        id: z.string(),
+        start: z.int().describe('UTF-16 index into the original text'),
+        end: z.int(),
         score: Share,
-        owasp: z.array(z.string()),
-        atlas: z.array(z.string()),
+        message: z.int().optional().describe('Index into `messages`, in that form'),
       }),
-    ),
-    findings: z.array(GuardFinding),
-    ...Repaired,
-    normalizations: z.array(z.object({ kind: z.string(), count: z.int() })),
-    parts: z
-      .array(
-        z.object({
-          start: z.int().describe('UTF-16 index into the original text'),
-          end: z.int(),
-          score: Share,
-          message: z.int().optional().describe('Index into `messages`, in that form'),
-        }),
-      )
-      .optional()
-      .describe('With `explain`: each part of the text with its own score'),
-    top_terms: z.array(z.object({ feature: z.string(), contribution: z.number() })).optional(),
-    threshold: z.number(),
-    model: z.object({ id: z.string(), version: z.string(), corpus_digest: z.string() }),
-    messages: z
-      .array(z.object({ index: z.int(), role: z.string(), ...Verdict, ...Repaired }))
-      .optional(),
-  })
-  .meta({ id: 'GuardAnswer' })
+    )
+    .optional()
+    .describe('With `explain`: each part of the text with its own score'),
+  top_terms: z.array(z.object({ feature: z.string(), contribution: z.number() })).optional(),
+  threshold: z.number(),
+  model: z.object({ id: z.string(), version: z.string(), corpus_digest: z.string() }),
+  messages: z
+    .array(z.object({ index: z.int(), role: z.string(), ...Verdict, ...Repaired }))
+    .optional(),
+})
 export type GuardAnswer = z.infer<typeof GuardAnswer>
 
 export const guard = {

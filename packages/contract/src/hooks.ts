@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
+import { component } from './component.ts'
 import { AgentId, wholeNumber } from './primitives.ts'
 
 /** Longest time that a host waits for the answer of a hook. */
@@ -21,26 +22,24 @@ export const ToolHookInput = z
 export type ToolHookInput = z.infer<typeof ToolHookInput>
 
 /** The answer of a hook; an empty object leaves the decision to the rules of the host. */
-export const ToolHookAnswer = z
-  .object({
-    hookSpecificOutput: z
-      .union([
-        z.object({
-          hookEventName: z.literal('PreToolUse'),
-          permissionDecision: z.enum(['allow', 'deny']),
-          permissionDecisionReason: z.string(),
+export const ToolHookAnswer = component('ToolHookAnswer', {
+  hookSpecificOutput: z
+    .union([
+      z.object({
+        hookEventName: z.literal('PreToolUse'),
+        permissionDecision: z.enum(['allow', 'deny']),
+        permissionDecisionReason: z.string(),
+      }),
+      z.object({
+        hookEventName: z.literal('PermissionRequest'),
+        decision: z.object({
+          behavior: z.enum(['allow', 'deny']),
+          message: z.string().optional(),
         }),
-        z.object({
-          hookEventName: z.literal('PermissionRequest'),
-          decision: z.object({
-            behavior: z.enum(['allow', 'deny']),
-            message: z.string().optional(),
-          }),
-        }),
-      ])
-      .optional(),
-  })
-  .meta({ id: 'ToolHookAnswer' })
+      }),
+    ])
+    .optional(),
+})
 export type ToolHookAnswer = z.infer<typeof ToolHookAnswer>
 
 /** A request of LiteLLM's Generic Guardrail API. */
@@ -69,14 +68,12 @@ export const LiteLlmGuardrail = z
   .meta({ id: 'LiteLlmGuardrail' })
 export type LiteLlmGuardrail = z.infer<typeof LiteLlmGuardrail>
 
-export const LiteLlmAnswer = z
-  .object({
-    action: z.enum(['NONE', 'BLOCKED', 'GUARDRAIL_INTERVENED']),
-    blocked_reason: z.string().optional(),
-    texts: z.array(z.string()).optional(),
-    warnings: z.array(z.string()).optional(),
-  })
-  .meta({ id: 'LiteLlmAnswer' })
+export const LiteLlmAnswer = component('LiteLlmAnswer', {
+  action: z.enum(['NONE', 'BLOCKED', 'GUARDRAIL_INTERVENED']),
+  blocked_reason: z.string().optional(),
+  texts: z.array(z.string()).optional(),
+  warnings: z.array(z.string()).optional(),
+})
 export type LiteLlmAnswer = z.infer<typeof LiteLlmAnswer>
 
 const deciding = {

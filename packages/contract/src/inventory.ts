@@ -1,21 +1,20 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
+import { component, strictComponent } from './component.ts'
 import { Name, page, Paging, Timestamp } from './primitives.ts'
 
 const MAX_ITEMS = 1_000
 const Path = z.string().min(1).max(4096)
 
 /** A part of the configuration of an agent host that `remit discover` found. */
-export const InventoryItem = z
-  .strictObject({
-    kind: z.enum(['mcp_server', 'hook', 'agent']),
-    name: Name.describe('Name of the server, the event of the hook, or the host program'),
-    path: Path.describe('The file that it was found in'),
-    governed: z.boolean().describe('Remit decides its calls'),
-    detail: z.string().max(500).describe('How it is started or governed, without secrets'),
-  })
-  .meta({ id: 'InventoryItem' })
+export const InventoryItem = strictComponent('InventoryItem', {
+  kind: z.enum(['mcp_server', 'hook', 'agent']),
+  name: Name.describe('Name of the server, the event of the hook, or the host program'),
+  path: Path.describe('The file that it was found in'),
+  governed: z.boolean().describe('Remit decides its calls'),
+  detail: z.string().max(500).describe('How it is started or governed, without secrets'),
+})
 export type InventoryItem = z.infer<typeof InventoryItem>
 
 const found = {
@@ -24,10 +23,10 @@ const found = {
   unread: z.array(Path).max(MAX_ITEMS).describe('Files that could not be read'),
 }
 
-export const InventoryInput = z.strictObject(found).meta({ id: 'InventoryInput' })
+export const InventoryInput = strictComponent('InventoryInput', found)
 export type InventoryInput = z.infer<typeof InventoryInput>
 
-export const Inventory = z.object({ ...found, reported_at: Timestamp }).meta({ id: 'Inventory' })
+export const Inventory = component('Inventory', { ...found, reported_at: Timestamp })
 export type Inventory = z.infer<typeof Inventory>
 
 export const inventory = {

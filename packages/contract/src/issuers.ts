@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
 import { DEFAULT_SCOPES, EXCHANGEABLE, PRESETS, SIGNATURE_ALGS } from './lists.ts'
+import { component, strictComponent } from './component.ts'
 import { AgentId, integer, page, Paging, PathId, Timestamp } from './primitives.ts'
 import { Validating, Validation } from './validation.ts'
 
@@ -120,43 +121,39 @@ const shape = {
   enabled: z.boolean().default(true),
 }
 
-export const IssuerInput = z
-  .strictObject({
-    ...shape,
-    audiences: shape.audiences
-      .optional()
-      .describe("Default: the URL of this server's token endpoint"),
-    replay: shape.replay.unwrap().optional(),
-    require_jti: shape.require_jti.unwrap().optional(),
-    max_token_age_seconds: shape.max_token_age_seconds
-      .unwrap()
-      .optional()
-      .describe('Default: as the preset says, else 3600'),
-    allowed_typ: shape.allowed_typ.unwrap().optional(),
-  })
-  .meta({ id: 'IssuerInput' })
+export const IssuerInput = strictComponent('IssuerInput', {
+  ...shape,
+  audiences: shape.audiences
+    .optional()
+    .describe("Default: the URL of this server's token endpoint"),
+  replay: shape.replay.unwrap().optional(),
+  require_jti: shape.require_jti.unwrap().optional(),
+  max_token_age_seconds: shape.max_token_age_seconds
+    .unwrap()
+    .optional()
+    .describe('Default: as the preset says, else 3600'),
+  allowed_typ: shape.allowed_typ.unwrap().optional(),
+})
 export type IssuerInput = z.infer<typeof IssuerInput>
 
 /** The terms of an issuer. Immutable: an issuer can only be removed. */
 export const IssuerTerms = z.object(shape)
 export type IssuerTerms = z.infer<typeof IssuerTerms>
 
-export const Issuer = z
-  .object({
-    id: z.string(),
-    ...shape,
-    keys: z
-      .object({
-        count: z.int(),
-        fetched_at: Timestamp.nullable(),
-        error: z.string().nullable().describe('Error of the last fetch of the keys'),
-      })
-      .describe('The keys of the last fetch'),
-    created_at: Timestamp,
-    created_by: z.string(),
-    ledger: Receipt.optional(),
-  })
-  .meta({ id: 'Issuer' })
+export const Issuer = component('Issuer', {
+  id: z.string(),
+  ...shape,
+  keys: z
+    .object({
+      count: z.int(),
+      fetched_at: Timestamp.nullable(),
+      error: z.string().nullable().describe('Error of the last fetch of the keys'),
+    })
+    .describe('The keys of the last fetch'),
+  created_at: Timestamp,
+  created_by: z.string(),
+  ledger: Receipt.optional(),
+})
 export type Issuer = z.infer<typeof Issuer>
 
 export const issuers = {

@@ -1,38 +1,35 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
+import { component, strictComponent } from './component.ts'
 import { page, Paging, PathId, Role, Timestamp } from './primitives.ts'
 
-export const KeyInput = z
-  .strictObject({
-    role: Role,
-    person: z
-      .email('must be an e-mail address')
-      .max(254)
-      .nullable()
-      .default(null)
-      .describe('Person that the key represents'),
-    name: z
-      .string()
-      .regex(/^[^\p{C}]{1,128}$/u, 'must be 1 to 128 printable characters')
-      .nullable()
-      .default(null)
-      .describe('Purpose of the key'),
-  })
-  .meta({ id: 'KeyInput' })
+export const KeyInput = strictComponent('KeyInput', {
+  role: Role,
+  person: z
+    .email('must be an e-mail address')
+    .max(254)
+    .nullable()
+    .default(null)
+    .describe('Person that the key represents'),
+  name: z
+    .string()
+    .regex(/^[^\p{C}]{1,128}$/u, 'must be 1 to 128 printable characters')
+    .nullable()
+    .default(null)
+    .describe('Purpose of the key'),
+})
 export type KeyInput = z.infer<typeof KeyInput>
 
 /** An ingest key without its secret and hash. */
-export const Key = z
-  .object({
-    id: z.string(),
-    role: Role,
-    person: z.string().nullable(),
-    name: z.string().nullable(),
-    created_at: Timestamp,
-    revoked_at: Timestamp.nullable(),
-  })
-  .meta({ id: 'Key' })
+export const Key = component('Key', {
+  id: z.string(),
+  role: Role,
+  person: z.string().nullable(),
+  name: z.string().nullable(),
+  created_at: Timestamp,
+  revoked_at: Timestamp.nullable(),
+})
 export type Key = z.infer<typeof Key>
 
 const NewKey = z.object({

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
+import { component } from './component.ts'
 import {
   Action,
   AgentId,
@@ -16,18 +17,16 @@ import {
 const Hash = z.string().regex(/^[0-9a-f]{64}$/)
 
 /** The position of the entry of a response, and the signed state of the ledger. */
-export const Receipt = z
-  .object({
-    seq: z.int(),
-    hash: Hash,
-    checkpoint: z
-      .union([z.string(), z.object({ size: z.int(), root: Hash })])
-      .describe('The signed note with `Prefer: receipt`, else size and root'),
-  })
-  .meta({ id: 'Receipt' })
+export const Receipt = component('Receipt', {
+  seq: z.int(),
+  hash: Hash,
+  checkpoint: z
+    .union([z.string(), z.object({ size: z.int(), root: Hash })])
+    .describe('The signed note with `Prefer: receipt`, else size and root'),
+})
 export type Receipt = z.infer<typeof Receipt>
 
-export const Actor = z.object({ type: z.string(), id: z.string() }).meta({ id: 'Actor' })
+export const Actor = component('Actor', { type: z.string(), id: z.string() })
 export type Actor = z.infer<typeof Actor>
 
 /** One entry in the API: the hashed header and the payload of its commitment. */
@@ -70,14 +69,12 @@ const EntryFields = z
   .default('all')
   .describe('`header` omits `data` and `salt`')
 
-const LedgerKey = z
-  .object({
-    vkey: z.string().describe('C2SP verifier key'),
-    key_id: z.string().describe('Its id, 8 hexadecimal digits'),
-    from_seq: z.int().describe('The first entry whose checkpoints it signed'),
-    to_seq: z.int().nullable().describe('The last one; null for the key in use'),
-  })
-  .meta({ id: 'LedgerKey' })
+const LedgerKey = component('LedgerKey', {
+  vkey: z.string().describe('C2SP verifier key'),
+  key_id: z.string().describe('Its id, 8 hexadecimal digits'),
+  from_seq: z.int().describe('The first entry whose checkpoints it signed'),
+  to_seq: z.int().nullable().describe('The last one; null for the key in use'),
+})
 export type LedgerKey = z.infer<typeof LedgerKey>
 
 const TraceId = z

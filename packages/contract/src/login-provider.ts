@@ -3,6 +3,7 @@ import { endpoint } from './endpoint.ts'
 import { Address } from './issuers.ts'
 import { Receipt } from './ledger.ts'
 import { PersonRole } from './people.ts'
+import { component, strictComponent } from './component.ts'
 import { Timestamp } from './primitives.ts'
 
 const Domain = z
@@ -26,66 +27,62 @@ const RoleOfGroup = z.strictObject({
   role: PersonRole.describe('Role of the people with that value'),
 })
 
-export const LoginProviderInput = z
-  .strictObject({
-    issuer: Address(2048).describe(
-      'URL of the OpenID provider. The server reads its metadata before it stores it.',
+export const LoginProviderInput = strictComponent('LoginProviderInput', {
+  issuer: Address(2048).describe(
+    'URL of the OpenID provider. The server reads its metadata before it stores it.',
+  ),
+  client_id: text(256).describe('Identifier of this server at the provider'),
+  client_secret: text(1024)
+    .nullable()
+    .optional()
+    .describe(
+      'Secret of the client; null for a public client. It is never shown again. Omit it to keep the stored one of the same issuer and client.',
     ),
-    client_id: text(256).describe('Identifier of this server at the provider'),
-    client_secret: text(1024)
-      .nullable()
-      .optional()
-      .describe(
-        'Secret of the client; null for a public client. It is never shown again. Omit it to keep the stored one of the same issuer and client.',
-      ),
-    scopes: z
-      .string()
-      .regex(
-        /^(?=(?:.* )?openid(?: |$))[!-~]{1,64}(?: [!-~]{1,64}){0,19}$/,
-        'must be at most 20 scopes, separated by blanks, one of them openid',
-      )
-      .default('openid profile email')
-      .describe('Scopes to ask for, separated by blanks'),
-    role_claim: text(256).default('groups').describe('Claim with the groups of the person'),
-    role_map: z
-      .array(RoleOfGroup)
-      .max(100)
-      .default([])
-      .describe('Roles by group, taken at each sign-in. Empty: roles are given by invitation.'),
-    domains: z
-      .array(Domain)
-      .max(20)
-      .default([])
-      .describe('Domains of the addresses that the provider may vouch for. Empty: all.'),
-  })
-  .meta({ id: 'LoginProviderInput' })
+  scopes: z
+    .string()
+    .regex(
+      /^(?=(?:.* )?openid(?: |$))[!-~]{1,64}(?: [!-~]{1,64}){0,19}$/,
+      'must be at most 20 scopes, separated by blanks, one of them openid',
+    )
+    .default('openid profile email')
+    .describe('Scopes to ask for, separated by blanks'),
+  role_claim: text(256).default('groups').describe('Claim with the groups of the person'),
+  role_map: z
+    .array(RoleOfGroup)
+    .max(100)
+    .default([])
+    .describe('Roles by group, taken at each sign-in. Empty: roles are given by invitation.'),
+  domains: z
+    .array(Domain)
+    .max(20)
+    .default([])
+    .describe('Domains of the addresses that the provider may vouch for. Empty: all.'),
+})
 export type LoginProviderInput = z.infer<typeof LoginProviderInput>
 
-export const LoginProvider = z
-  .object({
-    issuer: z.string().describe('URL of the OpenID provider'),
-    client_id: z.string().describe('Identifier of this server at the provider'),
-    has_client_secret: z.boolean().describe('True if a secret of the client is stored'),
-    scopes: z.string().describe('Scopes to ask for, separated by blanks'),
-    role_claim: z.string().describe('Claim with the groups of the person'),
-    role_map: z.array(RoleOfGroup).describe('Roles by group'),
-    domains: z
-      .array(
-        z.object({
-          domain: z.string().describe('Name of the domain'),
-          verified: z
-            .boolean()
-            .describe('True if the TXT record of the domain named this organization'),
-        }),
-      )
-      .describe('Domains of the addresses that the provider may vouch for'),
-    redirect_uri: z.string().describe('Redirect URI to register at the provider'),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-    updated_by: z.string().describe('Key or person that stored it last'),
-    ledger: Receipt.optional(),
-  })
-  .meta({ id: 'LoginProvider' })
+export const LoginProvider = component('LoginProvider', {
+  issuer: z.string().describe('URL of the OpenID provider'),
+  client_id: z.string().describe('Identifier of this server at the provider'),
+  has_client_secret: z.boolean().describe('True if a secret of the client is stored'),
+  scopes: z.string().describe('Scopes to ask for, separated by blanks'),
+  role_claim: z.string().describe('Claim with the groups of the person'),
+  role_map: z.array(RoleOfGroup).describe('Roles by group'),
+  domains: z
+    .array(
+      z.object({
+        domain: z.string().describe('Name of the domain'),
+        verified: z
+          .boolean()
+          .describe('True if the TXT record of the domain named this organization'),
+      }),
+    )
+    .describe('Domains of the addresses that the provider may vouch for'),
+  redirect_uri: z.string().describe('Redirect URI to register at the provider'),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  updated_by: z.string().describe('Key or person that stored it last'),
+  ledger: Receipt.optional(),
+})
 export type LoginProvider = z.infer<typeof LoginProvider>
 
 export const loginProvider = {

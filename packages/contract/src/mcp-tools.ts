@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
+import { component, strictComponent } from './component.ts'
 import { Name, page, Paging, PathId, Timestamp } from './primitives.ts'
 
 /** Maximum tools per report. */
@@ -50,40 +51,36 @@ const state = {
   changed_at: Timestamp,
 }
 
-export const McpToolStatus = z.object(state).meta({ id: 'McpToolStatus' })
+export const McpToolStatus = component('McpToolStatus', state)
 export type McpToolStatus = z.infer<typeof McpToolStatus>
 
 /** The result of the guard for the texts of a definition. */
-export const McpToolVerdict = z
-  .object({
-    score: z.number().describe('Score of the texts together, from 0 to 1'),
-    marked: z
-      .array(z.object({ text: z.string(), score: z.number().nullable() }))
-      .describe('The texts with findings, shortened; `score` is null for a detector'),
-  })
-  .meta({ id: 'McpToolVerdict' })
+export const McpToolVerdict = component('McpToolVerdict', {
+  score: z.number().describe('Score of the texts together, from 0 to 1'),
+  marked: z
+    .array(z.object({ text: z.string(), score: z.number().nullable() }))
+    .describe('The texts with findings, shortened; `score` is null for a detector'),
+})
 export type McpToolVerdict = z.infer<typeof McpToolVerdict>
 
-export const McpTool = z
-  .object({
-    ...state,
-    definition: McpToolDefinition,
-    declared_mapping: z
-      .looseObject({})
-      .nullable()
-      .describe('`x-authzen-mapping` of the input schema; null if the definition declares none'),
-    verdict: McpToolVerdict.nullable().describe('null for a report to an earlier version'),
-    review: z
-      .object({
-        by: z.string().describe('Key or person that reviewed the definition'),
-        at: Timestamp.describe('Time of the review'),
-      })
-      .nullable()
-      .describe('The administrator who found the findings of this definition harmless'),
-    changes: z.array(McpToolChange),
-    ledger: Receipt.optional(),
-  })
-  .meta({ id: 'McpTool' })
+export const McpTool = component('McpTool', {
+  ...state,
+  definition: McpToolDefinition,
+  declared_mapping: z
+    .looseObject({})
+    .nullable()
+    .describe('`x-authzen-mapping` of the input schema; null if the definition declares none'),
+  verdict: McpToolVerdict.nullable().describe('null for a report to an earlier version'),
+  review: z
+    .object({
+      by: z.string().describe('Key or person that reviewed the definition'),
+      at: Timestamp.describe('Time of the review'),
+    })
+    .nullable()
+    .describe('The administrator who found the findings of this definition harmless'),
+  changes: z.array(McpToolChange),
+  ledger: Receipt.optional(),
+})
 export type McpTool = z.infer<typeof McpTool>
 
 const Id = z.strictObject({ id: PathId })
@@ -147,7 +144,7 @@ export const mcpTools = {
     summary: 'Record that the findings of the current definition are harmless',
     text: 'Records that an administrator looked at the findings of the guard in the definition with this digest and found them harmless. It admits nothing, and a later definition needs a new review.',
     problems: ['mcp_tool_not_found', 'mcp_tool_changed'],
-    body: z.strictObject({ digest: Digest }).meta({ id: 'McpToolReview' }),
+    body: strictComponent('McpToolReview', { digest: Digest }),
   }),
   withdrawMcpTool: endpoint('POST /v1/mcp/tools/{id}/withdraw', {
     ...deciding,

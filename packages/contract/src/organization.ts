@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
+import { component, strictComponent } from './component.ts'
 import { integer, Plan, Timestamp, Usd } from './primitives.ts'
 import { Pattern } from './rules.ts'
 
@@ -70,13 +71,13 @@ export const LimitsChange = z.strictObject({
   retention_days: L.retention_days.nullable(),
 })
 
-export const OrganizationLimits = z.object(LIMITS).meta({ id: 'OrganizationLimits' })
+export const OrganizationLimits = component('OrganizationLimits', LIMITS)
 export type OrganizationLimits = z.infer<typeof OrganizationLimits>
 
 /** Six months of 30.5 days: the minimum of Articles 19(1) and 26(6) of the EU AI Act. */
 export const LEAST_RETENTION_DAYS = 183
 
-export const OrganizationSettings = z.object(SETTINGS).meta({ id: 'OrganizationSettings' })
+export const OrganizationSettings = component('OrganizationSettings', SETTINGS)
 export type OrganizationSettings = z.infer<typeof OrganizationSettings>
 
 const { shape: S } = OrganizationSettings
@@ -95,40 +96,36 @@ const SettingsChange = z.strictObject({
   at_monthly_limit: S.at_monthly_limit.unwrap().nullable().optional(),
 })
 
-export const OrganizationChange = z
-  .strictObject({
-    settings: SettingsChange,
-    acknowledge_short_retention: Flag.optional().describe(
-      `required for retention_days below ${LEAST_RETENTION_DAYS}`,
-    ),
-  })
-  .meta({ id: 'OrganizationChange' })
+export const OrganizationChange = strictComponent('OrganizationChange', {
+  settings: SettingsChange,
+  acknowledge_short_retention: Flag.optional().describe(
+    `required for retention_days below ${LEAST_RETENTION_DAYS}`,
+  ),
+})
 export type OrganizationChange = z.infer<typeof OrganizationChange>
 
-export const Organization = z
-  .object({
-    id: z.string(),
-    name: z.string(),
-    plan: Plan,
-    settings: OrganizationSettings,
-    limits: OrganizationLimits.optional().describe(
-      'Limits that the operator of the server has set; absent without any',
-    ),
-    suspended_at: Timestamp.optional().describe(
-      'Start of the suspension, in which the organization can only read; absent without one',
-    ),
-    delete_after: Timestamp.optional().describe(
-      'When the operator may remove the organization; absent unless a deletion is scheduled',
-    ),
-    decisions_this_month: z
-      .int()
-      .optional()
-      .describe('Decisions of this UTC calendar month so far, which the monthly limit counts'),
-    created_at: Timestamp,
-    warnings: z.array(z.string()).optional().describe('Settings that may violate a law'),
-    ledger: Receipt.optional(),
-  })
-  .meta({ id: 'Organization' })
+export const Organization = component('Organization', {
+  id: z.string(),
+  name: z.string(),
+  plan: Plan,
+  settings: OrganizationSettings,
+  limits: OrganizationLimits.optional().describe(
+    'Limits that the operator of the server has set; absent without any',
+  ),
+  suspended_at: Timestamp.optional().describe(
+    'Start of the suspension, in which the organization can only read; absent without one',
+  ),
+  delete_after: Timestamp.optional().describe(
+    'When the operator may remove the organization; absent unless a deletion is scheduled',
+  ),
+  decisions_this_month: z
+    .int()
+    .optional()
+    .describe('Decisions of this UTC calendar month so far, which the monthly limit counts'),
+  created_at: Timestamp,
+  warnings: z.array(z.string()).optional().describe('Settings that may violate a law'),
+  ledger: Receipt.optional(),
+})
 export type Organization = z.infer<typeof Organization>
 
 export const organization = {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
+import { component, strictComponent } from './component.ts'
 import { page, Paging, PathId, Timestamp } from './primitives.ts'
 
 export const PersonRole = z.enum(['admin', 'approver', 'read']).meta({ id: 'PersonRole' })
@@ -12,39 +13,33 @@ const PersonName = z
   .regex(/^[^\p{C}]{1,128}$/u, 'must be 1 to 128 printable characters')
   .nullable()
 
-export const PersonInput = z
-  .strictObject({
-    email: Email.describe('The address that the identity provider must have verified'),
-    name: PersonName.default(null),
-    role: PersonRole.describe('Role of the person'),
-  })
-  .meta({ id: 'PersonInput' })
+export const PersonInput = strictComponent('PersonInput', {
+  email: Email.describe('The address that the identity provider must have verified'),
+  name: PersonName.default(null),
+  role: PersonRole.describe('Role of the person'),
+})
 export type PersonInput = z.infer<typeof PersonInput>
 
-export const PersonChange = z
-  .strictObject({
-    name: PersonName.optional(),
-    role: PersonRole.optional().describe('Role of the person'),
-    status: z
-      .enum(['active', 'disabled'])
-      .optional()
-      .describe('`disabled` ends the sessions of the person'),
-  })
-  .meta({ id: 'PersonChange' })
+export const PersonChange = strictComponent('PersonChange', {
+  name: PersonName.optional(),
+  role: PersonRole.optional().describe('Role of the person'),
+  status: z
+    .enum(['active', 'disabled'])
+    .optional()
+    .describe('`disabled` ends the sessions of the person'),
+})
 export type PersonChange = z.infer<typeof PersonChange>
 
-export const Person = z
-  .object({
-    id: z.string(),
-    email: z.string().describe('The last verified address, or that of the invitation'),
-    name: z.string().nullable(),
-    role: PersonRole.describe('Role of the person'),
-    status: z.enum(['invited', 'active', 'disabled']).describe('`invited` until the first sign-in'),
-    created_at: Timestamp,
-    last_login_at: Timestamp.nullable().describe('null before the first sign-in'),
-    ledger: Receipt.optional(),
-  })
-  .meta({ id: 'Person' })
+export const Person = component('Person', {
+  id: z.string(),
+  email: z.string().describe('The last verified address, or that of the invitation'),
+  name: z.string().nullable(),
+  role: PersonRole.describe('Role of the person'),
+  status: z.enum(['invited', 'active', 'disabled']).describe('`invited` until the first sign-in'),
+  created_at: Timestamp,
+  last_login_at: Timestamp.nullable().describe('null before the first sign-in'),
+  ledger: Receipt.optional(),
+})
 export type Person = z.infer<typeof Person>
 
 const Id = z.strictObject({ id: PathId })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
+import { component } from './component.ts'
 import { page, Paging, PathId, Timestamp } from './primitives.ts'
 import {
   ConditionText,
@@ -43,16 +44,14 @@ export const PolicyChange = z
   .meta({ id: 'PolicyChange' })
 export type PolicyChange = z.infer<typeof PolicyChange>
 
-export const Policy = z
-  .object({
-    id: z.string(),
-    ...rule,
-    created_at: Timestamp,
-    created_by: z.string(),
-    updated_at: Timestamp,
-    revision: z.int().describe('Number of changes; the same as the ETag'),
-  })
-  .meta({ id: 'Policy' })
+export const Policy = component('Policy', {
+  id: z.string(),
+  ...rule,
+  created_at: Timestamp,
+  created_by: z.string(),
+  updated_at: Timestamp,
+  revision: z.int().describe('Number of changes; the same as the ETag'),
+})
 export type Policy = z.infer<typeof Policy>
 
 const CreatedPolicy = Policy.extend({

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
+import { component, strictComponent } from './component.ts'
 import { FreeForm, Paging, page, Share } from './primitives.ts'
 
 const Json = z.unknown().describe('Any JSON value; a missing value is null')
@@ -10,49 +11,43 @@ const Vector = z.array(z.number()).nullable()
  * One result to score. The shapes are loose on purpose: the output of the system under test may be
  * invalid, and an error in one result must not reject the others.
  */
-export const ResultToScore = z
-  .strictObject({
-    id: z.string().max(256).optional(),
-    input: Json.optional(),
-    output: Json.optional().describe('Output of the system under test; any JSON value'),
-    expected: Json.optional().describe('The expected output; a list contains alternatives'),
-    context: JsonList.optional(),
-    tool_calls: JsonList.optional(),
-    expected_tool_calls: JsonList.optional(),
-    trajectory: JsonList.optional().describe('Steps: names or objects with a name'),
-    expected_trajectory: JsonList.optional(),
-    output_embedding: Vector.optional(),
-    expected_embedding: Vector.optional(),
-    latency_ms: z.number().nullable().optional(),
-    cost_usd: z.number().nullable().optional(),
-    metadata: FreeForm.nullable().optional(),
-  })
-  .meta({ id: 'ResultToScore' })
+export const ResultToScore = strictComponent('ResultToScore', {
+  id: z.string().max(256).optional(),
+  input: Json.optional(),
+  output: Json.optional().describe('Output of the system under test; any JSON value'),
+  expected: Json.optional().describe('The expected output; a list contains alternatives'),
+  context: JsonList.optional(),
+  tool_calls: JsonList.optional(),
+  expected_tool_calls: JsonList.optional(),
+  trajectory: JsonList.optional().describe('Steps: names or objects with a name'),
+  expected_trajectory: JsonList.optional(),
+  output_embedding: Vector.optional(),
+  expected_embedding: Vector.optional(),
+  latency_ms: z.number().nullable().optional(),
+  cost_usd: z.number().nullable().optional(),
+  metadata: FreeForm.nullable().optional(),
+})
 export type ResultToScore = z.infer<typeof ResultToScore>
 
-export const ScorersRequest = z
-  .strictObject({
-    scorer: z.string().min(1).max(128),
-    params: z.record(z.string(), z.unknown()).optional(),
-    threshold: Share.optional().describe(
-      'Lowest score that passes. Default: the threshold of the scorer',
-    ),
-    results: z.array(ResultToScore).min(1).max(1000),
-  })
-  .meta({ id: 'ScorersRequest' })
+export const ScorersRequest = strictComponent('ScorersRequest', {
+  scorer: z.string().min(1).max(128),
+  params: z.record(z.string(), z.unknown()).optional(),
+  threshold: Share.optional().describe(
+    'Lowest score that passes. Default: the threshold of the scorer',
+  ),
+  results: z.array(ResultToScore).min(1).max(1000),
+})
 export type ScorersRequest = z.infer<typeof ScorersRequest>
 
-export const Score = z
-  .object({
-    id: z.string().nullable(),
-    index: z.int(),
-    score: Share.nullable().describe('null if the result cannot be scored; not counted as 0'),
-    passed: z.boolean().nullable(),
-    reason: z.string(),
-    metadata: z.record(z.string(), z.unknown()),
-    error: z.object({ code: z.string(), field: z.string().optional() }).nullable(),
-  })
-  .meta({ id: 'Score' })
+export const Score = component('Score', {
+  id: z.string().nullable(),
+  index: z.int(),
+  score: Share.nullable().describe('null if the result cannot be scored; not counted as 0'),
+  passed: z.boolean().nullable(),
+  reason: z.string(),
+  metadata: z.record(z.string(), z.unknown()),
+  error: z.object({ code: z.string(), field: z.string().optional() }).nullable(),
+})
 export type Score = z.infer<typeof Score>
 
 const Interval = z
@@ -61,52 +56,46 @@ const Interval = z
 const Statistic = z.number().nullable()
 
 /** Statistics over the scored results; null if there are too few of them. */
-export const ScoreAggregate = z
-  .object({
-    count: z.int(),
-    scored: z.int(),
-    errors: z.int(),
-    errors_by_code: z.record(z.string(), z.int()),
-    mean: Statistic,
-    median: Statistic,
-    stddev: Statistic,
-    stderr: Statistic,
-    min: Statistic,
-    max: Statistic,
-    pass_rate: Statistic,
-    pass_rate_ci: Interval,
-    mean_ci: Interval,
-    corpus_score: Statistic,
-    metadata: z
-      .record(z.string(), z.unknown())
-      .describe('Facts about the whole batch, such as its cost'),
-  })
-  .meta({ id: 'ScoreAggregate' })
+export const ScoreAggregate = component('ScoreAggregate', {
+  count: z.int(),
+  scored: z.int(),
+  errors: z.int(),
+  errors_by_code: z.record(z.string(), z.int()),
+  mean: Statistic,
+  median: Statistic,
+  stddev: Statistic,
+  stderr: Statistic,
+  min: Statistic,
+  max: Statistic,
+  pass_rate: Statistic,
+  pass_rate_ci: Interval,
+  mean_ci: Interval,
+  corpus_score: Statistic,
+  metadata: z
+    .record(z.string(), z.unknown())
+    .describe('Facts about the whole batch, such as its cost'),
+})
 export type ScoreAggregate = z.infer<typeof ScoreAggregate>
 
-export const ScorersAnswer = z
-  .object({
-    scorer: z.string(),
-    scorer_version: z.string(),
-    threshold: z.number(),
-    scores: z.array(Score),
-    aggregate: ScoreAggregate,
-    duration_ms: z.int(),
-  })
-  .meta({ id: 'ScorersAnswer' })
+export const ScorersAnswer = component('ScorersAnswer', {
+  scorer: z.string(),
+  scorer_version: z.string(),
+  threshold: z.number(),
+  scores: z.array(Score),
+  aggregate: ScoreAggregate,
+  duration_ms: z.int(),
+})
 export type ScorersAnswer = z.infer<typeof ScorersAnswer>
 
-export const ScorerInfo = z
-  .object({
-    name: z.string(),
-    version: z.string(),
-    description: z.string(),
-    edition: z.enum(['community', 'enterprise']),
-    default_threshold: z.number(),
-    fields: z.array(z.object({ name: z.string(), required: z.boolean() })),
-    params: z.record(z.string(), z.unknown()).describe('JSON Schema 2020-12 of `params`'),
-  })
-  .meta({ id: 'ScorerInfo' })
+export const ScorerInfo = component('ScorerInfo', {
+  name: z.string(),
+  version: z.string(),
+  description: z.string(),
+  edition: z.enum(['community', 'enterprise']),
+  default_threshold: z.number(),
+  fields: z.array(z.object({ name: z.string(), required: z.boolean() })),
+  params: z.record(z.string(), z.unknown()).describe('JSON Schema 2020-12 of `params`'),
+})
 export type ScorerInfo = z.infer<typeof ScorerInfo>
 
 export const scorers = {

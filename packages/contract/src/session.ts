@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
+import { component } from './component.ts'
 import { Plan, Role, Timestamp } from './primitives.ts'
 
 const SessionPrincipal = z.object({
@@ -10,38 +11,36 @@ const SessionPrincipal = z.object({
   role: Role.nullable().describe('null for an agent, whose credential has scopes'),
 })
 
-export const Session = z
-  .object({
-    principal: SessionPrincipal.nullable().describe('null where nobody is signed in'),
-    organization: z.object({ id: z.string(), name: z.string(), plan: Plan }).nullable(),
-    edition: z.enum(['community', 'enterprise']),
-    evaluation: z.boolean().describe('True if the modules run without a license'),
-    license: z
-      .object({
-        expires_at: Timestamp,
-        grace_ends_at: Timestamp.describe('A later start does not load the modules'),
-      })
-      .nullable()
-      .describe(
-        'The period of the license, for administrators; null without one, and on a hosted service',
-      ),
-    endpoints: z
-      .array(z.string())
-      .describe('The endpoints that the principal may call, such as `POST /v1/policies`'),
-    login: z
-      .object({
-        key: z.boolean().describe('True if a key can be exchanged for a session'),
-        oidc: z
-          .object({ label: z.string().describe('Its name') })
-          .nullable()
-          .describe('The identity provider; null without one'),
-        organizations: z
-          .boolean()
-          .describe('True if an organization has an identity provider of its own'),
-      })
-      .describe('The ways to sign in'),
-  })
-  .meta({ id: 'Session' })
+export const Session = component('Session', {
+  principal: SessionPrincipal.nullable().describe('null where nobody is signed in'),
+  organization: z.object({ id: z.string(), name: z.string(), plan: Plan }).nullable(),
+  edition: z.enum(['community', 'enterprise']),
+  evaluation: z.boolean().describe('True if the modules run without a license'),
+  license: z
+    .object({
+      expires_at: Timestamp,
+      grace_ends_at: Timestamp.describe('A later start does not load the modules'),
+    })
+    .nullable()
+    .describe(
+      'The period of the license, for administrators; null without one, and on a hosted service',
+    ),
+  endpoints: z
+    .array(z.string())
+    .describe('The endpoints that the principal may call, such as `POST /v1/policies`'),
+  login: z
+    .object({
+      key: z.boolean().describe('True if a key can be exchanged for a session'),
+      oidc: z
+        .object({ label: z.string().describe('Its name') })
+        .nullable()
+        .describe('The identity provider; null without one'),
+      organizations: z
+        .boolean()
+        .describe('True if an organization has an identity provider of its own'),
+    })
+    .describe('The ways to sign in'),
+})
 export type Session = z.infer<typeof Session>
 
 export const SessionInput = z

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
+import { component, strictComponent } from './component.ts'
 import { integer, issuesOf, page, Paging, PathId, Timestamp } from './primitives.ts'
 
 const SINK_TYPES = ['otlp', 'https', 'splunk_hec', 'syslog', 's3'] as const
@@ -104,41 +105,35 @@ export const SinkInput = z
   .meta({ id: 'SinkInput' })
 export type SinkInput = z.infer<typeof SinkInput>
 
-export const SinkChange = z
-  .strictObject({
-    target: TargetInput.optional().describe('Replaces the whole target, with its secrets'),
-    format: SinkFormat.optional().describe('Form of the records'),
-    kinds: Kinds.nullable().optional(),
-    description: Description.optional(),
-    enabled: z.boolean().optional().describe('False: nothing is sent'),
-    from_seq: FromSeq.optional().describe('Continues at this entry'),
-  })
-  .meta({ id: 'SinkChange' })
+export const SinkChange = strictComponent('SinkChange', {
+  target: TargetInput.optional().describe('Replaces the whole target, with its secrets'),
+  format: SinkFormat.optional().describe('Form of the records'),
+  kinds: Kinds.nullable().optional(),
+  description: Description.optional(),
+  enabled: z.boolean().optional().describe('False: nothing is sent'),
+  from_seq: FromSeq.optional().describe('Continues at this entry'),
+})
 export type SinkChange = z.infer<typeof SinkChange>
 
 /** A target without its secrets. */
-export const SinkTarget = z
-  .object({
-    url: z.string().optional(),
-    header_names: z.array(z.string()).optional(),
-    index: z.string().optional().describe('Index of Splunk'),
-    endpoint: z.string().optional(),
-    bucket: z.string().optional(),
-    prefix: z.string().optional().describe('Beginning of the keys of all objects'),
-    region: z.string().optional(),
-    access_key_id: z.string().optional(),
-    ca: z.string().optional(),
-  })
-  .meta({ id: 'SinkTarget' })
+export const SinkTarget = component('SinkTarget', {
+  url: z.string().optional(),
+  header_names: z.array(z.string()).optional(),
+  index: z.string().optional().describe('Index of Splunk'),
+  endpoint: z.string().optional(),
+  bucket: z.string().optional(),
+  prefix: z.string().optional().describe('Beginning of the keys of all objects'),
+  region: z.string().optional(),
+  access_key_id: z.string().optional(),
+  ca: z.string().optional(),
+})
 export type SinkTarget = z.infer<typeof SinkTarget>
 
-const SinkError = z
-  .object({
-    code: z.string().describe('A stable code; contains no data of the receiver'),
-    status: z.int().nullable().describe('HTTP status of the receiver; null without a response'),
-    at: Timestamp,
-  })
-  .meta({ id: 'SinkError' })
+const SinkError = component('SinkError', {
+  code: z.string().describe('A stable code; contains no data of the receiver'),
+  status: z.int().nullable().describe('HTTP status of the receiver; null without a response'),
+  at: Timestamp,
+})
 
 const sink = {
   id: z.string(),
@@ -157,19 +152,17 @@ const sink = {
 export const RecordedSink = z.object(sink)
 export type RecordedSink = z.infer<typeof RecordedSink>
 
-export const Sink = z
-  .object({
-    ...sink,
-    state: z
-      .enum(['streaming', 'retrying', 'paused'])
-      .describe('`retrying`: the last attempt failed; `paused`: not enabled'),
-    watermark_seq: z.int().nullable(),
-    lag_entries: z.int(),
-    last_sent_at: Timestamp.nullable(),
-    last_error: SinkError.nullable(),
-    ledger: Receipt.optional(),
-  })
-  .meta({ id: 'Sink' })
+export const Sink = component('Sink', {
+  ...sink,
+  state: z
+    .enum(['streaming', 'retrying', 'paused'])
+    .describe('`retrying`: the last attempt failed; `paused`: not enabled'),
+  watermark_seq: z.int().nullable(),
+  lag_entries: z.int(),
+  last_sent_at: Timestamp.nullable(),
+  last_error: SinkError.nullable(),
+  ledger: Receipt.optional(),
+})
 export type Sink = z.infer<typeof Sink>
 
 const Id = z.strictObject({ id: PathId })

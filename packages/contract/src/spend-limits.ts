@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
+import { component } from './component.ts'
 import { AgentId, integer, page, Paging, Timestamp, Usd } from './primitives.ts'
 
 const caps = {
@@ -32,44 +33,38 @@ const Usage = z.object({
   resets_at: Timestamp,
 })
 
-export const SpendLimit = z
-  .object({
-    agent_id: z.string(),
-    ...caps,
-    created_at: Timestamp,
-    created_by: z.string(),
-    updated_at: Timestamp,
-    spent: z.object({ day: Usage, month: Usage }),
-    ledger: Receipt.optional(),
-  })
-  .meta({ id: 'SpendLimit' })
+export const SpendLimit = component('SpendLimit', {
+  agent_id: z.string(),
+  ...caps,
+  created_at: Timestamp,
+  created_by: z.string(),
+  updated_at: Timestamp,
+  spent: z.object({ day: Usage, month: Usage }),
+  ledger: Receipt.optional(),
+})
 export type SpendLimit = z.infer<typeof SpendLimit>
 
 const Id = z.strictObject({ id: AgentId })
 
-const SpendHistory = z
-  .object({
-    data: z.array(
-      z.object({
-        at: Timestamp.describe('End of the hour or day, or now for the current one'),
-        spent_usd: z.number().describe('Spent in the window until then'),
-        held_usd: z.number().describe('Held by open decisions then'),
-      }),
-    ),
-    limit_usd: z.number().nullable().describe('The cap of the window; null for none'),
-  })
-  .meta({ id: 'SpendHistory' })
+const SpendHistory = component('SpendHistory', {
+  data: z.array(
+    z.object({
+      at: Timestamp.describe('End of the hour or day, or now for the current one'),
+      spent_usd: z.number().describe('Spent in the window until then'),
+      held_usd: z.number().describe('Held by open decisions then'),
+    }),
+  ),
+  limit_usd: z.number().nullable().describe('The cap of the window; null for none'),
+})
 export type SpendHistory = z.infer<typeof SpendHistory>
 
-const SpendHold = z
-  .object({
-    decision_id: z.string(),
-    agent_id: z.string(),
-    amount_usd: z.number().describe('The amount that counts as spent until it is settled'),
-    held_at: Timestamp.describe('Time of the decision'),
-    expires_at: Timestamp.nullable().describe('End of the hold; null: it stays until settled'),
-  })
-  .meta({ id: 'SpendHold' })
+const SpendHold = component('SpendHold', {
+  decision_id: z.string(),
+  agent_id: z.string(),
+  amount_usd: z.number().describe('The amount that counts as spent until it is settled'),
+  held_at: Timestamp.describe('Time of the decision'),
+  expires_at: Timestamp.nullable().describe('End of the hold; null: it stays until settled'),
+})
 export type SpendHold = z.infer<typeof SpendHold>
 
 export const spendLimits = {

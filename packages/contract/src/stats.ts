@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
+import { component } from './component.ts'
 import { Timestamp } from './primitives.ts'
 
 export const STAT_KEYS = [
@@ -13,19 +14,17 @@ export const STAT_KEYS = [
 ] as const
 export type StatKey = (typeof STAT_KEYS)[number]
 
-export const Stats = z
-  .object({
-    data: z.array(
-      z.object({
-        from: Timestamp.describe('Start of the bucket'),
-        key: z.string().describe('A value of `by`; `*` for all beyond the fifty most frequent'),
-        count: z.int().describe('Number of decisions'),
-        amount_usd: z.number().describe('Sum of the amounts of allowed decisions'),
-      }),
-    ),
-    up_to_seq: z.int().nullable().describe('The last counted entry; null before the first count'),
-  })
-  .meta({ id: 'Stats' })
+export const Stats = component('Stats', {
+  data: z.array(
+    z.object({
+      from: Timestamp.describe('Start of the bucket'),
+      key: z.string().describe('A value of `by`; `*` for all beyond the fifty most frequent'),
+      count: z.int().describe('Number of decisions'),
+      amount_usd: z.number().describe('Sum of the amounts of allowed decisions'),
+    }),
+  ),
+  up_to_seq: z.int().nullable().describe('The last counted entry; null before the first count'),
+})
 export type Stats = z.infer<typeof Stats>
 
 export const stats = {
@@ -62,19 +61,17 @@ export const METERS = [
 ] as const
 export type Meter = (typeof METERS)[number]
 
-export const Usage = z
-  .object({
-    data: z.array(
-      z.object({
-        meter: z.enum(METERS).describe('What is counted'),
-        hour: Timestamp.describe('Start of the hour'),
-        quantity: z.int().describe('The count'),
-        from_seq: z.int().describe('First entry of the hour'),
-        to_seq: z.int().describe('Last entry of the hour'),
-      }),
-    ),
-  })
-  .meta({ id: 'Usage' })
+export const Usage = component('Usage', {
+  data: z.array(
+    z.object({
+      meter: z.enum(METERS).describe('What is counted'),
+      hour: Timestamp.describe('Start of the hour'),
+      quantity: z.int().describe('The count'),
+      from_seq: z.int().describe('First entry of the hour'),
+      to_seq: z.int().describe('Last entry of the hour'),
+    }),
+  ),
+})
 export type Usage = z.infer<typeof Usage>
 
 export const usage = {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
+import { component } from './component.ts'
 import { Scope } from './primitives.ts'
 import type { ProblemCode } from './problem.ts'
 
@@ -40,45 +41,41 @@ export const TokenRequest = z
   .meta({ id: 'TokenRequest' })
 export type TokenRequest = z.infer<typeof TokenRequest>
 
-export const TokenAnswer = z
-  .object({
-    access_token: z.string(),
-    issued_token_type: z.literal(ACCESS_TOKEN_TYPE),
-    token_type: z.literal('Bearer'),
-    expires_in: z.int().describe('Lifetime in seconds, at most that of the subject token'),
-    scope: z.string(),
-    credential_id: z.string(),
-    agent_id: z.string(),
-  })
-  .meta({ id: 'TokenAnswer' })
+export const TokenAnswer = component('TokenAnswer', {
+  access_token: z.string(),
+  issued_token_type: z.literal(ACCESS_TOKEN_TYPE),
+  token_type: z.literal('Bearer'),
+  expires_in: z.int().describe('Lifetime in seconds, at most that of the subject token'),
+  scope: z.string(),
+  credential_id: z.string(),
+  agent_id: z.string(),
+})
 export type TokenAnswer = z.infer<typeof TokenAnswer>
 
 const CLIENT_AUTHENTICATION = ['client_secret_basic', 'client_secret_post', 'none'] as const
 const AuthMethods = z.array(z.enum(CLIENT_AUTHENTICATION))
 
 /** Authorization server metadata (RFC 8414 §2). */
-export const AuthorizationServer = z
-  .object({
-    issuer: z.url().describe("The server's base URL"),
-    token_endpoint: z.url().describe('Endpoint for token exchange (RFC 8693)'),
-    token_endpoint_auth_methods_supported: AuthMethods.describe(
-      '`none` only if an organization accepts tokens without an ingest key',
-    ),
-    grant_types_supported: z.array(z.literal(TOKEN_EXCHANGE)).describe('Token exchange only'),
-    response_types_supported: z
-      .array(z.string())
-      .describe('Empty: there is no authorization endpoint'),
-    scopes_supported: z.array(Scope).describe('Scopes that a token can be exchanged for'),
-    introspection_endpoint: z.url().describe('Endpoint for introspection (RFC 7662)'),
-    introspection_endpoint_auth_methods_supported: AuthMethods.describe(
-      'Client authentication methods of that endpoint',
-    ),
-    revocation_endpoint: z.url().describe('Endpoint for revocation (RFC 7009)'),
-    revocation_endpoint_auth_methods_supported: AuthMethods.describe(
-      'Client authentication methods of that endpoint',
-    ),
-  })
-  .meta({ id: 'AuthorizationServer' })
+export const AuthorizationServer = component('AuthorizationServer', {
+  issuer: z.url().describe("The server's base URL"),
+  token_endpoint: z.url().describe('Endpoint for token exchange (RFC 8693)'),
+  token_endpoint_auth_methods_supported: AuthMethods.describe(
+    '`none` only if an organization accepts tokens without an ingest key',
+  ),
+  grant_types_supported: z.array(z.literal(TOKEN_EXCHANGE)).describe('Token exchange only'),
+  response_types_supported: z
+    .array(z.string())
+    .describe('Empty: there is no authorization endpoint'),
+  scopes_supported: z.array(Scope).describe('Scopes that a token can be exchanged for'),
+  introspection_endpoint: z.url().describe('Endpoint for introspection (RFC 7662)'),
+  introspection_endpoint_auth_methods_supported: AuthMethods.describe(
+    'Client authentication methods of that endpoint',
+  ),
+  revocation_endpoint: z.url().describe('Endpoint for revocation (RFC 7009)'),
+  revocation_endpoint_auth_methods_supported: AuthMethods.describe(
+    'Client authentication methods of that endpoint',
+  ),
+})
 export type AuthorizationServer = z.infer<typeof AuthorizationServer>
 
 export const token = {

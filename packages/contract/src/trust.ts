@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Reason } from './reasons.ts'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
+import { component, strictComponent } from './component.ts'
 import { Action, AgentId, FreeForm, page, Paging, PathId, Timestamp } from './primitives.ts'
 import { ConditionText, Description, Pattern, Patterns } from './rules.ts'
 import { Validating, Validation } from './validation.ts'
@@ -37,7 +38,7 @@ const shape = {
   expires_at: Timestamp.nullable().default(null),
 }
 
-export const TrustPolicyInput = z.strictObject(shape).meta({ id: 'TrustPolicyInput' })
+export const TrustPolicyInput = strictComponent('TrustPolicyInput', shape)
 export type TrustPolicyInput = z.infer<typeof TrustPolicyInput>
 
 export const TrustPolicy = z
@@ -45,14 +46,12 @@ export const TrustPolicy = z
   .meta({ id: 'TrustPolicy' })
 export type TrustPolicy = z.infer<typeof TrustPolicy>
 
-export const TrustQuestion = z
-  .strictObject({
-    source_agent_id: AgentId,
-    target_agent_id: AgentId,
-    action: Action,
-    context: FreeForm.optional(),
-  })
-  .meta({ id: 'TrustQuestion' })
+export const TrustQuestion = strictComponent('TrustQuestion', {
+  source_agent_id: AgentId,
+  target_agent_id: AgentId,
+  action: Action,
+  context: FreeForm.optional(),
+})
 export type TrustQuestion = z.infer<typeof TrustQuestion>
 
 /** The same names as the reasons of `/v1/authorize`; `agent_denied` means not registered. */
@@ -69,14 +68,12 @@ export const TrustReason = z
   .meta({ id: 'TrustReason' })
 export type TrustReason = z.infer<typeof TrustReason>
 
-export const TrustAnswer = z
-  .object({
-    decision: z.enum(['allow', 'deny']),
-    reason: TrustReason,
-    policy_id: z.string().nullable(),
-    ledger: Receipt.optional(),
-  })
-  .meta({ id: 'TrustAnswer' })
+export const TrustAnswer = component('TrustAnswer', {
+  decision: z.enum(['allow', 'deny']),
+  reason: TrustReason,
+  policy_id: z.string().nullable(),
+  ledger: Receipt.optional(),
+})
 export type TrustAnswer = z.infer<typeof TrustAnswer>
 
 const changing = { plan: 'enterprise', viaWriter: true } as const

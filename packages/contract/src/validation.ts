@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { component } from './component.ts'
 
 /** The query of an endpoint that can validate its body without storing it. */
 export const Validating = z.strictObject({
@@ -9,25 +10,23 @@ export const Validating = z.strictObject({
 })
 
 /** The answer to `?validate=true`. */
-export const Validation = z
-  .object({
-    valid: z.boolean().describe('True if the body has no fault'),
-    errors: z
-      .array(
-        z.object({
-          path: z.string(),
-          message: z.string(),
-          position: z
-            .object({
-              line: z.int().describe('Line of the text'),
-              column: z.int().describe('Column of the line'),
-            })
-            .optional()
-            .describe('Of an error in a condition, from 1'),
-        }),
-      )
-      .describe('The faults of the body'),
-    warnings: z.array(z.string()),
-  })
-  .meta({ id: 'Validation' })
+export const Validation = component('Validation', {
+  valid: z.boolean().describe('True if the body has no fault'),
+  errors: z
+    .array(
+      z.object({
+        path: z.string(),
+        message: z.string(),
+        position: z
+          .object({
+            line: z.int().describe('Line of the text'),
+            column: z.int().describe('Column of the line'),
+          })
+          .optional()
+          .describe('Of an error in a condition, from 1'),
+      }),
+    )
+    .describe('The faults of the body'),
+  warnings: z.array(z.string()),
+})
 export type Validation = z.infer<typeof Validation>

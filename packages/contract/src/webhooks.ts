@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
+import { component, strictComponent } from './component.ts'
 import { page, Paging, PathId, Timestamp } from './primitives.ts'
 
 /** The events of webhooks. Each is an entry of the ledger and is sent after its commit. */
@@ -25,26 +26,24 @@ const Format = z
   .describe('Shape of the messages: Standard Webhooks for programs; the others are for people')
 export type WebhookFormat = z.infer<typeof Format>
 
-export const WebhookInput = z
-  .strictObject({
-    url: z
-      .string()
-      .max(2048)
-      .describe(
-        'https on port 443, a name of the public internet, no user name, no fragment. For `email`: `mailto:` with addresses, or alone for those who can vote on a request',
-      ),
-    format: Format.default('standard'),
-    events: z
-      .array(WebhookEvent)
-      .min(1)
-      .max(WebhookEvent.options.length)
-      .refine((events) => new Set(events).size === events.length, 'must name each event once')
-      .optional()
-      .describe('Default: all; for other formats than `standard`, `approval.requested`'),
-    description: z.string().max(1000).nullable().default(null),
-    enabled: z.boolean().default(true),
-  })
-  .meta({ id: 'WebhookInput' })
+export const WebhookInput = strictComponent('WebhookInput', {
+  url: z
+    .string()
+    .max(2048)
+    .describe(
+      'https on port 443, a name of the public internet, no user name, no fragment. For `email`: `mailto:` with addresses, or alone for those who can vote on a request',
+    ),
+  format: Format.default('standard'),
+  events: z
+    .array(WebhookEvent)
+    .min(1)
+    .max(WebhookEvent.options.length)
+    .refine((events) => new Set(events).size === events.length, 'must name each event once')
+    .optional()
+    .describe('Default: all; for other formats than `standard`, `approval.requested`'),
+  description: z.string().max(1000).nullable().default(null),
+  enabled: z.boolean().default(true),
+})
 export type WebhookInput = z.infer<typeof WebhookInput>
 
 const webhook = {
@@ -60,20 +59,18 @@ const webhook = {
   updated_at: Timestamp,
 }
 
-export const Webhook = z.object(webhook).meta({ id: 'Webhook' })
+export const Webhook = component('Webhook', webhook)
 export type Webhook = z.infer<typeof Webhook>
 
-export const WebhookDelivery = z
-  .object({
-    message_id: z.string(),
-    event: z.union([WebhookEvent, z.literal('webhook.test')]),
-    status: z.enum(['delivered', 'retrying', 'failed']),
-    at: Timestamp,
-    attempts: z.int(),
-    http_status: z.int().nullable(),
-    error: z.string().nullable().describe('A stable code; contains no data of the receiver'),
-  })
-  .meta({ id: 'WebhookDelivery' })
+export const WebhookDelivery = component('WebhookDelivery', {
+  message_id: z.string(),
+  event: z.union([WebhookEvent, z.literal('webhook.test')]),
+  status: z.enum(['delivered', 'retrying', 'failed']),
+  at: Timestamp,
+  attempts: z.int(),
+  http_status: z.int().nullable(),
+  error: z.string().nullable().describe('A stable code; contains no data of the receiver'),
+})
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>
 
 const Attempt = z.object({
@@ -84,16 +81,14 @@ const Attempt = z.object({
 })
 
 /** A message for one webhook, with every attempt. */
-export const Delivery = z
-  .object({
-    id: z.string().describe('The `webhook-id` of the message'),
-    event: z.union([WebhookEvent, z.literal('webhook.test')]),
-    created_at: Timestamp,
-    state: z.enum(['pending', 'delivered', 'failed']).describe('State of the delivery'),
-    attempts: z.array(Attempt).describe('The last twenty, oldest first'),
-    next_attempt_at: Timestamp.nullable().describe('null unless `state` is `pending`'),
-  })
-  .meta({ id: 'Delivery' })
+export const Delivery = component('Delivery', {
+  id: z.string().describe('The `webhook-id` of the message'),
+  event: z.union([WebhookEvent, z.literal('webhook.test')]),
+  created_at: Timestamp,
+  state: z.enum(['pending', 'delivered', 'failed']).describe('State of the delivery'),
+  attempts: z.array(Attempt).describe('The last twenty, oldest first'),
+  next_attempt_at: Timestamp.nullable().describe('null unless `state` is `pending`'),
+})
 export type Delivery = z.infer<typeof Delivery>
 
 const Id = z.strictObject({ id: PathId })

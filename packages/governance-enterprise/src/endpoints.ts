@@ -33,19 +33,15 @@ export const keyRoutes = ({ db, writer }: Deps): Route[] =>
     },
 
     createKey: ({ body }, caller, request) =>
-      writer.change(caller.orgId, { ...request, caller }, answering(keyCreation(body), wireIssued)),
+      writer.change(caller.orgId, request, answering(keyCreation(body), wireIssued)),
 
     rotateKey: ({ params }, caller, request) =>
-      writer.change(
-        caller.orgId,
-        { ...request, caller },
-        answering(keyRotation(params.id), wireIssued),
-      ),
+      writer.change(caller.orgId, request, answering(keyRotation(params.id), wireIssued)),
 
     revokeKey: ({ params }, caller, request) =>
       writer.change(
         caller.orgId,
-        { ...request, caller },
+        request,
         answering(keyRevocation(params.id), ({ receipt, ...ended }) => ({
           ...ended,
           ledger: receipt,
@@ -63,13 +59,13 @@ export const organizationRoutes = ({ db, writer, clock }: Deps): Route[] =>
     }),
 
     changeOrganization: async ({ body }, caller, request) => {
-      const requester = { ...request, caller }
+      const options = { acknowledgeShortRetention: body.acknowledge_short_retention }
       const { organization, receipt } = await updateSettings(
         writer,
         caller.orgId,
-        requester,
+        request,
         body.settings,
-        { acknowledgeShortRetention: body.acknowledge_short_retention },
+        options,
       )
       return { ...shown(organization), ledger: receipt }
     },

@@ -33,10 +33,7 @@ export interface ListenOptions {
 
 /** Listening on a port or address failed. */
 export class ListenError extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'ListenError'
-  }
+  override readonly name = 'ListenError'
 }
 
 const MAX_HEADER_BYTES = 16 * 1024

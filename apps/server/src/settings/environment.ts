@@ -7,10 +7,7 @@ import { KEY_REFERENCE_RULE, parseKeyReference } from '@remit/core/kms'
 
 /** An invalid setting; the message names the variable and the accepted values. */
 export class ConfigError extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'ConfigError'
-  }
+  override readonly name = 'ConfigError'
 }
 
 /** `0` or `1`; default `0`. */

@@ -20,10 +20,7 @@ export type WatchState = z.infer<typeof State>
 
 /** An invalid state file. */
 export class WatchStateError extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'WatchStateError'
-  }
+  override readonly name = 'WatchStateError'
 }
 
 /** Reads a state file; null before the first check. Throws `WatchStateError`. */

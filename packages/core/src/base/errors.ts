@@ -31,6 +31,12 @@ export class Failure extends Error {
 export const fail = (code: ProblemCode, detail?: string, extras?: FailureExtras): Failure =>
   new Failure(code, detail, extras)
 
+/** Returns what was found; throws the refusal if there is nothing. */
+export function existing<T>(found: T | null | undefined, code: ProblemCode): T {
+  if (found === undefined || found === null) throw fail(code)
+  return found
+}
+
 /** One faulty field of the input. */
 export const invalid = (path: string, message: string): Failure =>
   fail('invalid_request', `${path}: ${message}`, { errors: [{ path, message }] })

@@ -1,7 +1,7 @@
 export { checkShape, fieldErrors, FOR_FIELD_ERRORS } from '../base/fields.ts'
 export { systemClock, isoTime, computedMs } from '../base/clock.ts'
 export type { Clock } from '../base/clock.ts'
-export { Failure, fail, invalid } from '../base/errors.ts'
+export { existing, fail, Failure, invalid } from '../base/errors.ts'
 export { randomIds, timeOfId } from '../base/ids.ts'
 export type { Ids } from '../base/ids.ts'
 export { MAX_CACHED_ORGS, upTo, invalidCursor, pageOf, cursorAfter, placeOf } from '../base/page.ts'

@@ -87,6 +87,9 @@ const requestOf = (c: RequestContext, { closing, requests }: AnswerDeps): Reques
   const parent = headerOf(c, 'traceparent')
   return {
     requestId: c.get('requestId'),
+    get caller() {
+      return admission?.caller ?? null
+    },
     operator: c.get('operator') ?? null,
     whileSuspended: c.get('route').endpoint.whileSuspended === true,
     claim: c.get('claim') ?? null,

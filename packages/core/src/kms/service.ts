@@ -12,10 +12,7 @@ export interface RemoteKey {
 
 /** The service did not answer, refused, or answered something else. Contains no secrets. */
 export class KeyServiceError extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'KeyServiceError'
-  }
+  override readonly name = 'KeyServiceError'
 }
 
 export type Env = Readonly<Record<string, string | undefined>>

@@ -17,6 +17,7 @@ const caller: Caller = {
 }
 const request: RequestInfo = {
   requestId: 'r',
+  caller: null,
   operator: null,
   whileSuspended: false,
   claim: null,

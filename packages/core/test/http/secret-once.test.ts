@@ -45,7 +45,7 @@ const routes = (writer: Writer) =>
   implement(makers, {
     kept: () => Promise.resolve(next()),
     written: (_, caller, request) =>
-      writer.change(caller.orgId, { ...request, caller }, () =>
+      writer.change(caller.orgId, request, () =>
         Promise.resolve({
           entries: [handMade({ kind: 'secret.made', actor: caller.principal, data: {} })],
           reply: next,

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { approvals } from '@remit/contract'
 import type { Approval, ApprovalRule, ApprovalDecision } from '@remit/contract'
-import { fail, pageOf, Failure, invalid } from '@remit/core/base'
+import { existing, fail, Failure, invalid, pageOf } from '@remit/core/base'
 import { actAs, isOwn, ownAgent, actorOf, personOf } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
 import { implement, Reply } from '@remit/core/http'
@@ -103,17 +103,13 @@ export const approvalRoutes = (
     },
 
     decideApproval: ({ params, body }, caller, request) =>
-      writer.work(
-        caller.orgId,
-        { ...request, caller },
-        decideApproval(people, params.requestID, body),
-      ),
+      writer.work(caller.orgId, request, decideApproval(people, params.requestID, body)),
 
     cancelApproval: ({ params }, caller, request) =>
-      writer.work(caller.orgId, { ...request, caller }, cancelApproval(params.id)),
+      writer.work(caller.orgId, request, cancelApproval(params.id)),
 
     revokeApproval: ({ params }, caller, request) =>
-      writer.work(caller.orgId, { ...request, caller }, revokeApproval(params.id)),
+      writer.work(caller.orgId, request, revokeApproval(params.id)),
   })
 }
 
@@ -222,8 +218,7 @@ const ruleHandlers = ({ db, writer }: Pick<Deps, 'db' | 'writer'>): RuleHandlers
     }),
 
   getApprovalRule: async ({ params }, caller) => {
-    const row = await findRule(db, caller.orgId, params.id)
-    if (!row) throw fail('approval_rule_not_found')
+    const row = existing(await findRule(db, caller.orgId, params.id), 'approval_rule_not_found')
     return new Reply<ApprovalRule>(wireRule(row), { headers: { ETag: tagOf(row) } })
   },
 
@@ -232,40 +227,36 @@ const ruleHandlers = ({ db, writer }: Pick<Deps, 'db' | 'writer'>): RuleHandlers
     if (query.validate === 'true')
       return new Reply({ valid: true, errors: [], warnings }, { status: 200 })
     const version = versionOf(request)
-    return writer.change(
-      caller.orgId,
-      { ...request, caller },
-      async ({ tx, recordedAt }, admitted) => {
-        const before = await findRule(tx, caller.orgId, id)
-        requireVersion(version, before)
-        const row = {
-          org_id: caller.orgId,
-          id,
-          document: JSON.stringify(body),
-          created_at: before?.created_at ?? recordedAt,
-          created_by: before?.created_by ?? actorOf(admitted).id,
-          updated_at: recordedAt,
-        }
-        await putRule(tx, row)
-        const rule = wireRule(row)
-        const data = { approval_rule: rule, ...personOf(admitted) }
-        const entry = { kind: 'approval_rule.set', actor: actorOf(admitted), data } as const
-        const headers = {
-          ETag: tagOf(row),
-          ...(!before && { Location: `/v1/approval-rules/${id}` }),
-        }
-        return receipted(
-          [entry],
-          { ...rule, warnings },
-          (answer) => new Reply<ApprovalRule>(answer, { status: before ? 200 : 201, headers }),
-        )
-      },
-    )
+    return writer.change(caller.orgId, request, async ({ tx, recordedAt }, admitted) => {
+      const before = await findRule(tx, caller.orgId, id)
+      requireVersion(version, before)
+      const row = {
+        org_id: caller.orgId,
+        id,
+        document: JSON.stringify(body),
+        created_at: before?.created_at ?? recordedAt,
+        created_by: before?.created_by ?? actorOf(admitted).id,
+        updated_at: recordedAt,
+      }
+      await putRule(tx, row)
+      const rule = wireRule(row)
+      const data = { approval_rule: rule, ...personOf(admitted) }
+      const entry = { kind: 'approval_rule.set', actor: actorOf(admitted), data } as const
+      const headers = {
+        ETag: tagOf(row),
+        ...(!before && { Location: `/v1/approval-rules/${id}` }),
+      }
+      return receipted(
+        [entry],
+        { ...rule, warnings },
+        (answer) => new Reply<ApprovalRule>(answer, { status: before ? 200 : 201, headers }),
+      )
+    })
   },
 
   removeApprovalRule: ({ params: { id } }, caller, request) => {
     const version = versionOf(request)
-    return writer.change(caller.orgId, { ...request, caller }, async ({ tx }, admitted) => {
+    return writer.change(caller.orgId, request, async ({ tx }, admitted) => {
       const row = await findRule(tx, caller.orgId, id)
       if (row) requireVersion(version, row)
       if (!row || !(await deleteRule(tx, caller.orgId, id))) throw fail('approval_rule_not_found')
@@ -367,9 +358,7 @@ async function settingsIn({ tx, orgId }: LedgerScope) {
 }
 
 async function requestIn({ tx, orgId }: LedgerScope, id: string): Promise<ApprovalRequestRow> {
-  const row = await findRequest(tx, orgId, id)
-  if (!row) throw fail('approval_not_found')
-  return row
+  return existing(await findRequest(tx, orgId, id), 'approval_not_found')
 }
 
 const unchanged = (row: ApprovalRequestRow, { now }: LedgerScope): Outcomes => ({

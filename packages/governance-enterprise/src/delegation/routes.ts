@@ -76,7 +76,7 @@ export const delegationRoutes = (deps: Deps): Route[] => {
     grantPermission: async ({ params: { id }, body }, caller, request) => {
       admitCondition(body.condition)
       const hints = await actionHints(db, caller.orgId, body.actions)
-      return writer.change(caller.orgId, { ...request, caller }, async (scope, admitted) => {
+      return writer.change(caller.orgId, request, async (scope, admitted) => {
         const { tx, now, orgId } = scope
         const { row, isNew, chain } = await grantPermission(scope, readRoster, admitted, id, body)
         const further =
@@ -94,7 +94,7 @@ export const delegationRoutes = (deps: Deps): Route[] => {
     },
 
     revokePermission: ({ params: { id } }, caller, request) =>
-      writer.change(caller.orgId, { ...request, caller }, async (scope, admitted) => {
+      writer.change(caller.orgId, request, async (scope, admitted) => {
         const { tx, now, orgId, recordedAt } = scope
         const revoked = await revokeTree(tx, orgId, id, {
           at: recordedAt,
@@ -118,7 +118,7 @@ export const delegationRoutes = (deps: Deps): Route[] => {
       }),
 
     setAgentMode: ({ params: { agent_id }, body: { mode } }, caller, request) =>
-      writer.change(caller.orgId, { ...request, caller }, async (scope, admitted) => {
+      writer.change(caller.orgId, request, async (scope, admitted) => {
         const entry = await setMode(scope, admitted, agent_id, mode)
         return receipted([entry], { agent_id, mode })
       }),

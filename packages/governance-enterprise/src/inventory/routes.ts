@@ -32,25 +32,21 @@ export const inventoryRoutes = ({ db, writer }: Pick<Deps, 'db' | 'writer'>): Ro
       }),
 
     reportInventory: ({ body }, caller, request) =>
-      writer.work(
-        caller.orgId,
-        { ...request, caller },
-        async ({ tx, orgId, recordedAt }, admitted) => {
-          const known = await hosts.find(tx, orgId, body.host)
-          if (!known && (await hosts.count(tx, orgId)) >= MAX_HOSTS)
-            throw fail('too_many_hosts', `An organization can have at most ${MAX_HOSTS} hosts`)
-          const row = {
-            org_id: orgId,
-            host: body.host,
-            document: JSON.stringify(body),
-            reported_at: recordedAt,
-          }
-          await hosts.put(tx, row)
-          const data = { inventory: recorded(body), ...personOf(admitted) }
-          const entry = { kind: 'inventory.reported', actor: actorOf(admitted), data } as const
-          return receipted([entry], wire(row))
-        },
-      ),
+      writer.work(caller.orgId, request, async ({ tx, orgId, recordedAt }, admitted) => {
+        const known = await hosts.find(tx, orgId, body.host)
+        if (!known && (await hosts.count(tx, orgId)) >= MAX_HOSTS)
+          throw fail('too_many_hosts', `An organization can have at most ${MAX_HOSTS} hosts`)
+        const row = {
+          org_id: orgId,
+          host: body.host,
+          document: JSON.stringify(body),
+          reported_at: recordedAt,
+        }
+        await hosts.put(tx, row)
+        const data = { inventory: recorded(body), ...personOf(admitted) }
+        const entry = { kind: 'inventory.reported', actor: actorOf(admitted), data } as const
+        return receipted([entry], wire(row))
+      }),
   })
 
 function recorded({ host, items, unread }: InventoryInput) {

@@ -6,7 +6,7 @@ import type {
   McpToolStatus,
   McpToolVerdict,
 } from '@remit/contract'
-import { fail, invalid, pageOf } from '@remit/core/base'
+import { existing, fail, invalid, pageOf } from '@remit/core/base'
 import { actorOf, personOf } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
 import { implement } from '@remit/core/http'
@@ -33,18 +33,13 @@ export function mcpRoutes({ db, clock, ids, writer, computer }: Deps): Route[] {
     kind: 'mcp.tool_admitted' | 'mcp.tool_reviewed' | 'mcp.tool_withdrawn',
     change: (row: McpToolRow, by: string, at: string) => McpToolRow,
   ) =>
-    writer.work(
-      caller.orgId,
-      { ...request, caller },
-      async ({ tx, orgId, recordedAt }, admitted) => {
-        const known = await findTool(tx, orgId, id)
-        if (!known) throw fail('mcp_tool_not_found')
-        const row = change(known, actorOf(admitted).id, recordedAt)
-        await putTool(tx, row)
-        const data = { tool: recordedTool(row), ...personOf(admitted) }
-        return receipted([{ kind, actor: actorOf(admitted), data }], wireTool(row))
-      },
-    )
+    writer.work(caller.orgId, request, async ({ tx, orgId, recordedAt }, admitted) => {
+      const known = existing(await findTool(tx, orgId, id), 'mcp_tool_not_found')
+      const row = change(known, actorOf(admitted).id, recordedAt)
+      await putTool(tx, row)
+      const data = { tool: recordedTool(row), ...personOf(admitted) }
+      return receipted([{ kind, actor: actorOf(admitted), data }], wireTool(row))
+    })
 
   return implement(endpoints, {
     listMcpTools: ({ query: { limit, cursor, upstream, state } }, { orgId }) => {
@@ -60,34 +55,30 @@ export function mcpRoutes({ db, clock, ids, writer, computer }: Deps): Route[] {
       refuseDuplicates(tools)
       const reported = await checked(tools, computer, caller.orgId)
       const names = tools.map(({ name }) => name)
-      return writer.work(
-        caller.orgId,
-        { ...request, caller },
-        async ({ tx, orgId, recordedAt }, admitted) => {
-          const rows = await listTools(tx, orgId, { where: { upstream, name: names } })
-          const known = new Map(rows.map((row) => [row.name, row]))
-          const isNew = rows.length === 0 && (await countTools(tx, orgId, { upstream })) === 0
-          const context = {
-            orgId,
-            upstream,
-            admitsNew: trust === 'first-use' && isNew,
-            now: recordedAt,
-            nextId: () => ids.next('mct_', clock.now()),
-          }
-          const noted = reported.map((tool) => note(known.get(tool.definition.name), tool, context))
-          const added = noted.length - rows.length
-          if (added > 0 && (await countTools(tx, orgId)) + added > MAX_TOOLS)
-            throw fail('too_many_mcp_tools', `An organization can have at most ${MAX_TOOLS} tools`)
-          const entries: EntryDraft[] = []
-          for (const { event, row } of noted) {
-            if (event === null) continue
-            await putTool(tx, row)
-            const data = { tool: recordedTool(row), ...personOf(admitted) }
-            entries.push({ kind: event, actor: actorOf(admitted), data })
-          }
-          return { entries, reply: () => ({ data: noted.map(({ row }) => wireStatus(row)) }) }
-        },
-      )
+      return writer.work(caller.orgId, request, async ({ tx, orgId, recordedAt }, admitted) => {
+        const rows = await listTools(tx, orgId, { where: { upstream, name: names } })
+        const known = new Map(rows.map((row) => [row.name, row]))
+        const isNew = rows.length === 0 && (await countTools(tx, orgId, { upstream })) === 0
+        const context = {
+          orgId,
+          upstream,
+          admitsNew: trust === 'first-use' && isNew,
+          now: recordedAt,
+          nextId: () => ids.next('mct_', clock.now()),
+        }
+        const noted = reported.map((tool) => note(known.get(tool.definition.name), tool, context))
+        const added = noted.length - rows.length
+        if (added > 0 && (await countTools(tx, orgId)) + added > MAX_TOOLS)
+          throw fail('too_many_mcp_tools', `An organization can have at most ${MAX_TOOLS} tools`)
+        const entries: EntryDraft[] = []
+        for (const { event, row } of noted) {
+          if (event === null) continue
+          await putTool(tx, row)
+          const data = { tool: recordedTool(row), ...personOf(admitted) }
+          entries.push({ kind: event, actor: actorOf(admitted), data })
+        }
+        return { entries, reply: () => ({ data: noted.map(({ row }) => wireStatus(row)) }) }
+      })
     },
 
     admitMcpTool: ({ params: { id }, body: { digest, mapping } }, caller, request) =>

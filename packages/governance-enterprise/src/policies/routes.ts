@@ -1,6 +1,6 @@
 import { policies } from '@remit/contract'
 import type { PolicyChange, Policy, PolicyInput } from '@remit/contract'
-import { fail, invalid, pageOf } from '@remit/core/base'
+import { existing, fail, invalid, pageOf } from '@remit/core/base'
 import type { Ids } from '@remit/core/base'
 import { implement, Reply } from '@remit/core/http'
 import type { RequestInfo, Route } from '@remit/core/http'
@@ -36,8 +36,7 @@ export const policyRoutes = ({ db, clock, ids, writer }: Deps): Route[] =>
       }),
 
     getPolicy: async ({ params }, { orgId }) => {
-      const row = await findRule(db, orgId, params.policyID)
-      if (!row) throw fail('policy_not_found')
+      const row = existing(await findRule(db, orgId, params.policyID), 'policy_not_found')
       return new Reply(toPolicy(row), { headers: tagOf(row.revision) })
     },
 
@@ -48,12 +47,7 @@ export const policyRoutes = ({ db, clock, ids, writer }: Deps): Route[] =>
           { valid: true, errors: [], warnings: admitted.warnings(clock.now()) },
           { status: 200 },
         )
-      const created = await writer.change(
-        caller.orgId,
-        { ...request, caller },
-        createPolicy(ids, admitted),
-      )
-      return created
+      return writer.change(caller.orgId, request, createPolicy(ids, admitted))
     },
 
     replacePolicy: async ({ params, body }, caller, request) => {
@@ -61,17 +55,13 @@ export const policyRoutes = ({ db, clock, ids, writer }: Deps): Route[] =>
       const admitted = admit(body, await actionHints(db, caller.orgId, body.actions))
       return writer.change(
         caller.orgId,
-        { ...request, caller },
+        request,
         putPolicy(ids, params.policyID, expected, admitted),
       )
     },
 
     deletePolicy: ({ params, query }, caller, request) =>
-      writer.change(
-        caller.orgId,
-        { ...request, caller },
-        deletePolicy(params.policyID, query.change_reason),
-      ),
+      writer.change(caller.orgId, request, deletePolicy(params.policyID, query.change_reason)),
   })
 
 function admit(
@@ -167,8 +157,7 @@ const putPolicy =
 const deletePolicy =
   (id: string, reason: string | undefined): Change<undefined> =>
   async ({ tx, orgId }, caller) => {
-    const row = await deleteRule(tx, orgId, id)
-    if (!row) throw fail('policy_not_found')
+    const row = existing(await deleteRule(tx, orgId, id), 'policy_not_found')
     return recording(entryOf('deleted', row, reason, caller))
   }
 

@@ -1,6 +1,6 @@
 import { SINK_TARGETS } from '@remit/contract'
 import type { Sink, SinkChange, SinkInput, SinkType } from '@remit/contract'
-import { checkShape, fail, invalid } from '@remit/core/base'
+import { checkShape, existing, fail, invalid } from '@remit/core/base'
 import type { Ids } from '@remit/core/base'
 import { actorOf, personOf } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
@@ -94,8 +94,7 @@ export const sinkChange =
   ({ secrets, outbound }: SinkDeps, id: string, body: SinkChange): Change<Sink> =>
   async (scope, caller) => {
     const { tx, orgId, recordedAt } = scope
-    const before = await findSink(tx, orgId, id)
-    if (!before) throw fail('sink_not_found')
+    const before = existing(await findSink(tx, orgId, id), 'sink_not_found')
     const target = body.target && checkedTarget(outbound, before.type, body.target)
     const row = await changeSink(tx, orgId, id, {
       ...(target && sealedTarget(secrets, before, target)),
@@ -121,8 +120,7 @@ export const sinkChange =
 export const sinkDeletion =
   (id: string): Change<undefined> =>
   async ({ tx, orgId }, caller) => {
-    const row = await deleteSink(tx, orgId, id)
-    if (!row) throw fail('sink_not_found')
+    const row = existing(await deleteSink(tx, orgId, id), 'sink_not_found')
     return recording({ kind: 'sink.deleted', actor: actorOf(caller), data: dataOf(row, caller) })
   }
 

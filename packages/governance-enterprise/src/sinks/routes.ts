@@ -1,6 +1,6 @@
 import { sinks as endpoints } from '@remit/contract'
 import type { Entry } from '@remit/contract'
-import { fail, isoTime, pageOf } from '@remit/core/base'
+import { existing, isoTime, pageOf } from '@remit/core/base'
 import { implement } from '@remit/core/http'
 import type { Route } from '@remit/core/http'
 import type { Deps } from '@remit/core/module'
@@ -27,23 +27,21 @@ export function sinkRoutes(deps: Deps, outbound: Outbound): Route[] {
     },
 
     getSink: async ({ params: { id } }, { orgId }) => {
-      const row = await findSink(db, orgId, id)
-      if (!row) throw fail('sink_not_found')
+      const row = existing(await findSink(db, orgId, id), 'sink_not_found')
       return wireSink(row, (await ledger.end(orgId)).size)
     },
 
     createSink: ({ body }, caller, request) =>
-      writer.change(caller.orgId, { ...request, caller }, sinkCreation(changes, body)),
+      writer.change(caller.orgId, request, sinkCreation(changes, body)),
 
     changeSink: ({ params: { id }, body }, caller, request) =>
-      writer.change(caller.orgId, { ...request, caller }, sinkChange(changes, id, body)),
+      writer.change(caller.orgId, request, sinkChange(changes, id, body)),
 
     deleteSink: ({ params: { id } }, caller, request) =>
-      writer.change(caller.orgId, { ...request, caller }, sinkDeletion(id)),
+      writer.change(caller.orgId, request, sinkDeletion(id)),
 
     testSink: async ({ params: { id } }, { orgId }) => {
-      const row = await findSink(db, orgId, id)
-      if (!row) throw fail('sink_not_found')
+      const row = existing(await findSink(db, orgId, id), 'sink_not_found')
       const at = isoTime(clock.now())
       try {
         const target = openTarget(secrets, row)

@@ -46,28 +46,24 @@ export function spendRoutes({ db, clock, writer }: Deps): Route[] {
       }),
 
     setSpendLimit: ({ params, body }, caller, request) =>
-      writer.change(
-        caller.orgId,
-        { ...request, caller },
-        async ({ tx, now, recordedAt }, admitted) => {
-          const before = await findLimit(tx, caller.orgId, params.id)
-          const row = toRow(caller.orgId, params.id, body, recordedAt, before, actorOf(admitted).id)
-          await putLimit(tx, row)
-          const [limit] = await withUsage(tx, [row], now)
-          if (!limit) throw invalid('id', 'has no limit')
-          const data = { spend_limit: recordedLimit(row), ...personOf(admitted) }
-          const entry = { actor: actorOf(admitted), agent_id: params.id, data }
-          const headers = { Location: `/v1/spend-limits/${encodeURIComponent(params.id)}` }
-          return receipted(
-            [{ kind: 'spend_limit.set', ...entry }],
-            limit,
-            (answer) => new Reply(answer, before ? { status: 200 } : { headers }),
-          )
-        },
-      ),
+      writer.change(caller.orgId, request, async ({ tx, now, recordedAt }, admitted) => {
+        const before = await findLimit(tx, caller.orgId, params.id)
+        const row = toRow(caller.orgId, params.id, body, recordedAt, before, actorOf(admitted).id)
+        await putLimit(tx, row)
+        const [limit] = await withUsage(tx, [row], now)
+        if (!limit) throw invalid('id', 'has no limit')
+        const data = { spend_limit: recordedLimit(row), ...personOf(admitted) }
+        const entry = { actor: actorOf(admitted), agent_id: params.id, data }
+        const headers = { Location: `/v1/spend-limits/${encodeURIComponent(params.id)}` }
+        return receipted(
+          [{ kind: 'spend_limit.set', ...entry }],
+          limit,
+          (answer) => new Reply(answer, before ? { status: 200 } : { headers }),
+        )
+      }),
 
     removeSpendLimit: ({ params }, caller, request) =>
-      writer.change(caller.orgId, { ...request, caller }, async ({ tx }, admitted) => {
+      writer.change(caller.orgId, request, async ({ tx }, admitted) => {
         const row = await deleteLimit(tx, caller.orgId, params.id)
         if (!row) throw fail('spend_limit_not_found')
         return recording({

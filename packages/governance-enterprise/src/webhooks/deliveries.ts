@@ -1,4 +1,4 @@
-import { isoTime, fail, Failure, Periodic } from '@remit/core/base'
+import { existing, Failure, isoTime, Periodic } from '@remit/core/base'
 import { Cleanup, eachPart, inPart, on } from '@remit/core/db'
 import type { Part } from '@remit/core/db'
 import type { Deps } from '@remit/core/module'
@@ -164,8 +164,7 @@ async function disable({ writer }: Deps, row: DeliveryRow, history: string): Pro
   const { org_id: orgId, webhook_id: id } = row
   const disabling = writer.change(orgId, OPERATOR, async ({ tx, recordedAt }) => {
     const change = { disabled_reason: 'gone', updated_at: recordedAt }
-    const webhook = await disableWebhook(tx, orgId, id, change)
-    if (!webhook) throw fail('webhook_not_found')
+    const webhook = existing(await disableWebhook(tx, orgId, id, change), 'webhook_not_found')
     const given = { finished_at: recordedAt, error: 'gone' }
     await finishAttempt(tx, row, { state: 'failed', http_status: 410, history, ...given })
     await giveUpAll(tx, orgId, id, given)

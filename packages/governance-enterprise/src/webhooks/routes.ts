@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { webhooks as endpoints } from '@remit/contract'
 import type { webhooks } from '@remit/contract'
-import { fail, pageOf, invalidCursor, isoTime } from '@remit/core/base'
+import { existing, fail, invalidCursor, isoTime, pageOf } from '@remit/core/base'
 import { actorOf, personOf } from '@remit/core/caller'
 import { implement, Reply } from '@remit/core/http'
 import type { Route, Handler } from '@remit/core/http'
@@ -38,8 +38,7 @@ export function webhookRoutes(deps: Deps): Route[] {
       }),
 
     getWebhook: async ({ params: { id } }, { orgId }) => {
-      const row = await findWebhook(db, orgId, id)
-      if (!row) throw fail('webhook_not_found')
+      const row = existing(await findWebhook(db, orgId, id), 'webhook_not_found')
       const last = await findLastAttempted(db, orgId, id)
       return {
         ...wire(row),
@@ -55,7 +54,7 @@ export function webhookRoutes(deps: Deps): Route[] {
       const { format, description, enabled } = body
       const isSigned = format === 'standard'
       const id = ids.next('whk_', clock.now())
-      return writer.change(caller.orgId, { ...request, caller }, async (scope, admitted) => {
+      return writer.change(caller.orgId, request, async (scope, admitted) => {
         const { tx, orgId, recordedAt } = scope
         if ((await countWebhooks(tx, orgId)) >= MAX_WEBHOOKS)
           throw fail(
@@ -89,9 +88,8 @@ export function webhookRoutes(deps: Deps): Route[] {
     },
 
     deleteWebhook: ({ params: { id } }, caller, request) =>
-      writer.change(caller.orgId, { ...request, caller }, async ({ tx, orgId }, admitted) => {
-        const row = await deleteWebhook(tx, orgId, id)
-        if (!row) throw fail('webhook_not_found')
+      writer.change(caller.orgId, request, async ({ tx, orgId }, admitted) => {
+        const row = existing(await deleteWebhook(tx, orgId, id), 'webhook_not_found')
         const data = { webhook: recordedWebhook(row), ...personOf(admitted) }
         return recording({ kind: 'webhook.deleted', actor: actorOf(admitted), data })
       }),
@@ -128,30 +126,25 @@ function deliveryHandlers({ db, clock, writer, signals }: Deps): Handlers {
     },
 
     testWebhook: ({ params: { id } }, caller, request) =>
-      writer.work(
-        caller.orgId,
-        { ...request, caller },
-        async ({ tx, orgId, recordedAt }, admitted) => {
-          const webhook = await findWebhook(tx, orgId, id)
-          if (!webhook) throw fail('webhook_not_found')
-          const data = { webhook_id: id, webhook: recordedWebhook(webhook), ...personOf(admitted) }
-          return {
-            entries: [{ kind: TESTED, actor: actorOf(admitted), data }],
-            reply: (recorded) =>
-              new Reply(
-                {
-                  id: messageIdOf(orgId, firstOf(recorded).row.seq),
-                  event: TEST,
-                  created_at: recordedAt,
-                  state: 'pending' as const,
-                  attempts: [],
-                  next_attempt_at: recordedAt,
-                },
-                { status: 202 },
-              ),
-          }
-        },
-      ),
+      writer.work(caller.orgId, request, async ({ tx, orgId, recordedAt }, admitted) => {
+        const webhook = existing(await findWebhook(tx, orgId, id), 'webhook_not_found')
+        const data = { webhook_id: id, webhook: recordedWebhook(webhook), ...personOf(admitted) }
+        return {
+          entries: [{ kind: TESTED, actor: actorOf(admitted), data }],
+          reply: (recorded) =>
+            new Reply(
+              {
+                id: messageIdOf(orgId, firstOf(recorded).row.seq),
+                event: TEST,
+                created_at: recordedAt,
+                state: 'pending' as const,
+                attempts: [],
+                next_attempt_at: recordedAt,
+              },
+              { status: 202 },
+            ),
+        }
+      }),
   }
 }
 

@@ -262,6 +262,7 @@ it('the evaluations of a request start in turns of its organization, 16 at a tim
   let turns = 0
   const request = {
     requestId: 'r',
+    caller: null,
     operator: null,
     whileSuspended: false,
     claim: null,

@@ -28,7 +28,7 @@ export const agentRoutes = ({ db, clock, ids, writer, offered }: Deps): Route[] 
       const location = { Location: `/v1/identity/agents/${encodeURIComponent(agentId)}` }
       return writer.change(
         caller.orgId,
-        { ...request, caller },
+        request,
         answering(register, (agent) => tagged(agent, 201, location)),
       )
     },
@@ -43,12 +43,12 @@ export const agentRoutes = ({ db, clock, ids, writer, offered }: Deps): Route[] 
     changeAgent: ({ params: { agentID }, body }, caller, request) =>
       writer.change(
         caller.orgId,
-        { ...request, caller },
+        request,
         answering(alteration(agentID, body, versionOf(request)), (agent) => tagged(agent, 200)),
       ),
 
     removeAgent: ({ params: { agentID } }, caller, request) =>
-      writer.change(caller.orgId, { ...request, caller }, removal(agentID, versionOf(request))),
+      writer.change(caller.orgId, request, removal(agentID, versionOf(request))),
   })
 
 const tagged = (agent: Agent, status: number, headers: Record<string, string> = {}) =>

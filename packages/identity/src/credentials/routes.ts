@@ -6,7 +6,16 @@ import type {
   credentials as endpoints,
   Scope,
 } from '@remit/contract'
-import { cursorAfter, fail, Failure, isoTime, pageOf, placeOf, invalid } from '@remit/core/base'
+import {
+  cursorAfter,
+  existing,
+  fail,
+  Failure,
+  invalid,
+  isoTime,
+  pageOf,
+  placeOf,
+} from '@remit/core/base'
 import { actorOf, personOf, refuseAgents } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
 import { implement } from '@remit/core/http'
@@ -55,15 +64,14 @@ export const credentialRoutes = (
 
     issueCredential: ({ params: { agentID }, body }, caller, request) => {
       const issue = issuance(hasher, agentID, body)
-      const requester = { ...request, caller }
       // Decisions have not read a new credential before, unless it is rotated.
       return body.rotate
-        ? writer.change(caller.orgId, requester, issue)
-        : writer.work(caller.orgId, requester, issue)
+        ? writer.change(caller.orgId, request, issue)
+        : writer.work(caller.orgId, request, issue)
     },
 
     revokeCredential: ({ params }, caller, request) =>
-      writer.change(caller.orgId, { ...request, caller }, revocation(params.credID)),
+      writer.change(caller.orgId, request, revocation(params.credID)),
 
     introspectCredential: async ({ body: { token } }, { orgId }) => {
       const credential = isAgentText(token) ? await directory.look(token) : null
@@ -213,8 +221,7 @@ const revocation =
   async ({ tx, orgId, recordedAt: at }, caller) => {
     refuseAgents(caller)
     const actor = actorOf(caller)
-    const row = await revoke(tx, orgId, id, { at, by: actor.id })
-    if (!row) throw fail('credential_not_found')
+    const row = existing(await revoke(tx, orgId, id, { at, by: actor.id }), 'credential_not_found')
     const credential = wireCredential(row, at)
     const { agent_id } = row
     const data = { credential, ...personOf(caller) }

@@ -1,6 +1,6 @@
 import { issuers } from '@remit/contract'
 import type { IssuerTerms } from '@remit/contract'
-import { fail, invalid, isoTime, pageOf } from '@remit/core/base'
+import { existing, fail, invalid, isoTime, pageOf } from '@remit/core/base'
 import { actorOf, personOf } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
 import { implement, Reply, serverUrl } from '@remit/core/http'
@@ -52,32 +52,27 @@ export const issuerRoutes = (
         fetched_at: found.fetchedAt === null ? null : isoTime(found.fetchedAt),
         fetch_error: found.error,
       }
-      return writer.change(
-        caller.orgId,
-        { ...request, caller },
-        async ({ tx, orgId, recordedAt }, admitted) => {
-          if ((await countIssuers(tx, orgId)) >= MAX_ISSUERS) throw fail('too_many_issuers')
-          const row: TrustedIssuerRow = {
-            org_id: orgId,
-            id,
-            issuer,
-            terms: JSON.stringify(terms),
-            created_at: recordedAt,
-            created_by: actorOf(admitted).id,
-            ...looked,
-          }
-          if (!(await insertIssuer(tx, row, terms.audiences))) throw fail('issuer_exists')
-          const record = toIssuer(row)
-          const data = { issuer: record, ...personOf(admitted) }
-          return receipted([{ kind: 'issuer.trusted', actor: actorOf(admitted), data }], record)
-        },
-      )
+      return writer.change(caller.orgId, request, async ({ tx, orgId, recordedAt }, admitted) => {
+        if ((await countIssuers(tx, orgId)) >= MAX_ISSUERS) throw fail('too_many_issuers')
+        const row: TrustedIssuerRow = {
+          org_id: orgId,
+          id,
+          issuer,
+          terms: JSON.stringify(terms),
+          created_at: recordedAt,
+          created_by: actorOf(admitted).id,
+          ...looked,
+        }
+        if (!(await insertIssuer(tx, row, terms.audiences))) throw fail('issuer_exists')
+        const record = toIssuer(row)
+        const data = { issuer: record, ...personOf(admitted) }
+        return receipted([{ kind: 'issuer.trusted', actor: actorOf(admitted), data }], record)
+      })
     },
 
     removeIssuer: ({ params: { idpID: id } }, caller, request) =>
-      writer.change(caller.orgId, { ...request, caller }, async (scope, admitted) => {
-        const row = await deleteIssuer(scope.tx, scope.orgId, id)
-        if (!row) throw fail('issuer_not_found')
+      writer.change(caller.orgId, request, async (scope, admitted) => {
+        const row = existing(await deleteIssuer(scope.tx, scope.orgId, id), 'issuer_not_found')
         const revoked = await revokeCredentials(
           scope.tx,
           scope.orgId,

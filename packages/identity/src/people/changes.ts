@@ -1,5 +1,5 @@
 import type { Person, PersonChange, PersonInput } from '@remit/contract'
-import { fail } from '@remit/core/base'
+import { existing, fail } from '@remit/core/base'
 import type { Ids } from '@remit/core/base'
 import { actorOf, personOf } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
@@ -90,9 +90,7 @@ export const personRemoval =
   }
 
 async function findIn({ tx, orgId }: LedgerScope, id: string): Promise<PersonRow> {
-  const row = await findPerson(tx, orgId, id)
-  if (!row) throw fail('person_not_found')
-  return row
+  return existing(await findPerson(tx, orgId, id), 'person_not_found')
 }
 
 /** A person who never signed in and is enabled again is invited again. */

@@ -20,7 +20,7 @@ export const peopleRoutes = ({ db, ids, writer }: Deps, isRoleManaged: IsRoleMan
     invitePerson: ({ body }, caller, request) =>
       writer.change(
         caller.orgId,
-        { ...request, caller },
+        request,
         answering(
           invitation(ids, body),
           (person) =>
@@ -29,12 +29,8 @@ export const peopleRoutes = ({ db, ids, writer }: Deps, isRoleManaged: IsRoleMan
       ),
 
     changePerson: ({ params, body }, caller, request) =>
-      writer.change(
-        caller.orgId,
-        { ...request, caller },
-        personChange(params.id, body, isRoleManaged),
-      ),
+      writer.change(caller.orgId, request, personChange(params.id, body, isRoleManaged)),
 
     removePerson: ({ params }, caller, request) =>
-      writer.change(caller.orgId, { ...request, caller }, personRemoval(params.id)),
+      writer.change(caller.orgId, request, personRemoval(params.id)),
   })

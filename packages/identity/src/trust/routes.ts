@@ -41,12 +41,9 @@ export function trustRoutes(deps: Deps): Route[] {
       if (query.validate === 'true')
         return new Reply(
           { valid: true, errors: [], warnings: warningsAt(clock.now()) },
-          {
-            status: 200,
-          },
+          { status: 200 },
         )
-      const requester = { ...request, caller }
-      return writer.change(caller.orgId, requester, async (scope, admitted) => {
+      return writer.change(caller.orgId, request, async (scope, admitted) => {
         const { tx, orgId, now, recordedAt } = scope
         if ((await countTrust(tx, orgId)) >= MAX_POLICIES) throw fail('too_many_trust_policies')
         const id = ids.next('tru_', now)
@@ -64,7 +61,7 @@ export function trustRoutes(deps: Deps): Route[] {
     },
 
     deleteTrustPolicy: ({ params }, caller, request) =>
-      writer.change(caller.orgId, { ...request, caller }, async ({ tx, orgId }, admitted) => {
+      writer.change(caller.orgId, request, async ({ tx, orgId }, admitted) => {
         const row = await deleteTrust(tx, orgId, params.policyID)
         if (!row) throw fail('trust_policy_not_found')
         const data = { policy: toPolicy(row), ...personOf(admitted) }
@@ -77,12 +74,10 @@ export function trustRoutes(deps: Deps): Route[] {
         throw fail(
           'agent_mismatch',
           `This credential belongs to ${own}; one of the two agents must be ${own}`,
-          {
-            asked: body.source_agent_id,
-          },
+          { asked: body.source_agent_id },
         )
       try {
-        return await writer.submit(lane, caller.orgId, body, { ...request, caller })
+        return await writer.submit(lane, caller.orgId, body, request)
       } catch (error) {
         throw toClientError(error)
       }

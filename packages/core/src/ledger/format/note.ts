@@ -283,10 +283,7 @@ export interface Checkpoint {
 
 /** A text that is not a checkpoint, or not one of the expected log. */
 export class CheckpointError extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'CheckpointError'
-  }
+  override readonly name = 'CheckpointError'
 }
 
 /** Returns the note text of a checkpoint (C2SP tlog-checkpoint). Throws `CheckpointError`. */

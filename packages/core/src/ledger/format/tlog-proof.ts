@@ -24,10 +24,7 @@ export interface TlogProof {
 }
 
 export class TlogProofError extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'TlogProofError'
-  }
+  override readonly name = 'TlogProofError'
 }
 
 /** Formats a proof for a `.tlog-proof` file. */

@@ -1,6 +1,6 @@
 import { loginProvider } from '@remit/contract'
 import type { LoginProviderInput, LoginProvider } from '@remit/contract'
-import { fail, invalid, isoTime } from '@remit/core/base'
+import { existing, invalid, isoTime } from '@remit/core/base'
 import { implement } from '@remit/core/http'
 import type { Route } from '@remit/core/http'
 import { answering, receipted, recording } from '@remit/core/ledger/lanes'
@@ -36,8 +36,7 @@ export const loginProviderRoutes = (deps: Deps, ways: LoginWays): Route[] => {
   const checks = new Turns(OUTBOUND_CALLS)
   return implement(loginProvider, {
     getLoginProvider: async (_, { orgId }) => {
-      const row = await findOwnProvider(db, orgId)
-      if (!row) throw fail('login_provider_not_found')
+      const row = existing(await findOwnProvider(db, orgId), 'login_provider_not_found')
       return { ...toLoginProvider(row), redirect_uri: ways.redirectUri(orgId) }
     },
 
@@ -49,7 +48,7 @@ export const loginProviderRoutes = (deps: Deps, ways: LoginWays): Route[] => {
       )
       return writer.change(
         orgId,
-        { ...request, caller },
+        request,
         answering(providerChange({ input, domains, id, box }), (stored) => ({
           ...stored,
           redirect_uri: ways.redirectUri(orgId),
@@ -58,7 +57,7 @@ export const loginProviderRoutes = (deps: Deps, ways: LoginWays): Route[] => {
     },
 
     removeLoginProvider: (_, caller, request) =>
-      writer.change(caller.orgId, { ...request, caller }, providerRemoval),
+      writer.change(caller.orgId, request, providerRemoval),
   })
 }
 
@@ -155,8 +154,7 @@ const providerChange =
 
 /** Removes the provider of the organization. */
 const providerRemoval: Change<undefined> = async ({ tx, orgId }, caller) => {
-  const row = await findOwnProvider(tx, orgId)
-  if (!row) throw fail('login_provider_not_found')
+  const row = existing(await findOwnProvider(tx, orgId), 'login_provider_not_found')
   await removeOwnProvider(tx, orgId)
   await forgetIdentities(tx, orgId, personIdOf(caller))
   return recording(entryOf('removed', row, caller))
