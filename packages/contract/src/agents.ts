@@ -200,8 +200,6 @@ export const agents = {
     text: 'Removes an agent for good and revokes all its credentials. Decisions about it are denied from then on.',
     problems: ['agent_not_found'],
     params: AgentParam,
-    ok: z.void(),
-    status: 204,
     takes: ['If-Match'],
   }),
 }

@@ -226,8 +226,6 @@ export const approvals = {
     text: 'Removes an approval rule. Requests that it opened stay open.',
     problems: ['approval_rule_not_found'],
     params: Id,
-    ok: z.void(),
-    status: 204,
     takes: ['If-Match'],
   }),
   listApprovals: endpoint('GET /v1/approvals', {

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { AnswerHeader, RequestHeader } from './headers.ts'
 import type { Role, Scope, Tier } from './primitives.ts'
 import type { ProblemCode } from './problem.ts'
@@ -94,15 +94,17 @@ export interface Endpoint<
 
 /** What most endpoints have: no role but `admin`, no credential, and 200. */
 const DEFAULTS = { roles: [], scope: null, status: 200 } as const
-type Defaults = typeof DEFAULTS
+/** The same for those that answer nothing. */
+const NO_CONTENT = { ...DEFAULTS, status: 204, ok: z.void() } as const
 
-type Definition = Omit<Endpoint, 'method' | 'path' | keyof Defaults> &
-  Partial<Pick<Endpoint, keyof Defaults>>
+type Defaults<D> = D extends { readonly ok: z.ZodType } ? typeof DEFAULTS : typeof NO_CONTENT
+type Definition = Omit<Endpoint, 'method' | 'path' | keyof typeof NO_CONTENT> &
+  Partial<Pick<Endpoint, keyof typeof NO_CONTENT>>
 
 type Row<M extends Method, P extends `/${string}`, D extends Definition> = {
   readonly method: M
   readonly path: P
-} & Omit<Defaults, keyof D> &
+} & Omit<Defaults<D>, keyof D> &
   D
 
 /** Returns an endpoint with its literal and zod types; `route`: `GET /v1/policies/{policyID}`. */
@@ -111,7 +113,8 @@ export function endpoint<M extends Method, P extends `/${string}`, const D exten
   definition: D,
 ): Row<M, P, D> {
   const [method, path] = route.split(' ') as [M, P]
-  return { method, path, ...DEFAULTS, ...definition }
+  const defaults = (definition.ok ? DEFAULTS : NO_CONTENT) as Defaults<D>
+  return { method, path, ...defaults, ...definition }
 }
 
 type Parsed<T, Fallback> = T extends z.ZodType ? z.output<T> : Fallback

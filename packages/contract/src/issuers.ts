@@ -185,7 +185,5 @@ export const issuers = {
     text: 'Removes a trusted issuer and revokes every credential that its tokens were exchanged for.',
     problems: ['issuer_not_found'],
     params: z.strictObject({ idpID: PathId }),
-    ok: z.void(),
-    status: 204,
   }),
 }

@@ -108,7 +108,5 @@ export const loginProvider = {
     summary: 'Remove the OpenID provider of the organization',
     text: 'Removes the OpenID provider of the organization and ends the sessions of all other people. People sign in with the provider of the server, if it has one.',
     problems: ['login_provider_not_found'],
-    ok: z.void(),
-    status: 204,
   }),
 }

@@ -81,7 +81,5 @@ export const people = {
     text: 'Removes a person and ends their sessions before the response. Their votes and entries remain.',
     problems: ['person_not_found', 'last_admin'],
     params: Id,
-    ok: z.void(),
-    status: 204,
   }),
 }

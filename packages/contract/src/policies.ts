@@ -122,7 +122,5 @@ export const policies = {
     problems: ['policy_not_found'],
     params: Id,
     query: z.strictObject({ change_reason: ChangeReason.optional() }),
-    ok: z.void(),
-    status: 204,
   }),
 }

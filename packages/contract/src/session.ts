@@ -64,8 +64,6 @@ export const session = {
     text: 'Exchanges an ingest key for a session cookie. The session has the rights of the key and ends with it, after an hour without a request, and after twelve hours. Only pages of this server can sign in.',
     problems: ['unauthorized', 'csrf_refused', 'key_login_off', 'rate_limited'],
     body: SessionInput,
-    ok: z.void(),
-    status: 204,
     sends: ['Set-Cookie'],
   }),
   endSession: endpoint('DELETE /v1/session', {
@@ -75,8 +73,6 @@ export const session = {
     summary: 'End the session of the cookie',
     text: 'Ends the session on every process of the installation and removes the cookie. For a person whose identity provider has its own sign-out, `Location` is its URL.',
     problems: ['csrf_refused'],
-    ok: z.void(),
-    status: 204,
     sends: ['Set-Cookie'],
   }),
 }

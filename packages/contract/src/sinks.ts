@@ -211,8 +211,6 @@ export const sinks = {
     text: 'Deletes a sink. What it has not sent is not sent.',
     problems: ['sink_not_found'],
     params: Id,
-    ok: z.void(),
-    status: 204,
   }),
   testSink: endpoint('POST /v1/sinks/{id}/test', {
     plan: 'enterprise',

@@ -130,7 +130,5 @@ export const spendLimits = {
     text: 'Removes the spend limit of an agent. The spend so far stays in the ledger and counts again under a later limit.',
     problems: ['spend_limit_not_found'],
     params: Id,
-    ok: z.void(),
-    status: 204,
   }),
 }

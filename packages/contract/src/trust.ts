@@ -108,8 +108,6 @@ export const trust = {
     text: 'Deletes a trust policy. No decision after the answer follows it.',
     problems: ['trust_policy_not_found'],
     params: z.strictObject({ policyID: PathId }),
-    ok: z.void(),
-    status: 204,
   }),
   evaluateTrust: endpoint('POST /v1/identity/authorize', {
     plan: 'enterprise',

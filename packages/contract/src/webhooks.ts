@@ -142,8 +142,6 @@ export const webhooks = {
     text: 'Deletes a webhook and its undelivered messages.',
     problems: ['webhook_not_found'],
     params: Id,
-    ok: z.void(),
-    status: 204,
   }),
   listDeliveries: endpoint('GET /v1/webhooks/{id}/deliveries', {
     plan: 'team',

@@ -1,3 +1,4 @@
+import { parseJson } from '@remit/contract/json'
 import { randomUUID } from 'node:crypto'
 import { readUpstream } from '../rpc/message.ts'
 import type { Message, Notification, Response, Request } from '../rpc/message.ts'
@@ -138,12 +139,7 @@ async function eraOfServer(server: Connection): Promise<Era> {
 
 /** The era that an answer to `server/discover` shows. Pure. */
 function eraIn(answer: Buffer): Era {
-  let value: unknown
-  try {
-    value = JSON.parse(answer.toString('utf8'))
-  } catch {
-    return 'legacy'
-  }
+  const value = parseJson(answer.toString('utf8'))
   const { result, error } = isMembers(value) ? value : {}
   if (isMembers(result)) return isModern(result['supportedVersions']) ? 'modern' : 'legacy'
   if (!isMembers(error) || !MODERN_ERRORS.has(error['code'])) return 'legacy'

@@ -1,3 +1,4 @@
+import { parseJson } from '@remit/contract/json'
 import { parseExternalCheckpoint } from '@remit/core/ledger/proofs'
 import type { ExternalCheckpoint } from '@remit/core/ledger/proofs'
 import { CliError } from './errors.ts'
@@ -31,10 +32,6 @@ export function requireOrigin(files: readonly CheckpointFile[], origin: string |
 
 function noteIn(text: string): string {
   if (!text.startsWith('{')) return text
-  try {
-    const { note } = JSON.parse(text) as { note?: unknown }
-    return typeof note === 'string' ? note : text
-  } catch {
-    return text
-  }
+  const { note } = (parseJson(text) ?? {}) as { note?: unknown }
+  return typeof note === 'string' ? note : text
 }

@@ -1,3 +1,4 @@
+import { parseJson } from '@remit/contract/json'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -69,18 +70,10 @@ function readManifest(folder: string): z.infer<typeof Manifest> {
   } catch (error) {
     throw new CliError(`${path} cannot be read: ${fileFault(error)}`)
   }
-  const { success, data } = Manifest.safeParse(jsonOr(text))
+  const { success, data } = Manifest.safeParse(parseJson(text))
   if (!success)
     throw new CliError(`${path} is not the ${MANIFEST} of a backup of SQLite by \`remit backup\``)
   return data
-}
-
-function jsonOr(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
 
 /** By SQLite, which also takes a log beside the copy into account. */

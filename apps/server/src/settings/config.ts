@@ -1,3 +1,4 @@
+import { parseJson } from '@remit/contract/json'
 import { z } from 'zod'
 import type { OidcSettings, UsageSinkSettings, JudgesSource } from '@remit/core/module'
 import { sortNames } from './environment-names.ts'
@@ -131,19 +132,13 @@ export function usageSinkSettings(config: Config): UsageSinkSettings | undefined
 
 function customersIn(path: string | undefined): ReadonlyMap<string, string> | null {
   if (path === undefined) return null
-  const { data } = Customers.safeParse(parsed(readSettingFile('REMIT_USAGE_CUSTOMERS_FILE', path)))
+  const { data } = Customers.safeParse(
+    parseJson(readSettingFile('REMIT_USAGE_CUSTOMERS_FILE', path)),
+  )
   if (data) return new Map(Object.entries(data))
   throw new ConfigError(
     'REMIT_USAGE_CUSTOMERS_FILE must be a JSON object: customer ids by id of the organization',
   )
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
 
 /**

@@ -1,3 +1,4 @@
+import { parseJson } from '@remit/contract/json'
 import { hashFromBase64 } from '@remit/core/ledger/proofs'
 import { z } from 'zod'
 
@@ -31,7 +32,7 @@ export function createLogClient(baseUrl: string, key: string): LogClient {
       throw new NoAnswer(reasonOf(error), true)
     })
     if (!response.ok) throw refusal(response.status, text)
-    const { data, success } = shape.safeParse(parse(text))
+    const { data, success } = shape.safeParse(parseJson(text))
     if (!success) throw new NoAnswer(`the response of ${path} is not a response of a ledger`, true)
     return data
   }
@@ -65,18 +66,10 @@ function reasonOf(error: unknown): string {
 }
 
 function refusal(status: number, text: string): NoAnswer {
-  const { code, detail } = (parse(text) ?? {}) as { code?: unknown; detail?: unknown }
+  const { code, detail } = (parseJson(text) ?? {}) as { code?: unknown; detail?: unknown }
   const said = typeof code === 'string' ? ` ${code}: ${String(detail)}` : ''
   return new NoAnswer(
     `the log responded with status ${status}${said}`,
     status >= 500 || status === 429 || status === 408,
   )
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }

@@ -1,3 +1,4 @@
+import { parseJson } from '@remit/contract/json'
 import { renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { makeFolder, readWholeFile } from '@remit/core/base'
@@ -32,19 +33,11 @@ export function readState(path: string): WatchState | null {
     if ((error as { code?: string }).code === 'ENOENT') return null
     throw new WatchStateError(`${path} cannot be read: ${fileFault(error)}`)
   }
-  const state = State.safeParse(parse(text))
+  const state = State.safeParse(parseJson(text))
   // A fresh start would hide changes of the log.
   if (!state.success)
     throw new WatchStateError(`${path} is not a state file of \`remit ledger watch\``)
   return state.data
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
 
 /**

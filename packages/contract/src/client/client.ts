@@ -1,3 +1,4 @@
+import { parseJson } from '../fit/json.ts'
 import type { EndpointName } from '../contract.ts'
 import { RemitError } from './error.ts'
 import { readEvents } from './events.ts'
@@ -123,12 +124,8 @@ async function refusalOf(response: PlainResponse): Promise<RemitError> {
 }
 
 function problemOf(text: string): Problem | null {
-  try {
-    const body = JSON.parse(text) as Partial<Problem> | null
-    return typeof body?.code === 'string' ? (body as Problem) : null
-  } catch {
-    return null
-  }
+  const body = parseJson(text) as Partial<Problem> | null | undefined
+  return typeof body?.code === 'string' ? (body as Problem) : null
 }
 
 /**

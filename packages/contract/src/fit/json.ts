@@ -8,6 +8,15 @@ export type Json =
   | { readonly [name: string]: Json }
 export type JsonObject = { readonly [name: string]: Json }
 
+/** Returns the value of a JSON text; undefined where it is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /**
  * The one text of a JSON value by RFC 8785 (JCS), except that integers beyond 2^53 have all of their digits:
  * servers refuse those that are not exactly the double.

@@ -1,3 +1,4 @@
+export { parseJson } from '../fit/json.ts'
 export { CanonicalJsonError, canonicalJson } from './canonical-json.ts'
 export { parseStrictJson, StrictJsonError } from './strict-json.ts'
 export type { JsonLimits, StrictJsonOptions } from './strict-json.ts'

@@ -1,3 +1,4 @@
+import { parseJson } from '@remit/contract/json'
 import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
@@ -230,12 +231,8 @@ async function listenOnce(
 
 /** Parses a signal of `notifyOthers`; every user of the database can write to the channel. */
 function parse(payload: string | undefined): Signal | null {
-  try {
-    const { topic, orgId } = JSON.parse(payload ?? '') as Partial<Record<string, unknown>>
-    return typeof topic === 'string' && typeof orgId === 'string' ? { topic, orgId } : null
-  } catch {
-    return null
-  }
+  const { topic, orgId } = (parseJson(payload ?? '') ?? {}) as Partial<Record<string, unknown>>
+  return typeof topic === 'string' && typeof orgId === 'string' ? { topic, orgId } : null
 }
 
 function pause(ms: number, over: AbortSignal): Promise<void> {

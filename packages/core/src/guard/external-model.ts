@@ -1,3 +1,4 @@
+import { parseJson } from '@remit/contract/json'
 import type { GuardRequest, GuardSource } from '@remit/contract'
 import { z } from 'zod'
 import { boundedText } from '../net/outbound.ts'
@@ -78,7 +79,11 @@ async function scoresOf(
     if (response.status !== 200)
       throw new Error(`the external guard model responded with status ${response.status}`)
     const body = await boundedText(response, MAX_ANSWER)
-    const { scores } = Answer.parse(parse(body))
+    const answer = parseJson(body)
+    // The parser's own message would quote the text, which belongs in no log.
+    if (answer === undefined)
+      throw new Error('the response of the external guard model is not JSON')
+    const { scores } = Answer.parse(answer)
     if (scores.length !== wanted.length)
       throw new Error(
         `the external guard model returned ${scores.length} scores for ${wanted.length} texts`,
@@ -87,15 +92,6 @@ async function scoresOf(
   } catch (error) {
     onFailure(error)
     return null
-  }
-}
-
-/** The parser's own message quotes the text, which belongs in no log. */
-function parse(body: string): unknown {
-  try {
-    return JSON.parse(body)
-  } catch {
-    throw new Error('the response of the external guard model is not JSON')
   }
 }
 

@@ -1,3 +1,4 @@
+import { parseJson } from '@remit/contract/json'
 import {
   findUrlPasswords,
   withoutOverlaps,
@@ -271,12 +272,7 @@ function endOfPrivateKey(text: string, _start: number, bodyStart: number): numbe
 
 /** RFC 7515 section 4: the first part is a JSON object that names an algorithm. */
 function hasJwtHeader(token: string): boolean {
-  try {
-    const header: unknown = JSON.parse(
-      Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString('utf8'),
-    )
-    return typeof header === 'object' && header !== null && 'alg' in header
-  } catch {
-    return false
-  }
+  const first = token.slice(0, token.indexOf('.'))
+  const header = parseJson(Buffer.from(first, 'base64url').toString('utf8'))
+  return typeof header === 'object' && header !== null && 'alg' in header
 }

@@ -1,3 +1,4 @@
+import { parseJson } from '@remit/contract/json'
 import { OrganizationSettings, SETTINGS } from '@remit/contract'
 import type { OrganizationRow } from '../db/schema.ts'
 import { invalid } from '../base/errors.ts'
@@ -43,15 +44,8 @@ export function changeSettings(stored: string, change: Readonly<Record<string, u
  */
 export function settingFromText(name: string, text: string): unknown {
   if (text === '') return null
-  const value = jsonOrText(text)
+  const json = parseJson(text)
+  const value = json === undefined ? text : json
   const isList = Object.hasOwn(DEFAULTS, name) && Array.isArray(DEFAULTS[name as SettingName])
   return isList && !Array.isArray(value) ? text.split(',').map((part) => part.trim()) : value
-}
-
-function jsonOrText(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
 }

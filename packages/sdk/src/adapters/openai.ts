@@ -1,4 +1,5 @@
 /** Plain loops over the tool calls of OpenAI's chat completions and responses. */
+import { parseJson } from '@remit/contract/fit'
 import type { Gate } from '../gate.ts'
 import type { SelfTestReport } from '../self-test.ts'
 import { resultOf } from './execute.ts'
@@ -46,12 +47,8 @@ async function answer(
   const name = called?.name ?? ''
   const execute = Object.hasOwn(functions, name) ? functions[name] : undefined
   if (!execute) return `There is no tool ${name}`
-  let input: unknown
-  try {
-    input = JSON.parse(called?.arguments ?? '')
-  } catch {
-    return 'The arguments are not JSON'
-  }
+  const input = parseJson(called?.arguments ?? '')
+  if (input === undefined) return 'The arguments are not JSON'
   try {
     const result = await resultOf(gate, { tool: name, input, callId }, execute)
     return typeof result === 'string' ? result : (JSON.stringify(result) ?? '')

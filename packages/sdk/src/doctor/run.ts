@@ -1,3 +1,4 @@
+import { parseJson } from '@remit/contract/fit'
 import { statSync, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, resolve, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -190,7 +191,7 @@ async function examinePython(
   const python = interpreterOf(folder, env)
   const command = ['-m', 'remit', 'doctor', '--json', ...args]
   const { stdout, stderr } = await output(python, command, folder, env)
-  const examination = read(stdout)
+  const examination = parseJson(stdout) as Examination | null | undefined
   if (examination) return examination
   const reason = reasonIn(stderr)
   const isMissing = /No module named '?remit\b/.test(reason)
@@ -223,19 +224,8 @@ function interpreterOf(folder: string, { VIRTUAL_ENV: active }: Env): string {
 /** The message of the Python package, else the last line of the interpreter. */
 function reasonIn(stderr: string): string {
   const [last = ''] = stderr.trim().split('\n').slice(-1)
-  try {
-    return (JSON.parse(last) as { error: { message: string } }).error.message
-  } catch {
-    return last
-  }
-}
-
-function read(text: string): Examination | null {
-  try {
-    return JSON.parse(text) as Examination
-  } catch {
-    return null
-  }
+  const read = parseJson(last) as { error?: { message?: string } } | null | undefined
+  return read?.error?.message ?? last
 }
 
 const output = (program: string, args: readonly string[], cwd: string, env: Env) =>

@@ -1,3 +1,4 @@
+import { parseJson } from '@remit/contract/fit'
 import { parseArgs } from 'node:util'
 
 const USAGE = `usage: remit-sdk hook codex [options]
@@ -144,23 +145,15 @@ function reasonOf(error: unknown, url: string, signal: AbortSignal): string {
 
 /** The reason in a problem document. */
 function detailOf(text: string): string {
-  try {
-    const { detail, title } = JSON.parse(text) as { detail?: string; title?: string }
-    const reason = detail ?? title
-    return reason === undefined ? '' : `: ${reason}`
-  } catch {
-    return ''
-  }
+  const { detail, title } = (parseJson(text) ?? {}) as { detail?: string; title?: string }
+  const reason = detail ?? title
+  return reason === undefined ? '' : `: ${reason}`
 }
 
 /** The event that an input is about; null if it is no hook. */
 function eventOf(input: string): string | null {
-  try {
-    const { hook_event_name: event } = JSON.parse(input) as { hook_event_name?: unknown }
-    return typeof event === 'string' ? event : null
-  } catch {
-    return null
-  }
+  const { hook_event_name: event } = (parseJson(input) ?? {}) as { hook_event_name?: unknown }
+  return typeof event === 'string' ? event : null
 }
 
 interface Failure {
@@ -203,12 +196,8 @@ interface HookOutput {
  * host. A call needs an explicit allow for it. Throws for anything but an answer. Pure.
  */
 function checkedAnswer(event: string, text: string): string | null {
-  let answer: { hookSpecificOutput?: HookOutput | null } | null
-  try {
-    answer = JSON.parse(text) as typeof answer
-  } catch {
-    throw new Error('the answer of the server is not JSON')
-  }
+  const answer = parseJson(text) as { hookSpecificOutput?: HookOutput | null } | null | undefined
+  if (answer === undefined) throw new Error('the answer of the server is not JSON')
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer))
     throw new Error('the answer of the server is no object')
   const { hookSpecificOutput: output = {}, ...others } = answer

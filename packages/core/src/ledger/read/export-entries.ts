@@ -1,3 +1,4 @@
+import { parseJson } from '@remit/contract/json'
 import { isUtf8 } from 'node:buffer'
 import type { Database } from '../../db/open.ts'
 import type { CoreTables, LedgerCutRow, LedgerHeadRow } from '../../db/schema.ts'
@@ -250,12 +251,8 @@ function formatLine(line: ExportLine): string {
 type Members = Readonly<Record<string, unknown>>
 
 function parseObject(text: string): Members | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Members) : null
-  } catch {
-    return null
-  }
+  const value = parseJson(text)
+  return typeof value === 'object' && value !== null ? (value as Members) : null
 }
 
 function isHeader(line: Members): line is ExportHeader & Members {

@@ -1,3 +1,4 @@
+import { parseJson } from '@remit/contract/json'
 import { z } from 'zod'
 import type { ResultToScore } from '@remit/contract'
 import { alternativesOf, bestOf, textOf } from '../params.ts'
@@ -55,14 +56,8 @@ const EQUAL_JSON = verdict(true, 'json')
 const OTHER_JSON = verdict(false, 'json')
 
 /** Returns the value of a JSON text; undefined, which equals no JSON value, for other texts. */
-function jsonValue(value: unknown): unknown {
-  if (typeof value !== 'string') return value
-  try {
-    return JSON.parse(value)
-  } catch {
-    return undefined
-  }
-}
+const jsonValue = (value: unknown): unknown =>
+  typeof value === 'string' ? parseJson(value) : value
 
 const wholeWord = z
   .boolean()

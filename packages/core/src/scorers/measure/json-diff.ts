@@ -1,3 +1,4 @@
+import { parseJson } from '@remit/contract/json'
 import { assign } from './matching.ts'
 import { editsOf, similarity, relativeNearness } from './edit-distance.ts'
 
@@ -101,12 +102,8 @@ function texts(a: string, b: string, options: JsonDiffOptions): number {
 /** As in autoevals: replaces a text that is a JSON object or array by its value. */
 function parsed(value: unknown): unknown {
   if (typeof value !== 'string') return value
-  try {
-    const found = JSON.parse(value) as unknown
-    return typeof found === 'object' && found !== null ? found : value
-  } catch {
-    return value
-  }
+  const found = parseJson(value)
+  return typeof found === 'object' && found !== null ? found : value
 }
 
 /** JSON text with sorted names, as autoevals compares values of different types. */

@@ -1,3 +1,4 @@
+import { parseJson } from '@remit/contract/json'
 import { fieldErrors, FOR_FIELD_ERRORS, isoTime } from '@remit/core/base'
 import { SettingError } from '@remit/core/module'
 import type { JudgesSource, Deps } from '@remit/core/module'
@@ -96,7 +97,10 @@ function isBaseUrl(text: string): boolean {
 
 /** Reads the judges file. Throws `SettingError` with every invalid field; never shows a key. */
 export function readJudges(source: JudgesSource): Judges {
-  const { data, error } = JudgesFile.safeParse(parse(source.text), FOR_FIELD_ERRORS)
+  const file = parseJson(source.text)
+  // The parser's own message would quote the text, which may contain a key.
+  if (file === undefined) throw faulty(['is not JSON'])
+  const { data, error } = JudgesFile.safeParse(file, FOR_FIELD_ERRORS)
   const faults = error
     ? fieldErrors(error.issues).map(({ path, message }) => `${path}: ${message}`.replace(/^: /, ''))
     : [...faultsOf(data, source)]
@@ -111,15 +115,6 @@ export function readJudges(source: JudgesSource): Judges {
     byAlias: new Map(judges.map((judge) => [judge.alias, judge])),
     byDefault: judges.find(({ alias }) => alias === name) ?? null,
     daily: data.daily_per_organization,
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // The parser's own message quotes the text, which may contain a key.
-    throw faulty(['is not JSON'])
   }
 }
 
