@@ -24,7 +24,6 @@ const GATEWAY = ['--conditions=@remit/source', join(ROOT, 'apps/mcp/src/main.ts'
 
 type Transport = 'stdio' | 'HTTP'
 
-/** The same server with the gateway and without it. */
 interface Setting {
   readonly plain: Peer
   readonly governed: Peer

@@ -12,7 +12,6 @@ export interface ServerSpec {
   readonly rateLimit?: number
 }
 
-/** An organization with its admin key. */
 export interface BenchOrganization {
   readonly key: string
   readonly orgId: string

@@ -1,6 +1,5 @@
 import type { World } from './world.ts'
 
-/** One request, as it is sent. */
 export interface Sent {
   readonly method: string
   readonly path: string
@@ -16,7 +15,6 @@ const withHeaders = (sent: Sent, headers: Record<string, string>): Sent => ({
   headers: { ...sent.headers, ...headers },
 })
 
-/** Changes a member of the body. */
 const member =
   (change: (body: Json, name: string, world: World) => void) =>
   (sent: Sent, world: World): Sent => {
@@ -43,7 +41,6 @@ const VALUES = [
   '*',
 ]
 
-/** Faults of bodies. */
 const BODIES: readonly ((sent: Sent, world: World) => Sent)[] = [
   member((body, name) => delete body[name]),
   member((body, name, world) => (body[name] = world.pick(VALUES))),

@@ -9,9 +9,7 @@ import { HOME, writeServerTree, dependencyOptions } from './server-tree.ts'
 import { USER, writeSystemTree } from './system-tree.ts'
 import type { SystemPackage } from './system-tree.ts'
 
-/** The image of one edition. */
 export interface MadeImage {
-  /** Digest of the manifest. */
   readonly digest: string
   readonly tag: string
 }

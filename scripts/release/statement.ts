@@ -7,7 +7,6 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { ROOT } from '../staging.ts'
 
-/** The state of the sources. */
 interface Source {
   readonly repository: string
   /** Of the commit; null outside of a git repository. */

@@ -16,7 +16,6 @@ export class MappingError extends Error {
 export const mappingFault = (place: string, problem: string): MappingError =>
   new MappingError(`${place}: ${problem}`)
 
-/** A part of the mapping and its place in it. */
 export interface CoazPart {
   readonly template: unknown
   readonly place: string

@@ -7,7 +7,6 @@ import { component, strictComponent } from './component.ts'
 import { Action, AgentId, FreeForm, integer, PathId, Resource, Timestamp } from './primitives.ts'
 import { Reason } from './reasons.ts'
 
-/** Maximum requests per dry-run. */
 export const MAX_DRY_RUNS = 1_000
 /** Maximum decisions per replay. */
 export const MAX_REPLAYED = 100_000

@@ -37,7 +37,6 @@ export const REQUEST_HEADERS = {
 } as const satisfies Record<string, HeaderText>
 export type RequestHeader = keyof typeof REQUEST_HEADERS
 
-/** Response headers. */
 export const ANSWER_HEADERS = {
   'Content-Digest': {
     description: 'SHA-256 of the body (RFC 9530)',

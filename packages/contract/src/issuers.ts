@@ -64,7 +64,6 @@ export const AgentMapping = z
   .meta({ id: 'AgentMapping' })
 export type AgentMapping = z.infer<typeof AgentMapping>
 
-/** Source of the issuer's keys. */
 export const KeySource = z
   .discriminatedUnion('type', [
     z.strictObject({ type: z.literal('discovery') }),

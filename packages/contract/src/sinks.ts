@@ -148,7 +148,6 @@ const sink = {
   updated_at: Timestamp,
 }
 
-/** A sink as an entry records it. */
 export const RecordedSink = z.object(sink)
 export type RecordedSink = z.infer<typeof RecordedSink>
 

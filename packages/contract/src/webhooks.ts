@@ -20,7 +20,6 @@ export const WebhookEvent = z
   .meta({ id: 'WebhookEvent' })
 export type WebhookEvent = z.infer<typeof WebhookEvent>
 
-/** Shapes of messages. */
 const Format = z
   .enum(['standard', 'slack', 'teams', 'email'])
   .describe('Shape of the messages: Standard Webhooks for programs; the others are for people')

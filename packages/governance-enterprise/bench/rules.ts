@@ -160,7 +160,6 @@ function closures(rules: readonly PlainRule[]): Engine {
 /** A rule as plain data that every engine translates. */
 interface PlainRule {
   readonly effect: 'allow' | 'deny'
-  /** An agent or `*`. */
   readonly agent: string
   /** `svc.op` or `svc.*`. */
   readonly action: string

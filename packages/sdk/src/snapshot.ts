@@ -136,7 +136,6 @@ function isSame(one: unknown, other: unknown): boolean {
 
 const MAX_DEPTH = 500
 
-/** The place of the value that is read. */
 interface Place {
   readonly objects: object[]
   readonly steps: (string | number)[]
@@ -258,7 +257,6 @@ function setOwn(target: Record<string, unknown>, name: string, value: unknown): 
   else target[name] = value
 }
 
-/** The bytes of a value that is made of them. */
 function bytesIn(value: object): Uint8Array | null {
   if (value instanceof ArrayBuffer) return new Uint8Array(value)
   if (!ArrayBuffer.isView(value)) return null

@@ -27,7 +27,6 @@ export interface Api {
    * fails the test.
    */
   ok<N extends EndpointName>(name: N, options?: CallOptions): Promise<Ok<N>>
-  /** Returns the problem of a refused call. */
   refusal(name: EndpointName, options?: CallOptions): Promise<Problem>
   /** Returns the same product, called by another organization. */
   as(org: TestOrganization): Api
@@ -38,7 +37,6 @@ export async function createApi(options: TestRemitOptions): Promise<Api> {
   return apiOf(remit, await remit.organization())
 }
 
-/** The product, called by an organization. */
 export function apiOf(remit: TestRemit, org: TestOrganization): Api {
   const call: Api['call'] = async (name, { params, query, key = org.key, ...rest } = {}) => {
     const { method, path } = contract[name]

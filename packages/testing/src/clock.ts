@@ -1,6 +1,5 @@
 import type { Clock } from '@remit/core/base'
 
-/** A clock that tests control. */
 export interface TestClock extends Clock {
   set(time: string): void
   advance(ms: number): void

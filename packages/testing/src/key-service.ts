@@ -13,7 +13,6 @@ export type Fault = 'none' | 'down' | 'wrong signature' | 'refuses'
 export interface FakeKeyService extends AsyncDisposable {
   readonly url: string
   fault: Fault
-  /** Headers of the requests. */
   readonly seen: readonly IncomingHttpHeaders[]
   /** The encrypted forms of the text, for `decrypt` of AWS (base64) and of Vault. */
   wrap(text: string): { readonly aws: string; readonly vault: string }

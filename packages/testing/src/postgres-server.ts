@@ -95,7 +95,6 @@ async function loadEmbeddedPostgres() {
   return EmbeddedPostgres
 }
 
-/** Returns a free TCP port. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer().once('error', reject)

@@ -27,7 +27,6 @@ export async function runOften(server: string, statement: string): Promise<void>
   await poolOf(server).query(statement)
 }
 
-/** Returns the URL of a database of a server. */
 export function databaseAt(server: string, name: string): string {
   const url = new URL(server)
   url.pathname = `/${name}`

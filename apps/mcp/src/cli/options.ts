@@ -49,7 +49,6 @@ export interface Arguments {
 }
 
 export interface ServeArguments {
-  /** The file of the configuration. */
   readonly config: string
 }
 

@@ -13,7 +13,6 @@ export interface Caller {
 export class Unauthorized extends Error {
   /** The error code of RFC 6750, absent where no credential was sent. */
   readonly code: 'invalid_token' | 'insufficient_scope' | undefined
-  /** The scope that is missing. */
   readonly scope: string | undefined
   constructor(message: string, code?: Unauthorized['code'], scope?: string) {
     super(message)

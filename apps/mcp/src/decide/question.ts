@@ -25,7 +25,6 @@ export interface Question {
   readonly args: Members
   /** Members of `_meta` that the server gets and that belong to the call. */
   readonly meta: Members
-  /** Further members of `params`. */
   readonly params: Members
   /** The request without what the server does not get. */
   readonly bytes: Buffer
@@ -101,7 +100,6 @@ export interface SessionFacts extends Members {
   readonly acting_for?: string
 }
 
-/** How a tool is mapped. */
 export interface GatewayMapping extends ToolMapping {
   /** A mapping of AuthZEN, in the place of action and resource. */
   readonly authzen?: Coaz

@@ -30,7 +30,6 @@ import { approvalPage, denied, stillPending } from './verdicts.ts'
 import { checkText, textsOf, textsOfError, textsOfOther } from '../guard/results.ts'
 import { SessionFindings } from '../guard/session-findings.ts'
 
-/** Identity of a session. */
 export interface SessionOptions {
   /** `session_id` in the context of its decisions. */
   readonly id?: string

@@ -30,7 +30,6 @@ export function textsOf({ content, contents, messages, structuredContent }: Memb
   return [...texts, ...textsIn(structuredContent), ...namesIn(structuredContent)].join('\n')
 }
 
-/** All texts of an error. Pure. */
 export const textsOfError = ({ message, data }: Members): string =>
   [...textsIn(message), ...textsIn(data), ...namesIn(data)].join('\n')
 

@@ -23,7 +23,6 @@ interface Open {
   readonly cancelled: AbortController
 }
 
-/** The stream of a server, null where it has none. */
 interface Events {
   readonly stream: Promise<OpenStream | null>
   readonly end: AbortController

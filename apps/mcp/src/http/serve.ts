@@ -20,7 +20,6 @@ import { acceptedIn, checkHeaders, headerOf, mirroredIn } from './headers.ts'
 import type { LegacySession } from './legacy-session.ts'
 import { isLoopback } from '../config/read.ts'
 
-/** A gateway that listens. */
 export interface RunningGateway {
   /** Its address as clients know it. */
   readonly url: string

@@ -188,7 +188,6 @@ export class Catalog {
   }
 }
 
-/** The status that Remit has for a definition. */
 interface Status {
   readonly state: string
   readonly mapping?: McpToolMapping

@@ -1,6 +1,5 @@
 import type { Message, Notification, Request, Response } from '../rpc/message.ts'
 
-/** A request on its way to a server. */
 export interface Outgoing {
   readonly request: Request
   readonly signal: AbortSignal

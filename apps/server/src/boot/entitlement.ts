@@ -15,7 +15,6 @@ export interface Entitlement {
   readonly modules: readonly Module[]
   /** The highest plan of any organization. */
   readonly planCeiling: Plan
-  /** The default plan of a new organization. */
   readonly newPlan: Plan
   /** Each organization has a plan of its own, with the limits of that plan. */
   readonly hosted: boolean

@@ -12,7 +12,6 @@ import type { Remit } from '@remit/core/server'
 import { gracefulStop } from './graceful-stop.ts'
 import { openPort } from './open-port.ts'
 
-/** A listening server. */
 export interface Listener {
   readonly url: string
   /** Finishes running requests, then resolves. */

@@ -10,7 +10,6 @@ import type { AddressInfo, ListenOptions, Server } from 'node:net'
  */
 const SOCKETS = process.platform === 'linux' ? 32 : 1
 
-/** A port with its listening sockets. */
 export interface OpenPort {
   readonly address: AddressInfo
   /** Sockets in addition to that of the server itself. */

@@ -3,7 +3,6 @@ import type { Database, MigrationSet } from '@remit/core/db/open'
 import type { CoreTables } from '@remit/core/db'
 import type { Config } from '../settings/config.ts'
 
-/** The inputs of a check. */
 export interface CheckFacts {
   readonly config: Config
   /** Read-only. */

@@ -4,7 +4,6 @@ import type { ExternalCheckpoint } from '@remit/core/ledger/proofs'
 import { CliError } from './errors.ts'
 import { readText } from './files.ts'
 
-/** A signed checkpoint, and its file. */
 export interface CheckpointFile extends ExternalCheckpoint {
   readonly path: string
 }

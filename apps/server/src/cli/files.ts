@@ -145,7 +145,6 @@ function readKey(path: string, half: string, parse: (text: string) => KeyObject)
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly stdin: Readable
-  /** Results. */
   readonly stdout: Writable
   /** Errors, progress and the log. */
   readonly stderr: Writable & { readonly isTTY?: boolean }
@@ -155,7 +154,6 @@ export interface Io {
   serving?: () => void
 }
 
-/** Returns the streams of the process. */
 export function processIo(): Io {
   process.stdout.once('error', (error: NodeJS.ErrnoException) => {
     // The reader of the output may close it early, as `head` does.

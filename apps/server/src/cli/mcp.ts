@@ -86,7 +86,6 @@ async function toolWith(client: Client, id: string): Promise<McpTool> {
   throw new CliError(`The tool ${id} does not exist; see remit mcp tools list`, EXIT.failed)
 }
 
-/** Tools as a table for a terminal. */
 const toolTable = (tools: readonly McpTool[]): string =>
   table(
     ['ID', 'SERVER', 'TOOL', 'STATE', 'FINDINGS', 'CHANGED'],

@@ -311,7 +311,6 @@ function createFolder(out: string): string {
   }
 }
 
-/** Writes a file and returns its hash. */
 async function writeSummed(
   folder: string,
   file: string,

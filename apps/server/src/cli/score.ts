@@ -182,7 +182,6 @@ async function readResults(bytes: AsyncIterable<Buffer>, name: string): Promise<
   return results
 }
 
-/** The error of a line. */
 class Fault extends Error {}
 
 function readResult(line: Buffer): ResultToScore {

@@ -20,7 +20,6 @@ import { CliError, EXIT } from './errors.ts'
 import type { Io } from './files.ts'
 import { printable } from './table.ts'
 
-/** One run of the command line. */
 export class CommandRun {
   readonly io: Io
   /** With `--json`, results and errors are one JSON document per line. */

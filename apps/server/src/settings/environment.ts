@@ -16,6 +16,9 @@ const flag = z
   .default('0')
   .transform((value) => value === '1')
 
+/** A text that is not empty. */
+const TEXT = z.string().min(1)
+
 /** A whole number from `min` to `max`. */
 const whole = (min: number, max: number) =>
   z
@@ -32,25 +35,21 @@ const HTTP_URL = z
     return username + password === ''
   }, 'must be a URL without user name and password')
 
+const KEY_REFERENCE = z
+  .string()
+  .refine((text) => parseKeyReference(text) !== null, `must be ${KEY_REFERENCE_RULE}`)
+
 /** Settings of keys in a key management service, and of the object store for checkpoints. */
 const keyServiceFields = {
-  REMIT_LEDGER_KEY: z
-    .string()
-    .refine((text) => parseKeyReference(text) !== null, `must be ${KEY_REFERENCE_RULE}`)
-    .optional()
-    .describe(
-      'Key of AWS KMS or Vault that decrypts `REMIT_LEDGER_KEY_FILE` at the start; see [keys.md](keys.md)',
-    ),
+  REMIT_LEDGER_KEY: KEY_REFERENCE.optional().describe(
+    'Key of AWS KMS or Vault that decrypts `REMIT_LEDGER_KEY_FILE` at the start; see [keys.md](keys.md)',
+  ),
   REMIT_LEDGER_KEY_ENDPOINT: HTTP_URL.optional().describe(
     'Address of that service; default: that of AWS, or `VAULT_ADDR`',
   ),
-  REMIT_WITNESS: z
-    .string()
-    .refine((text) => parseKeyReference(text) !== null, `must be ${KEY_REFERENCE_RULE}`)
-    .optional()
-    .describe(
-      'Key of AWS KMS or Vault that also signs the checkpoints of `REMIT_CHECKPOINT_DIR`; see [keys.md](keys.md)',
-    ),
+  REMIT_WITNESS: KEY_REFERENCE.optional().describe(
+    'Key of AWS KMS or Vault that also signs the checkpoints of `REMIT_CHECKPOINT_DIR`; see [keys.md](keys.md)',
+  ),
   REMIT_WITNESS_ENDPOINT: HTTP_URL.optional().describe(
     'Address of that service; default: that of AWS, or `VAULT_ADDR`',
   ),
@@ -98,11 +97,9 @@ export const ENVIRONMENT = z.object({
     .describe(
       'Pending migrations at the start: `auto` runs them, `check` waits for them, `off` ignores them; see [upgrades.md](upgrades.md)',
     ),
-  REMIT_HOST: z
-    .string()
-    .min(1)
-    .default('127.0.0.1')
-    .describe('Address to listen on; `0.0.0.0` for all interfaces'),
+  REMIT_HOST: TEXT.default('127.0.0.1').describe(
+    'Address to listen on; `0.0.0.0` for all interfaces',
+  ),
   REMIT_PORT: whole(0, 65535).default(8080).describe('Port to listen on; 0 selects a free port'),
   REMIT_KEEP_ALIVE_SECONDS: whole(1, 86_400)
     .default(620)
@@ -112,11 +109,7 @@ export const ENVIRONMENT = z.object({
   REMIT_METRICS_PORT: whole(0, 65535)
     .optional()
     .describe('Serves `/metrics` on this port instead of `REMIT_PORT`'),
-  REMIT_LICENSE_KEY: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('License of the enterprise edition, a signed JWT'),
+  REMIT_LICENSE_KEY: TEXT.optional().describe('License of the enterprise edition, a signed JWT'),
   REMIT_EDITION: z
     .enum(['community', 'enterprise'], { error: 'must be community or enterprise' })
     .optional()
@@ -153,29 +146,19 @@ export const ENVIRONMENT = z.object({
     .describe(
       'Identity provider that signs people in to the console; see [console.md](console.md#single-sign-on)',
     ),
-  REMIT_OIDC_PRIVATE_NETWORK: z
-    .enum(['0', '1'], { error: 'must be 0 or 1' })
-    .default('0')
-    .transform((value) => value === '1')
-    .describe(
-      '`1`: the identity provider may have a private address and any port; https is still required',
-    ),
-  REMIT_OIDC_CLIENT_ID: z.string().min(1).optional().describe('Id of this server at the provider'),
-  REMIT_OIDC_CLIENT_SECRET_FILE: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('File with the client secret; default: a public client, with PKCE alone'),
+  REMIT_OIDC_PRIVATE_NETWORK: flag.describe(
+    '`1`: the identity provider may have a private address and any port; https is still required',
+  ),
+  REMIT_OIDC_CLIENT_ID: TEXT.optional().describe('Id of this server at the provider'),
+  REMIT_OIDC_CLIENT_SECRET_FILE: TEXT.optional().describe(
+    'File with the client secret; default: a public client, with PKCE alone',
+  ),
   REMIT_OIDC_SCOPES: z
     .string()
     .regex(/^openid( [!-~]+)*$/, 'must be scopes separated by blanks that begin with openid')
     .default('openid profile email')
     .describe('Scopes to request'),
-  REMIT_OIDC_ROLE_CLAIM: z
-    .string()
-    .min(1)
-    .default('groups')
-    .describe('Claim with the groups of a person'),
+  REMIT_OIDC_ROLE_CLAIM: TEXT.default('groups').describe('Claim with the groups of a person'),
   REMIT_OIDC_ROLE_MAP: z
     .string()
     .transform(roleMapOf)
@@ -185,24 +168,18 @@ export const ENVIRONMENT = z.object({
     )
     .optional()
     .describe('Roles by group, such as `remit-admins=admin,staff=read`; default: by invitation'),
-  REMIT_OIDC_ORGANIZATION: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('Organization of everybody who signs in; default: the one that invited the person'),
+  REMIT_OIDC_ORGANIZATION: TEXT.optional().describe(
+    'Organization of everybody who signs in; default: the one that invited the person',
+  ),
   REMIT_SIGNUP: flag.describe(
     '`1`: people whom no organization knows may create one on the plan `free`; see [hosted.md](hosted.md#sign-up)',
   ),
   REMIT_SIGNUP_PER_HOUR: whole(1, 100_000)
     .default(60)
     .describe('Organizations that sign-ups may create in an hour, in each process'),
-  REMIT_OPERATOR_KEYS_FILE: z
-    .string()
-    .min(1)
-    .optional()
-    .describe(
-      'File with the names and hashes of operator keys, one per line; turns on the [operator API](operator-api.md)',
-    ),
+  REMIT_OPERATOR_KEYS_FILE: TEXT.optional().describe(
+    'File with the names and hashes of operator keys, one per line; turns on the [operator API](operator-api.md)',
+  ),
   REMIT_LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
       error: 'must be fatal, error, warn, info, debug, trace or silent',
@@ -226,26 +203,16 @@ export const ENVIRONMENT = z.object({
     )
     .optional()
     .describe('Allowed CORS origins, separated by commas'),
-  REMIT_LEDGER_KEY_FILE: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('PEM file of the Ed25519 key that signs checkpoints; keep it outside the database'),
-  REMIT_SECRETS_KEY_FILE: z
-    .string()
-    .min(1)
-    .optional()
-    .describe(
-      'File with keys that encrypt stored secrets, 32 bytes in base64 per line; default: in the folder of the ledger key',
-    ),
+  REMIT_LEDGER_KEY_FILE: TEXT.optional().describe(
+    'PEM file of the Ed25519 key that signs checkpoints; keep it outside the database',
+  ),
+  REMIT_SECRETS_KEY_FILE: TEXT.optional().describe(
+    'File with keys that encrypt stored secrets, 32 bytes in base64 per line; default: in the folder of the ledger key',
+  ),
   ...keyServiceFields,
-  REMIT_CHECKPOINT_DIR: z
-    .string()
-    .min(1)
-    .optional()
-    .describe(
-      'Folder for copies of the signed checkpoints of every ledger; see ledger-verification.md',
-    ),
+  REMIT_CHECKPOINT_DIR: TEXT.optional().describe(
+    'Folder for copies of the signed checkpoints of every ledger; see ledger-verification.md',
+  ),
   REMIT_SPEND_URL: HTTP_URL.optional().describe(
     'Source of measured spend instead of the ledger’s totals: `GET ?org_id=&agent_id=&window=` returns `{"usd": n}`',
   ),
@@ -259,33 +226,21 @@ export const ENVIRONMENT = z.object({
   REMIT_USAGE_SINK_URL: HTTP_URL.optional().describe(
     'Address of the billing system, which takes one event per request',
   ),
-  REMIT_USAGE_SINK_KEY_FILE: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('File with the bearer token for that address'),
-  REMIT_USAGE_CUSTOMERS_FILE: z
-    .string()
-    .min(1)
-    .optional()
-    .describe(
-      'JSON file with customer ids by id of the organization; others are not sent. Required for `stripe`',
-    ),
+  REMIT_USAGE_SINK_KEY_FILE: TEXT.optional().describe(
+    'File with the bearer token for that address',
+  ),
+  REMIT_USAGE_CUSTOMERS_FILE: TEXT.optional().describe(
+    'JSON file with customer ids by id of the organization; others are not sent. Required for `stripe`',
+  ),
   REMIT_USAGE_INTERVAL_MS: whole(1_000, 86_400_000)
     .default(60_000)
     .describe('Milliseconds between two looks for usage to count and send'),
-  REMIT_JUDGES_FILE: z
-    .string()
-    .min(1)
-    .optional()
-    .describe(
-      'JSON file with the models for `llm_as_judge`. By default, the cost of the calls is unlimited; see judge.md',
-    ),
-  REMIT_CREDENTIAL_PEPPER_FILE: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('File with the pepper of agent credential hashes, 32 bytes or more in base64'),
+  REMIT_JUDGES_FILE: TEXT.optional().describe(
+    'JSON file with the models for `llm_as_judge`. By default, the cost of the calls is unlimited; see judge.md',
+  ),
+  REMIT_CREDENTIAL_PEPPER_FILE: TEXT.optional().describe(
+    'File with the pepper of agent credential hashes, 32 bytes or more in base64',
+  ),
   REMIT_GUARD_MODEL_URL: HTTP_URL.optional().describe(
     'URL of an external guard model: `POST {"texts": […]}` returns `{"scores": […]}`; see guard.md',
   ),

@@ -11,7 +11,6 @@ export function readSettingFile(setting: string, path: string): string {
   }
 }
 
-/** Returns true for an error of the operating system. */
 export const isSystemError = (error: unknown): error is NodeJS.ErrnoException & { errno: number } =>
   error instanceof Error && 'errno' in error && typeof error.errno === 'number'
 

@@ -2,7 +2,6 @@ import { parseJson } from '@remit/contract/json'
 import { hashFromBase64 } from '@remit/core/ledger/proofs'
 import { z } from 'zod'
 
-/** API client for a log. */
 export interface LogClient {
   /** Returns the newest signed note, and the key that the log names. */
   checkpoint(): Promise<{ readonly note: string; readonly vkey: string }>

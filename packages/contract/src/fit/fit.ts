@@ -71,7 +71,6 @@ interface Part {
   /** The size of its JSON, with replaced places; at least that. */
   bytes: number
   names: number
-  /** The value that is sent in its place. */
   by: Shortened | null
   /** Has a replaced place. */
   isTouched: boolean

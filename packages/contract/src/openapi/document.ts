@@ -116,7 +116,6 @@ function operation(name: string, endpoint: Endpoint, components: Components): Js
   }
 }
 
-/** Returns the parameters for fields in the path or the query. */
 function fieldParameters(
   name: string,
   schema: z.ZodType | undefined,
@@ -236,7 +235,6 @@ function headersTaken(endpoint: Endpoint): RequestHeader[] {
 const hasReceipt = ({ ok }: Endpoint): boolean =>
   JSON.stringify(z.toJSONSchema(ok, { unrepresentable: 'any' })).includes('"#/$defs/Receipt"')
 
-/** Returns the headers of a success with one status. */
 function successHeaders({ sends = [], ...endpoint }: Endpoint, status: number): Json {
   const own = sends.filter((name) => (ONLY_WITH[name] ?? [200, 201]).includes(status))
   const limits = ['RateLimit', 'RateLimit-Policy'] as const
@@ -247,7 +245,6 @@ function successHeaders({ sends = [], ...endpoint }: Endpoint, status: number): 
   return linked([...own, ...replays, ...(endpoint.public ? [] : limits), 'X-Request-Id'])
 }
 
-/** Returns the headers of a problem. */
 export const problemHeaders = (open: boolean): Json =>
   linked(['Retry-After', ...(open ? [] : (['WWW-Authenticate'] as const)), 'X-Request-Id'])
 

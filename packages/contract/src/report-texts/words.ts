@@ -20,7 +20,6 @@ export const STATUS_TEXTS: Readonly<Record<ControlStatus, string>> = {
   manual: 'Manual',
 }
 
-/** The meaning of each status. */
 export const STATUS_MEANINGS: Readonly<Record<ControlStatus, string>> = {
   satisfied:
     'For governed agents, the listed checks that apply passed over the stated populations in the period, except checks of severity low. The status covers that part only.',

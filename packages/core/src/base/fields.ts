@@ -126,7 +126,6 @@ type IssueTextIssue = z.core.$ZodIssue
  */
 export const FOR_FIELD_ERRORS = { error: () => '', reportInput: true } as const
 
-/** Returns true if the schema has its own message. */
 const hasOwnMessage = ({ message }: IssueTextIssue): boolean => message !== ''
 
 /**

@@ -11,7 +11,6 @@ export interface Page<Item> {
 interface PageOptions<Row, Item> {
   /** Reads at most `limit` rows after the cursor of the request. */
   readonly read: (limit: number) => Promise<readonly Row[]> | readonly Row[]
-  /** The cursor after a row. */
   readonly cursor: (row: Row) => string
   /** The items of rows, one a row. */
   readonly items: (rows: readonly Row[]) => Promise<Item[]> | Item[]

@@ -14,7 +14,6 @@ export interface Caller {
 /** The authenticated identity: the organization itself, one of its agents, or a person. */
 export type Principal = KeyPrincipal | CredentialPrincipal | PersonPrincipal
 
-/** An ingest key. */
 export interface KeyPrincipal {
   readonly type: 'key'
   readonly id: string

@@ -106,7 +106,6 @@ export class OrganizationShares {
     this.#active.add(orgId)
   }
 
-  /** Returns whether another organization is active. */
   hasOthers(orgId: string): boolean {
     return this.#active.size > (this.#active.has(orgId) ? 1 : 0)
   }

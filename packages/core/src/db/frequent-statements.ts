@@ -65,5 +65,4 @@ export function sendLast(connection: DatabaseConnection): Promise<unknown>[] {
   return last?.map((query) => connection.executeQuery(query)) ?? []
 }
 
-/** Forgets them. */
 export const dropLast = (connection: DatabaseConnection): void => void waiting.delete(connection)

@@ -1,7 +1,6 @@
 import type { Migration } from 'kysely/migration'
 import type { Placements } from './distributed.ts'
 
-/** The migrations of a module. */
 export interface MigrationSet {
   /**
    * Name of the module. Each has its own migration table, so a later installation does not affect
@@ -19,7 +18,6 @@ export const migrationTables = ({ name }: Pick<MigrationSet, 'name'>): [string, 
   `migration_${name}_lock`,
 ]
 
-/** The sets of the modules that have migrations, in the order of the modules. */
 export const migrationSetsOf = (
   modules: readonly {
     readonly name: string

@@ -1,3 +1,4 @@
+import type { CoreTables } from './schema.ts'
 import { closeSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { callbackify } from 'node:util'
@@ -13,6 +14,9 @@ import { clientClass, prepareSession } from './postgres-client.ts'
 
 /** A database, or an open transaction. Stores take one as their first argument. */
 export type Database<Tables> = Kysely<Tables>
+
+/** A database with the tables of the core. */
+export type Db = Database<CoreTables>
 
 export interface OpenOptions {
   /** Called when an idle PostgreSQL connection fails. */

@@ -15,7 +15,6 @@ export type CoreTables = {
   deleted_organization: DeletedOrganizationRow
 }
 
-/** The placement of the core tables on a cluster. */
 export const corePlacements: Placements<CoreTables & { schema_release: unknown }> = {
   organization: 'by id',
   ingest_key: 'by org_id, ids in the directory',
@@ -65,7 +64,6 @@ export type DeletedOrganizationRow = {
   id: string
   deleted_at: string
   origin: string
-  /** Number of entries. */
   size: number
   /** The last entry, `organization.deleted`, as a line of an export. */
   entry: string

@@ -62,7 +62,6 @@ async function queriesFor(
   return queries
 }
 
-/** `writeRows` for one table. */
 export const bulkInsert = (
   db: AnyDatabase,
   table: string,

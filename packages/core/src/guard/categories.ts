@@ -33,8 +33,6 @@ const CATEGORIES = {
 
 export type CategoryId = keyof typeof CATEGORIES
 
-/** The categories of signatures. */
 export type InjectionCategory = Exclude<CategoryId, 'canary_leak' | 'secret' | 'pii'>
 
-/** Returns the taxonomy ids of a category. */
 export const categoryOf = (id: CategoryId): Category => CATEGORIES[id]

@@ -18,7 +18,6 @@ interface CheckTask {
   readonly opinions: ExternalDetections | undefined
 }
 
-/** Returns one part. */
 export const checkJob: Job<CheckTask, GuardAnswer> = {
   name: 'guard',
   run: ({ request, opinions }, tell) => tell(checkContent(request, opinions)),

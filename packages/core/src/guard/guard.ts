@@ -116,7 +116,6 @@ function categoriesOf(verdicts: readonly TextVerdict[]): GuardAnswer['categories
     })
 }
 
-/** For each text the number of parts before it. */
 function firstPartOf(checked: readonly Checked[]): number[] {
   let before = 0
   return checked.map(({ verdict }) => {
@@ -210,7 +209,6 @@ interface CheckInputs {
   readonly explain: boolean
 }
 
-/** The result for one text. */
 interface TextVerdict {
   readonly action: GuardAction
   readonly flagged: boolean
@@ -220,7 +218,6 @@ interface TextVerdict {
   readonly counts: ReadonlyMap<CharacterKind, number>
   readonly redacted?: string
   readonly sanitized?: string
-  /** With `explain`. */
   readonly parts?: readonly ScoredPart[]
 }
 
@@ -310,7 +307,6 @@ interface Canary {
   readonly letters: Letters
 }
 
-/** The visible text, without white space. */
 interface Letters {
   readonly text: string
   /** Position of each unit in the text with white space. */

@@ -2,7 +2,6 @@ import { invisibleKind } from './characters.ts'
 import type { Detection } from './detection.ts'
 import type { View } from './view.ts'
 
-/** Invisible text of one text. */
 export interface Invisible {
   /** Runs that hide text. */
   readonly detections: readonly Detection[]

@@ -14,7 +14,6 @@ const OF_SYSTEM: readonly GuardCheck[] = ['secrets', 'invisible', 'canary']
 const OF_SYSTEM_MESSAGE: readonly GuardCheck[] = ['secrets', 'invisible']
 const OF_ASSISTANT_MESSAGE: readonly GuardCheck[] = ['secrets', 'canary']
 
-/** Returns the options for the `content` of a request. */
 export function readingOfContent({ source, direction, checks }: GuardRequest): Reading {
   const byDefault = source === 'system' ? OF_SYSTEM : EVERYTHING
   return { source, direction, checks: new Set(checks ?? byDefault) }

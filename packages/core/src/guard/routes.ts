@@ -13,11 +13,8 @@ import type { ExternalModel } from './external-model.ts'
 import { shippedModel } from './shipped-model.ts'
 
 interface GuardDeps {
-  /** Observers of checks. */
   readonly observers: readonly GuardChecks[]
-  /** The external model. */
   readonly second: ExternalModel | null
-  /** Checks long texts. */
   readonly computer: Computer
 }
 
@@ -28,7 +25,6 @@ export type CheckFor = (
   request: Pick<RequestInfo, 'signal'>,
 ) => Promise<GuardAnswer>
 
-/** The check of `POST /v1/guard`. */
 export function checkerOf({ observers, second, computer }: GuardDeps): CheckFor {
   // Loaded now, so that the first request does not wait, and a damaged file prevents the start.
   shippedModel()
@@ -47,7 +43,6 @@ export function checkerOf({ observers, second, computer }: GuardDeps): CheckFor 
   }
 }
 
-/** The route of the guard. */
 export const guardRoutes = (check: CheckFor): Route[] =>
   implement(
     { checkContent: guard.checkContent },

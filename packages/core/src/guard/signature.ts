@@ -48,7 +48,6 @@ export interface Signature {
   readonly benign: string
 }
 
-/** A signature as it is written. */
 export interface SignatureRow extends Omit<Signature, 'category'> {
   readonly id: `${Topic}.${string}`
 }
@@ -59,7 +58,6 @@ export const withCategory = ({ id, ...row }: SignatureRow): Signature => ({
   ...row,
 })
 
-/** A compiled signature. */
 export interface CompiledSignature extends Signature {
   readonly pattern: RegExp
   /** Matches where `notAfter` allows a match to start. Tested last: few candidates remain. */

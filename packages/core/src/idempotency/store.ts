@@ -1,12 +1,11 @@
-import type { Database } from '../db/open.ts'
+import type { Db } from '../db/open.ts'
 import { inPart } from '../db/parts.ts'
 import type { Part } from '../db/parts.ts'
 import { statement } from '../db/portable.ts'
-import type { CoreTables, IdempotencyRow } from '../db/schema.ts'
+import type { IdempotencyRow } from '../db/schema.ts'
 import { fail } from '../base/errors.ts'
 import type { IdempotencyClaim, StoredAnswer } from './claim.ts'
 
-type Db = Database<CoreTables>
 export const KEPT_MS = 24 * 60 * 60 * 1000
 
 /** Status of an erased response; no other stored response has it. */

@@ -22,7 +22,6 @@ export interface EndedKey {
   readonly receipt: Receipt
 }
 
-/** Creates a key. */
 export const keyCreation =
   (options: { role: Role; person?: string | null; name?: string | null }): Change<IssuedKey> =>
   async (scope, caller) => {

@@ -1,7 +1,6 @@
 import type { Plan, Scope } from '@remit/contract'
 import type { AnyDatabase } from '../db/portable.ts'
 
-/** The credentials of agents. */
 export interface Credentials {
   /**
    * Returns the holder of a well-formed credential text; null without a cause for any other one.

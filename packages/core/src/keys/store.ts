@@ -1,13 +1,11 @@
 import type { Plan, Role } from '@remit/contract'
 import { organizationOfId, recordId } from '../db/directory.ts'
 import { isDistributed } from '../db/distributed.ts'
-import type { Database } from '../db/open.ts'
+import type { Db } from '../db/open.ts'
 import { orgTable } from '../db/org-table.ts'
 import { statement } from '../db/portable.ts'
 import type { CoreTables, IngestKeyRow } from '../db/schema.ts'
 import type { TimePlace } from '../base/page.ts'
-
-type Db = Database<CoreTables>
 
 /** A key without its secret and hash. */
 export interface KeyRecord {
@@ -59,7 +57,6 @@ const oneHolder = statement<KeyHolder>(`select k.id, k.hash, k.org_id as "orgId"
   (select h.config_version from ledger_head h where h.org_id = k.org_id) as "configVersion"
   from ingest_key k where k.id = ? and k.revoked_at is null`)
 
-/** Returns the holder of a valid key. */
 export async function findHolder(db: Db, id: string): Promise<KeyHolder | undefined> {
   if (!(await isDistributed(db))) return (await oneHolder(db, [id]))[0]
   const orgId = await organizationOfId(db, id)

@@ -66,7 +66,6 @@ export function quotaExceeded({ limits }: OrganizationAtVersion, now: number): F
 const PERCENTS = [80, 100] as const
 
 interface Count {
-  /** The monthly limit; null for none. */
   readonly limit: number | null
   readonly decided: number
 }

@@ -46,7 +46,6 @@ export interface Module {
   setup(deps: Deps): Contribution
 }
 
-/** The contribution of a module to the server. */
 export interface Contribution {
   readonly routes?: readonly Route[]
   /** A slot can be filled by one module only. */
@@ -61,7 +60,6 @@ export interface Contribution {
   /** Erase the module's copies of payloads that are erased from entries. */
   readonly erasers?: readonly Eraser[]
   readonly provides?: Partial<Ports>
-  /** Computed pages of the console. */
   readonly consolePages?: readonly ConsolePage[]
   /** Secrets that are encrypted again when the key changes. */
   readonly storedSecrets?: readonly StoredSecrets[]
@@ -96,7 +94,6 @@ export interface Deps {
   readonly ids: Ids
   readonly signals: Signals
   readonly metrics: Metrics
-  /** Sessions of the console. */
   readonly sessions: Sessions
   /** Encrypts the secrets that a module stores. */
   readonly secrets: SecretBox
@@ -126,7 +123,6 @@ export interface Settings {
   readonly spendUrl?: string
   readonly spendDeadlineMs: number
   readonly judges?: JudgesSource
-  /** External guard model. */
   readonly guardModel?: Omit<ExternalModel, 'onFailure'>
   /** Peppers for the hashes of agent credentials; the first one is used for new hashes. */
   readonly credentialPeppers?: readonly KeyObject[]
@@ -169,7 +165,6 @@ export interface OidcSettings {
   readonly clientSecret: string | null
   /** Separated by blanks. */
   readonly scopes: string
-  /** Claim with the groups of the person. */
   readonly roleClaim: string
   /** Roles by group; null: roles are given by invitation. */
   readonly roleMap: ReadonlyMap<string, PersonRole> | null

@@ -25,15 +25,11 @@ import type { LedgerScope } from '../ledger/write/work.ts'
 export interface Ports {
   /** Suspends and resumes single agents. */
   readonly agentSwitch: AgentSwitch
-  /** The agents of the organization. */
   readonly agentRegistry: AgentRegistry
   /** Records refused impersonations. */
   readonly impersonations: Impersonations
-  /** The credentials of agents. */
   readonly credentials: Credentials
-  /** Sign-in of people. */
   readonly people: PeopleSessions
-  /** The language of conditions. */
   readonly conditions: Conditions
   /** Checks policy rules before they are in force. */
   readonly ruleTrials: RuleTrials
@@ -43,7 +39,6 @@ export interface Ports {
   readonly spendAccounts: SpendAccounts
   /** Decisions on the tool calls of agent hosts; absent without the module. */
   readonly toolDecisions: ToolDecisions
-  /** The usage of organizations. */
   readonly usageCounts: UsageCounts
 }
 
@@ -58,7 +53,6 @@ export interface UsageCounts {
 
 /** Spend totals and holds, computed again from the entries of the ledger. */
 export interface SpendAccounts {
-  /** Compares the stored totals with the ledger. */
   compare(orgId: string): Promise<SpendComparison>
   /** Replaces totals and holds by those of the ledger; the ledger must be complete. */
   rebuild(orgId: string): Promise<SpendComparison>
@@ -116,14 +110,12 @@ export interface AgentRegistry {
 
 export interface RegisteredAgent {
   readonly status: 'active' | 'suspended' | 'removed'
-  /** Reason of the suspension. */
   readonly reason: string | null
   readonly owners: readonly Owner[]
   /** The attributes that conditions read as `agent`. */
   readonly attributes: Readonly<Record<string, unknown>>
 }
 
-/** The types of the variables of a condition. */
 export type ConditionVariables = Readonly<
   Record<string, 'string' | 'double' | 'record' | 'timestamp'>
 >

@@ -3,7 +3,6 @@ import type { Part } from '../db/parts.ts'
 import { SecretUnreadable } from '../secrets/secret-box.ts'
 import type { Deps } from './module.ts'
 
-/** The stored secrets of one kind. */
 export interface StoredSecrets<Row extends { readonly org_id: string } = { org_id: string }> {
   /** For the log, such as `webhook`. */
   readonly kind: string

@@ -22,7 +22,6 @@ export interface OutboundResponse {
   readonly body: Uint8Array
 }
 
-/** A checked target. */
 export interface CheckedTarget {
   readonly url: URL
   /** The only addresses to connect to. */

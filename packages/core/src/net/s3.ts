@@ -20,7 +20,6 @@ export interface ObjectLock {
   readonly until: Date
 }
 
-/** An object to store. */
 export interface NewObject {
   readonly key: string
   readonly body: Uint8Array

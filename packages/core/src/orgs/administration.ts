@@ -27,7 +27,6 @@ export async function createKey(
   return { id: key.id, secret }
 }
 
-/** Revokes a key for the operator. */
 export async function endKey(
   writer: Writer,
   orgId: string,
@@ -37,7 +36,6 @@ export async function endKey(
   return { id, revoked_at }
 }
 
-/** Rotates a key for the operator. */
 export async function rotateKey(
   writer: Writer,
   orgId: string,
@@ -131,7 +129,6 @@ async function setSuspension(
   return (await updateOrganization(writer, orgId, OPERATOR, update, noted)).organization
 }
 
-/** Options of a settings change. */
 export interface SettingsOptions {
   /** Confirms a retention below the legal minimum; recorded in the entry. */
   readonly acknowledgeShortRetention?: boolean | undefined

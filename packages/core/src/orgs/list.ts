@@ -1,10 +1,9 @@
 import { visitAll } from '../base/visit-all.ts'
 import { isDistributed } from '../db/distributed.ts'
-import type { Database } from '../db/open.ts'
+import type { Db } from '../db/open.ts'
 import { ORGANIZATIONS_AT_ONCE, organizationIds } from '../db/parts.ts'
-import type { CoreTables, LedgerHeadRow, OrganizationRow } from '../db/schema.ts'
+import type { LedgerHeadRow, OrganizationRow } from '../db/schema.ts'
 
-type Db = Database<CoreTables>
 const PAGE = 500
 
 /** An organization with its count of decisions; null without a ledger. */
@@ -12,7 +11,6 @@ export type ListedOrganization = OrganizationRow & {
   readonly [Name in 'decided' | 'decided_month']: LedgerHeadRow[Name] | null
 }
 
-/** A part of the list of organizations. */
 export interface OrganizationPage {
   readonly rows: readonly ListedOrganization[]
   /** The id to continue after; null on the last page. */

@@ -1,10 +1,7 @@
 import type { Clock } from '../base/clock.ts'
-import type { Database } from '../db/open.ts'
-import type { CoreTables } from '../db/schema.ts'
+import type { Db } from '../db/open.ts'
 import { organizationPage } from './list.ts'
 import { settingsOf } from './settings.ts'
-
-type Db = Database<CoreTables>
 
 /** Organizations that are read at most. */
 const MOST = 100

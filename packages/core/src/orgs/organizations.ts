@@ -7,9 +7,9 @@ import { namedOrganization, recordOrganization } from '../db/directory.ts'
 import { isDistributed } from '../db/distributed.ts'
 import { makeDurable } from '../db/portable.ts'
 import { isConflict, isDatabaseError, unavailable } from '../db/failure.ts'
-import type { Database } from '../db/open.ts'
+import type { Db } from '../db/open.ts'
 import { writeRows } from '../db/write-rows.ts'
-import type { CoreTables, OrganizationRow } from '../db/schema.ts'
+import type { OrganizationRow } from '../db/schema.ts'
 import { fail, invalid } from '../base/errors.ts'
 import type { Ids } from '../base/ids.ts'
 import { SYSTEM } from '../caller/caller.ts'
@@ -27,8 +27,6 @@ import { changeLimits, limitsOf } from '../limits/limits.ts'
 import { settingsOf } from './settings.ts'
 import { eachPart, inPart } from '../db/parts.ts'
 import { reaches } from '../keys/authenticator.ts'
-
-type Db = Database<CoreTables>
 
 export interface CreateDeps {
   readonly db: Db
@@ -187,7 +185,6 @@ export const ORGANIZATION_NAME_RULE =
 export const isOrganizationName = (name: string): boolean =>
   /^[^\p{C}\p{Z}](?:[^\p{C}]{0,126}[^\p{C}\p{Z}])?$/u.test(name) && !name.startsWith('org_')
 
-/** Finds an organization by id or name. */
 export async function findOrganization(
   db: Db,
   idOrName: string,
@@ -263,10 +260,7 @@ export function checkRetention(days: unknown, isAcknowledged: boolean): void {
  * Returns true if an organization exchanges tokens without an ingest key (`keyless_exchange`). No plan
  * is higher than `ceiling`.
  */
-export async function allowsKeylessExchange(
-  db: Database<CoreTables>,
-  ceiling: Plan,
-): Promise<boolean> {
+export async function allowsKeylessExchange(db: Db, ceiling: Plan): Promise<boolean> {
   if (!reaches(ceiling, 'enterprise')) return false
   const found = await eachPart(
     db,

@@ -86,7 +86,6 @@ export const PASSWORD_IN_URL: string =
   String.raw`(?<secret>[^\s/?#"'<>]{3,}|${RAW})@(?=[A-Za-z0-9.[\]-])`
 const URL_PASSWORD = new RegExp(`(?<![A-Za-z0-9])${PASSWORD_IN_URL}`, 'gid')
 
-/** Finds passwords in URLs. */
 export function findUrlPasswords(text: string): TextSpan[] {
   if (!text.includes('://')) return []
   const found: TextSpan[] = []

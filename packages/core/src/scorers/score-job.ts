@@ -11,7 +11,6 @@ interface ScoreTask {
   readonly scorer: string
   /** JSON of the params, as parsed by the schema of the scorer. */
   readonly params: string
-  /** JSON of each result. */
   readonly results: readonly string[]
 }
 

@@ -10,7 +10,6 @@ export type FieldName = Exclude<keyof ResultToScore, 'id'>
  */
 export type Need = 'required' | 'present' | 'optional'
 
-/** The outcome for one result. */
 export interface ScoreOutcome {
   /** 0 to 1, higher is better. */
   readonly score: number
@@ -36,7 +35,6 @@ export interface ScoringContext {
   signal(): AbortSignal
 }
 
-/** The outcome of a waiting scorer for a batch. */
 export interface BatchOutcome {
   /** One per result, in order. */
   readonly outcomes: readonly (ScoreOutcome | Unscorable)[]

@@ -27,7 +27,6 @@ export interface PeopleSessions {
   namesOf(db: AnyDatabase, orgId: string, name: string): Promise<readonly string[] | null>
   /** Returns the active people of an organization whose role can decide, at most 1,000. */
   deciders(db: AnyDatabase, orgId: string): Promise<readonly Decider[]>
-  /** Returns the entry that records a sign-out. */
   signedOut(caller: Caller): EntryDraft
   /**
    * Returns the URL that ends the session of a person at the identity provider; null where it has
@@ -39,7 +38,6 @@ export interface PeopleSessions {
 /** A link signs in for ten minutes. */
 const LINK_MS = 10 * 60 * 1000
 
-/** The key that a link signs in with. */
 export interface LinkedKey {
   readonly orgId: string
   readonly keyId: string
@@ -54,7 +52,6 @@ export class LoginLinks {
     this.#clock = clock
   }
 
-  /** Returns the token of a new link. */
   create(key: LinkedKey): string {
     const token = randomBytes(32).toString('base64url')
     this.#links.set(hash('sha256', token), { ...key, end: this.#clock.now() + LINK_MS })

@@ -6,18 +6,15 @@ import type { Clock } from '../base/clock.ts'
 import { fail } from '../base/errors.ts'
 import { sessionOf } from '../caller/caller.ts'
 import type { Caller, PersonPrincipal, Principal } from '../caller/caller.ts'
-import type { Database } from '../db/open.ts'
-import type { CoreTables, SessionRow } from '../db/schema.ts'
+import type { Db } from '../db/open.ts'
+import type { SessionRow } from '../db/schema.ts'
 import { lowerPlan } from '../keys/authenticator.ts'
 import { findSessions, insertSession, touchSession } from './store.ts'
 import type { SessionHolder } from './store.ts'
 
-type Db = Database<CoreTables>
-
 /** A secret, and the organization: it places the session where tables are distributed. */
 const COOKIE = /^[\w-]{43}\.(\w+)$/
 
-/** The settings of sign-in. */
 export interface SessionSettings {
   /** False: nobody signs in with a key. */
   readonly keyLogin: boolean

@@ -1,12 +1,10 @@
 import type { Plan, Role } from '@remit/contract'
 import { isoTime } from '../base/clock.ts'
-import type { Database } from '../db/open.ts'
+import type { Db } from '../db/open.ts'
 import { orgTable } from '../db/org-table.ts'
 import { inPart } from '../db/parts.ts'
 import type { Part } from '../db/parts.ts'
 import type { CoreTables, SessionRow } from '../db/schema.ts'
-
-type Db = Database<CoreTables>
 
 /** A session ends twelve hours after it began. */
 const LIFETIME_MS = 12 * 60 * 60 * 1000

@@ -9,7 +9,6 @@ export interface TraceParent {
 
 export type Attributes = Readonly<Record<string, string | number | readonly string[]>>
 
-/** A recorded operation. */
 export interface Span {
   /** Starts an operation that is part of this one. */
   child(name: string): Span

@@ -16,7 +16,6 @@ export class Refusal extends Error {
   }
 }
 
-/** The result of a job. */
 export interface JobAnswer<Part> {
   /** The parts of the result; incomplete if the job was terminated. */
   readonly parts: readonly Part[]
@@ -26,7 +25,6 @@ export interface JobAnswer<Part> {
   readonly spentMs: number
 }
 
-/** The message to a thread. */
 export interface JobRequest {
   readonly job: string
   readonly input: unknown

@@ -3,7 +3,6 @@ import { dirname, extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { msOf } from '../base/clock.ts'
 
-/** The handler of a task. */
 export interface Work<Report, Result> {
   /** Receives each message of the thread; `settle` ends the task. An exception ends it too. */
   hear(report: Report, settle: (result: Result) => void): void

@@ -1,7 +1,6 @@
 import { fail } from '../base/errors.ts'
 
 export interface TurnLimits {
-  /** Maximum concurrent work. */
   readonly size: number
   /** Maximum concurrent work of one owner, also by the free places. Default: `size` - 1. */
   readonly each?: number | ((free: number) => number)
@@ -91,7 +90,6 @@ export class Turns<Owner = string> {
     return this.#total >= this.size
   }
 
-  /** Owners at their limit. */
   full(): Owner[] {
     return [...this.#running.keys()].filter((owner) => !this.#hasPlace(owner))
   }

@@ -113,7 +113,6 @@ function listed({ users, roles }: Approvers): string {
   return LIST.format(more > 0 ? [...names.slice(0, SHOWN_APPROVERS), `${more} more`] : names)
 }
 
-/** Returns whether a key is one of the requesters. */
 export const isKeyOf = (askers: readonly ApprovalRequester[], keyId: string): boolean =>
   askers.some(({ key_id: id }) => id === keyId)
 

@@ -12,7 +12,6 @@ import type { ApprovalRuleRow } from '../tables/approvals.ts'
 import { isCoolingDown, statusAt } from './lifecycle.ts'
 import type { TimedStatus } from './lifecycle.ts'
 
-/** A compiled approval rule. */
 export interface CompiledApprovalRule extends Rule {
   readonly requirement: Requirement
   readonly requestTtlSeconds: number
@@ -151,7 +150,6 @@ export interface ApprovalQuery<E extends EarlierRequest> {
   readonly requirements: readonly Requirement[]
   readonly bound: readonly string[] | null
   readonly earlier: readonly E[]
-  /** The pending requests of the agent. */
   readonly pending: number
   /** The requesting key. Its own vote, and that of its person, do not count. */
   readonly asker: ApprovalRequester | null

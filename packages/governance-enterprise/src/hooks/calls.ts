@@ -177,7 +177,6 @@ const preToolUse = (
 /** The denial of a call, with a text for the model. */
 const deniedByHook = (message: string): ToolHookAnswer => decided('deny', deniedText(message))
 
-/** The answer to a permission prompt. */
 const permission = (behavior: 'allow' | 'deny', message?: string): ToolHookAnswer => ({
   hookSpecificOutput: {
     hookEventName: 'PermissionRequest',

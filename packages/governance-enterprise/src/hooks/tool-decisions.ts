@@ -95,7 +95,6 @@ function appliedBy({ approval }: AuthorizeAnswer, { context }: AuthorizeRequest)
   return applied
 }
 
-/** The question about a call. */
 interface Question extends Pick<HostCall, 'id' | 'hasClientId'> {
   readonly body: AuthorizeRequest
   readonly claims: ClaimedFacts

@@ -16,7 +16,6 @@ export interface Host {
 export const CLAUDE_CODE: Host = { name: 'claude-code', prefix: 'claude.' }
 export const CODEX: Host = { name: 'codex', prefix: 'codex.' }
 
-/** A hook about a call of a tool. */
 export interface ToolHook extends ToolHookInput {
   readonly tool_name: string
 }
@@ -89,7 +88,6 @@ function absolute(file: string, cwd: unknown): string {
   return win32.isAbsolute(folder) ? win32.resolve(folder, file) : posix.normalize(file)
 }
 
-/** The facts of a call of a tool of an MCP server. */
 interface McpCall {
   readonly tool: string
   readonly upstream: string

@@ -67,7 +67,6 @@ type Appended = Answer<typeof endpoints.appendEntry>
 /** An append; `linked` is the decision that it only links to, null where there is none. */
 type AppendJob = AppendRequest & { readonly linked?: LinkedDecision | null }
 
-/** A decision that an append links to. */
 interface LinkedDecision {
   readonly agentId: string
   readonly isAllow: boolean
@@ -205,7 +204,6 @@ class Batch {
     }
   }
 
-  /** Rows of settlements and spend. */
   writes(): BulkInsert[] {
     return [holdRows(this.settled), totalRows(this.#scope.orgId, this.movements)]
   }

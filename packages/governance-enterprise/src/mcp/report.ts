@@ -7,7 +7,6 @@ import type { Pacing } from '@remit/core/threads'
 import type { McpToolRow } from '../tables/mcp-tools.ts'
 import { digestOf, textsOf } from './definition.ts'
 
-/** A reported definition with the reasons of the guard. */
 export interface Reported {
   readonly definition: McpToolDefinition
   readonly findings: readonly string[]

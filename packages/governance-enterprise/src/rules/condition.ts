@@ -106,7 +106,6 @@ interface Run {
   of(facts: BoundFacts, meter?: Meter, steps?: number): unknown
 }
 
-/** The result of a run. */
 export const answerOf = (result: unknown): boolean | 'error' =>
   typeof result === 'boolean' ? result : 'error'
 

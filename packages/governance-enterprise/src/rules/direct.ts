@@ -29,12 +29,10 @@ export class SharedValues<T extends object | string> {
 
 const texts = new SharedValues<string>()
 
-/** The shared copy of a text. */
 const shared = (text: string): string => texts.get(text, () => text)
 
 const lists = new SharedValues<readonly string[]>()
 
-/** The shared copy of a list. */
 export const sharedList = (list: readonly string[]): readonly string[] =>
   lists.get(JSON.stringify(list), () => Object.freeze(list.map(shared)))
 
@@ -257,7 +255,6 @@ function hasMember(record: Rec, name: string): unknown {
   return value === FAILED ? FAILED : value !== undefined && value !== null
 }
 
-/** A literal. */
 class Constant implements EvaluationNode {
   readonly #value: Literal
 
@@ -311,7 +308,6 @@ class Selected implements EvaluationNode {
 const hasTest = (record: EvaluationNode, name: string): EvaluationNode =>
   new UnaryPredicate(record, (found) => (isRecord(found) ? hasMember(found, name) : FAILED))
 
-/** A predicate of one value. */
 class UnaryPredicate implements EvaluationNode {
   readonly #part: EvaluationNode
   readonly #judge: (value: unknown) => unknown
@@ -327,7 +323,6 @@ class UnaryPredicate implements EvaluationNode {
   }
 }
 
-/** A predicate of two values. */
 class BinaryPredicate implements EvaluationNode {
   readonly #a: EvaluationNode
   readonly #b: EvaluationNode
@@ -349,7 +344,6 @@ class BinaryPredicate implements EvaluationNode {
 /** `!value`, for `UnaryPredicate`. */
 const negated = (value: unknown): unknown => (typeof value === 'boolean' ? !value : FAILED)
 
-/** A comparison of two values of one type, for `BinaryPredicate`. */
 const ordered =
   (order: Comparison) =>
   (x: unknown, y: unknown): unknown => {
@@ -376,7 +370,6 @@ class LiteralComparison implements EvaluationNode {
   }
 }
 
-/** Equality or inequality with a literal. */
 class LiteralEquality implements EvaluationNode {
   readonly #part: EvaluationNode
   readonly #literal: Literal

@@ -38,7 +38,6 @@ export function textOf({ exprKind }: Expr): string | null {
   return constant?.case === 'stringValue' ? constant.value : null
 }
 
-/** The direct parts of an expression. */
 export function partsOf({ exprKind }: Expr): Expr[] {
   switch (exprKind.case) {
     case 'selectExpr':

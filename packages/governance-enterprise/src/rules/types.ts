@@ -66,7 +66,6 @@ export const named = (kind: ValueType): string =>
 /** The type of a choice between two branches. */
 export const either = (a: ValueType, b: ValueType): ValueType => (a === b ? a : 'unknown')
 
-/** The type of arithmetic with timestamps and durations. */
 export function timeArithmetic(operator: string, a: ValueType, b: ValueType): ValueType {
   if (a === 'timestamp' && b === 'timestamp') return operator === '-' ? 'duration' : 'unknown'
   if (a === 'duration' && b === 'duration') return 'duration'

@@ -47,7 +47,6 @@ const AT_ONCE = {
   error_at: null,
 } as const
 
-/** Creates a sink. */
 export function sinkCreation(
   { ids, secrets, outbound }: SinkDeps,
   body: SinkInput,
@@ -116,7 +115,6 @@ export const sinkChange =
     })
   }
 
-/** Deletes a sink. */
 export const sinkDeletion =
   (id: string): Change<undefined> =>
   async ({ tx, orgId }, caller) => {

@@ -5,7 +5,6 @@ import { sinkRoutes } from './routes.ts'
 /** Large batches take longer than webhooks. */
 const TOTAL_MS = 15_000
 
-/** The contribution of sinks to the module. */
 export function sinksOf(deps: Deps): Required<Pick<Contribution, 'routes' | 'start' | 'close'>> {
   const allowPrivate = deps.settings.sinkPrivateNetwork === true
   const outbound = deps.outbound.with({ anyPort: true, allowPrivate, totalMs: TOTAL_MS })

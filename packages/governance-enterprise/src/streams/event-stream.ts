@@ -28,7 +28,6 @@ export interface Piece {
   readonly hasMore: boolean
 }
 
-/** The source of the events of one stream. */
 export interface EventSource {
   /** Rejects if `over` aborts before its turn. */
   read(after: number, over: AbortSignal): Promise<Piece>

@@ -52,7 +52,6 @@ export type ApprovalRequestRow = {
   consumed_by: string | null
   requested_at: string
   expires_at: string
-  /** The time of the decision by people. */
   decided_at: string | null
   usable_until: string | null
   /** The time at which it was consumed, cancelled, revoked or recorded as expired. */

@@ -5,7 +5,6 @@ import type { Migration } from 'kysely/migration'
 /** Tables of agent hosts: their decided calls, and what `remit discover` found. */
 export type HookTables = { hook_call: HookCallRow; inventory: InventoryRow }
 
-/** A call of a host. */
 export type HookCallRow = {
   org_id: string
   /** Hash of host, agent, session and call id. */

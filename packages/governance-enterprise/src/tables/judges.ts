@@ -2,10 +2,8 @@ import { column } from '@remit/core/db'
 import { sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
-/** Tables of judges. */
 export type JudgeTables = { judge_verdict: VerdictRow; judge_day: JudgeDayRow }
 
-/** A cached verdict. */
 export type VerdictRow = {
   org_id: string
   cache_key: string

@@ -2,7 +2,6 @@ import { column } from '@remit/core/db'
 import { sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
-/** Tables of the MCP gateway. */
 export type McpTables = { mcp_tool: McpToolRow }
 
 /** A tool of an MCP server, with the definition that was seen last. */

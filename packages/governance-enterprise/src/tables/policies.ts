@@ -25,7 +25,6 @@ export type PolicyRuleRow = {
   revision: number
 }
 
-/** Tables of policies. */
 export type PolicyTables = {
   policy_rule: PolicyRuleRow
   policy_revision: PolicyRevisionRow

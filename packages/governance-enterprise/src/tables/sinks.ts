@@ -3,7 +3,6 @@ import { column } from '@remit/core/db'
 import { sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
-/** Tables of sinks. */
 export type SinkTables = { sink: SinkRow }
 
 /** A stream of an organization's ledger to another system. */

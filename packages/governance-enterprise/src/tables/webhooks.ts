@@ -3,7 +3,6 @@ import { column } from '@remit/core/db'
 import { sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
-/** Tables of webhooks. */
 export type WebhookTables = { webhook: WebhookRow; webhook_delivery: DeliveryRow }
 
 export type WebhookRow = {

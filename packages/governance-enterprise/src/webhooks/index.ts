@@ -3,7 +3,6 @@ import { backlogMetric, Deliveries } from './deliveries.ts'
 import { Outbox } from './outbox.ts'
 import { webhookRoutes } from './routes.ts'
 
-/** The contribution of webhooks to the module. */
 export function webhooksOf(
   deps: Deps,
 ): Required<Pick<Contribution, 'routes' | 'observers' | 'start' | 'close'>> {

@@ -10,7 +10,6 @@ import { listWebhooks } from './webhooks-store.ts'
 /** The topic of the signal for new messages. */
 export const WEBHOOKS_TOPIC = 'webhooks'
 
-/** The webhooks by subscribed event. */
 type Subscriptions = ReadonlyMap<WebhookEvent, readonly string[]>
 
 /** Adds a row per message to the transaction that writes its entry. */

@@ -25,7 +25,6 @@ export const disableWebhook = (
 ): Promise<WebhookRow | undefined> =>
   webhooks.change(db, orgId, id, { enabled: 0, ...change }, { enabled: 1 })
 
-/** Deletes a webhook and its deliveries. */
 export async function deleteWebhook(
   db: AnyDatabase,
   orgId: string,

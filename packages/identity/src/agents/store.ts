@@ -47,7 +47,6 @@ export async function subjectsOf(
     .execute()
 }
 
-/** The agent of an issuer's subject. */
 export async function findAgentOfSubject(
   db: AnyDatabase,
   orgId: string,
@@ -64,7 +63,6 @@ export async function findAgentOfSubject(
   return row?.agent_id
 }
 
-/** Replaces the subjects of an agent. */
 export async function replaceSubjects(
   db: AnyDatabase,
   orgId: string,

@@ -51,7 +51,6 @@ export async function wireAgents(
 
 const REMOVED: RegisteredAgent = { status: 'removed', reason: null, owners: [], attributes: {} }
 
-/** An agent for decisions. */
 export function registeredAgent(row: AgentRow): RegisteredAgent {
   if (row.status === 'removed') return REMOVED
   const owners = ownersOf(row)

@@ -2,7 +2,6 @@ import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { generateText, hashKey } from '@remit/core/keys'
 
-/** A stored secret: its hash and the hash scheme. */
 export interface HashedSecret {
   readonly hash: string
   readonly hash_scheme: string

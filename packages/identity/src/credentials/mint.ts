@@ -6,7 +6,6 @@ import type { Hasher } from './hasher.ts'
 import type { CredentialRow } from '../tables/credentials.ts'
 import { insertCredential } from './store.ts'
 
-/** A credential to create. */
 export interface NewCredential {
   readonly agentId: string
   readonly scopes: readonly Scope[]

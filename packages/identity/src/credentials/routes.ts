@@ -132,7 +132,6 @@ const introspected = ({
 
 type Issued = Answer<typeof endpoints.issueCredential>
 
-/** Issues a credential to an agent, or rotates one. */
 const issuance =
   (hasher: Hasher, agentId: string, input: CredentialInput): Change<Issued> =>
   async (scope, caller) => {

@@ -128,7 +128,6 @@ function endOf(
   return Math.min(now + seconds * 1000, Math.floor(facts.expiresAt * 1000))
 }
 
-/** An agent for an exchange. */
 interface FederatedAgent {
   readonly agentId: string
   readonly allowedScopes: readonly Scope[]

@@ -165,7 +165,6 @@ interface Difference {
   readonly allowed?: Named
 }
 
-/** A refused token. */
 export class TokenRefusal extends Error {
   readonly reason: RefusalReason
   readonly difference: Difference

@@ -25,7 +25,6 @@ const ALGS: ReadonlySet<unknown> = new Set(SIGNATURE_ALGS)
  */
 const REFUSED_HEADERS = ['b64', 'crit', 'jku', 'jwk', 'x5c', 'x5u', 'zip']
 
-/** An own member by name. */
 export const own = (members: JsonMembers, name: string): unknown =>
   Object.hasOwn(members, name) ? members[name] : undefined
 

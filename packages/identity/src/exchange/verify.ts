@@ -15,7 +15,6 @@ export interface CheckedFacts {
   facts?: TokenFacts
 }
 
-/** A verified token. */
 export interface Verified {
   readonly issuer: TrustedIssuer
   readonly facts: TokenFacts
@@ -60,7 +59,6 @@ export async function verify(
   return { issuer, facts, agentId, signed: token.text.slice(0, token.text.lastIndexOf('.')) }
 }
 
-/** The record of the token's issuer for its audience. */
 function recordFor(
   { claims }: SubjectToken,
   records: readonly TrustedIssuer[],

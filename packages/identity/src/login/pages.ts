@@ -226,7 +226,6 @@ async function organizationsOf(db: Deps['db'], asked: string): Promise<readonly 
 
 type Db = Deps['db']
 
-/** An organization that an identity could sign in to. */
 interface Candidate {
   readonly id: string
   readonly name: string

@@ -31,7 +31,6 @@ export const toPerson = (row: PersonRow): Person => ({
   last_login_at: row.last_login_at,
 })
 
-/** Invites a person. */
 export const invitation =
   (ids: Ids, { email, name, role }: PersonInput): Change<Person> =>
   async ({ tx, orgId, now, recordedAt }, caller) => {
@@ -77,7 +76,6 @@ export const personChange =
     return receipted([entryOf(kind, row, caller)], toPerson(row))
   }
 
-/** Removes a person. */
 export const personRemoval =
   (id: string): Change<undefined> =>
   async (scope, caller) => {

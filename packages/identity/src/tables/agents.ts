@@ -2,7 +2,6 @@ import { column } from '@remit/core/db'
 import { sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
-/** Tables of agents. */
 export type AgentTables = { agent: AgentRow; agent_subject: AgentSubjectRow }
 
 /** A registered agent. Removed ones remain, since ids are never reused. */

@@ -2,7 +2,6 @@ import { column } from '@remit/core/db'
 import { sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
-/** Tables of credentials. */
 export type CredentialTables = { agent_credential: CredentialRow; credential_use: CredentialUseRow }
 
 /** The credential of an agent. Rows are never deleted: they are evidence. */

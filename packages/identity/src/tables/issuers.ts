@@ -2,7 +2,6 @@ import { column } from '@remit/core/db'
 import { sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
-/** Tables of trusted issuers and exchanged tokens. */
 export type IssuerTables = {
   trusted_issuer: TrustedIssuerRow
   issuer_audience: IssuerAudienceRow

@@ -2,7 +2,6 @@ import { column } from '@remit/core/db'
 import { sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
-/** Tables of trust. */
 export type TrustTables = { trust_policy: TrustPolicyRow }
 
 /** Lists are JSON text. A policy is immutable. */

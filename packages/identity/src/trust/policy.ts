@@ -17,7 +17,6 @@ export interface TrustRule {
   readonly expiresAt: number | null
 }
 
-/** The variables of trust policy conditions. */
 export const TRUST_VARIABLES: ConditionVariables = {
   source: 'record',
   target: 'record',

@@ -16,7 +16,6 @@ const WORDS: Readonly<Record<Enforcement, string>> = {
   not_tested: 'not tested',
 }
 
-/** The examination for a terminal. */
 export function describe({ server, folder, findings, unused }: Examination): string {
   const titles = findings.map(titleOf)
   const width = Math.max(0, ...titles.map((title) => title.length))

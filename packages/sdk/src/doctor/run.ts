@@ -171,7 +171,6 @@ const MAX_MS = 300_000
 type Env = Readonly<Record<string, string | undefined>>
 type Name = keyof typeof FRAMEWORKS
 
-/** The frameworks that the requirements of a folder name. */
 function pythonFrameworks(folder: string): Name[] {
   const texts = readdirSync(folder)
     .filter((name) => MANIFESTS.test(name))

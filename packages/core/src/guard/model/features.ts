@@ -35,7 +35,6 @@ const REACH_OF_PAIR = 7
 const REACH_OF_TRIPLE = 9
 const MAX_REMEMBERED = 8
 
-/** Bits of a feature number. */
 export const FEATURE_BITS = 19
 const MASK = (1 << FEATURE_BITS) - 1
 

@@ -95,7 +95,6 @@ export interface Judgement {
   /** The stretch [start, end) of the view's text. */
   readonly start: number
   readonly end: number
-  /** Names of the concepts in it. */
   readonly concepts: ReadonlySet<string>
   /** The words with the largest weights, on request. */
   readonly terms: readonly Term[]

@@ -1,4 +1,3 @@
-/** The kind of a token. */
 export const Kind = { word: 0, number: 1, ideograph: 2, sign: 3, line: 4 } as const
 
 /** Classes of units: the numbers above, and two for characters between tokens. */

@@ -12,7 +12,6 @@ const HeadScale = z.object({ scale: z.number(), bias: z.number() })
 /** Of two linear models: `direct` for every text, `embedded` for orders inside documents. */
 export type Head = 'direct' | 'embedded'
 
-/** Metadata of the weights. */
 export const WeightsHeader = z.object({
   version: z.string(),
   seed: z.int(),

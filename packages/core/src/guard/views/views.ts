@@ -124,7 +124,6 @@ const FREQUENCY = [
 interface Run {
   readonly start: number
   readonly end: number
-  /** Its first words. */
   readonly sample: readonly string[]
 }
 

@@ -168,7 +168,6 @@ export class Vocabulary {
     return this.#scrambled.get(scrambleKey(word)) ?? null
   }
 
-  /** Returns the share of letters in known words. */
   share(words: readonly string[]): number {
     let known = 0
     let all = 0

@@ -3,8 +3,8 @@ import { isoTime } from '../../base/clock.ts'
 import type { Clock } from '../../base/clock.ts'
 import { fail, invalid } from '../../base/errors.ts'
 import { SYSTEM } from '../../caller/caller.ts'
-import type { Database } from '../../db/open.ts'
-import type { CoreTables, DeletedOrganizationRow, OrganizationRow } from '../../db/schema.ts'
+import type { Db } from '../../db/open.ts'
+import type { DeletedOrganizationRow, OrganizationRow } from '../../db/schema.ts'
 import { emptyLog, overwriting } from '../../db/scrub.ts'
 import { makeDurable, on } from '../../db/portable.ts'
 import { unavailable } from '../../db/failure.ts'
@@ -65,7 +65,7 @@ export interface Deletion {
 }
 
 interface DeletionDeps {
-  readonly db: Database<CoreTables>
+  readonly db: Db
   readonly writer: Writer
   readonly clock: Clock
 }
@@ -98,17 +98,11 @@ export async function deleteOrganization(
 }
 
 /** Returns the end of the ledger of a deleted organization. */
-export const findDeleted = (
-  db: Database<CoreTables>,
-  orgId: string,
-): Promise<DeletedOrganizationRow | undefined> =>
+export const findDeleted = (db: Db, orgId: string): Promise<DeletedOrganizationRow | undefined> =>
   db.selectFrom('deleted_organization').selectAll().where('id', '=', orgId).executeTakeFirst()
 
 /** Returns the ends of the ledgers of organizations that were deleted since a time. */
-export async function listDeleted(
-  db: Database<CoreTables>,
-  since: string,
-): Promise<DeletedOrganizationRow[]> {
+export async function listDeleted(db: Db, since: string): Promise<DeletedOrganizationRow[]> {
   return db
     .selectFrom('deleted_organization')
     .selectAll()
@@ -118,7 +112,7 @@ export async function listDeleted(
 }
 
 /** Returns true if the last entry is written. */
-async function hasEnded(db: Database<CoreTables>, orgId: string): Promise<boolean> {
+async function hasEnded(db: Db, orgId: string): Promise<boolean> {
   if (await findDeleted(db, orgId)) return true
   const row = await db
     .selectFrom('organization')
@@ -130,7 +124,7 @@ async function hasEnded(db: Database<CoreTables>, orgId: string): Promise<boolea
 
 /** Writes the last entry; the writer refuses all work after it. */
 async function endLedger(
-  db: Database<CoreTables>,
+  db: Db,
   writer: Writer,
   clock: Clock,
   orgId: string,
@@ -173,7 +167,7 @@ function refuseEarly({ name, delete_after }: OrganizationRow, now: number): void
 }
 
 /** Copies the end of the ledger to the table that stays. */
-async function keepEnd(db: Database<CoreTables>, orgId: string): Promise<DeletedOrganizationRow> {
+async function keepEnd(db: Db, orgId: string): Promise<DeletedOrganizationRow> {
   return db.transaction().execute(async (tx) => {
     await makeDurable(tx)
     const head = await findHead(tx, orgId)
@@ -207,7 +201,6 @@ async function keepEnd(db: Database<CoreTables>, orgId: string): Promise<Deleted
   })
 }
 
-/** Number of removed rows by table. */
 type RemovedRows = Readonly<Record<string, number>>
 
 /** Background work that read its rows before may write once more. */
@@ -217,7 +210,7 @@ const MAX_PASSES = 20
  * Removes every row of an organization whose last entry is written, in small steps. Can be repeated
  * after an interruption. Throws `overloaded` if rows are written meanwhile.
  */
-async function removeRows(db: Database<CoreTables>, orgId: string): Promise<RemovedRows> {
+async function removeRows(db: Db, orgId: string): Promise<RemovedRows> {
   await cutWhole(db, orgId)
   const removed: Record<string, number> = {}
   for (let pass = 0; (await removeOnce(db, orgId, removed)) > 0; pass++)
@@ -236,11 +229,7 @@ async function removeRows(db: Database<CoreTables>, orgId: string): Promise<Remo
   return removed
 }
 
-async function removeOnce(
-  db: Database<CoreTables>,
-  orgId: string,
-  removed: Record<string, number>,
-): Promise<number> {
+async function removeOnce(db: Db, orgId: string, removed: Record<string, number>): Promise<number> {
   const { signal } = new AbortController()
   let count = 0
   for (const { name, key } of inOrder(await organizationTables(db))) {
@@ -263,7 +252,7 @@ const rank = (name: string): number => {
 }
 
 /** Entries can be removed only below a cut. */
-async function cutWhole(db: Database<CoreTables>, orgId: string): Promise<void> {
+async function cutWhole(db: Db, orgId: string): Promise<void> {
   const head = await findHead(db, orgId)
   if (!head) return
   const { size, hash, recorded_at, frontier, vkey } = head
@@ -279,8 +268,6 @@ const FORMAT = 'remit-organization/v1'
 const PAGE = 500
 
 type Row = Readonly<Record<string, string | number | null>>
-type Db = Database<CoreTables>
-
 /**
  * Returns the configuration and state of an organization as NDJSON, page by page: a header, one line
  * per row, and an end with their number. Together with the export of the ledger it is everything that

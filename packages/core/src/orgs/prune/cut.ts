@@ -1,8 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { readData } from '@remit/contract/entries'
 import { sql } from 'kysely'
-import type { CoreTables } from '../../db/schema.ts'
-import type { Database } from '../../db/open.ts'
+import type { Db } from '../../db/open.ts'
 import { fail } from '../../base/errors.ts'
 import { SYSTEM } from '../../caller/caller.ts'
 import { findCut, ownEntries } from '../../ledger/store/cut.ts'
@@ -97,18 +96,13 @@ async function recordOf(
 const KEPT_RECORDS = 1_000
 
 /** Returns the last record and the ones that it names, as it may be pruned later. */
-async function earlierOf(
-  db: Database<CoreTables>,
-  orgId: string,
-): Promise<EntryData<'ledger.pruned'>['earlier']> {
+async function earlierOf(db: Db, orgId: string): Promise<EntryData<'ledger.pruned'>['earlier']> {
   const [last] = await ownEntries(db, orgId, 'ledger.pruned', { last: 1 })
   if (!last) return []
   const record = readData('ledger.pruned', parsePayload(last.payload ?? '')?.data)
   const { cut, cutoff, pruned_at, earlier } = record
   return [...(earlier ?? []), { seq: last.seq, cut, cutoff, pruned_at }].slice(-KEPT_RECORDS)
 }
-
-type Db = Database<CoreTables>
 
 /** Maximum rows per statement: servers write in between. */
 const STEP = 2_000

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { LEAST_RETENTION_DAYS } from '@remit/contract'
 import { readData } from '@remit/contract/entries'
 import { isoTime } from '../../base/clock.ts'
-import type { Database } from '../../db/open.ts'
-import type { CoreTables, LedgerCutRow } from '../../db/schema.ts'
+import type { Db } from '../../db/open.ts'
+import type { LedgerCutRow } from '../../db/schema.ts'
 import { fail } from '../../base/errors.ts'
 import type { Failure } from '../../base/errors.ts'
 import { findCut, ownEntries, pointAt } from '../../ledger/store/cut.ts'
@@ -23,8 +23,6 @@ import type { VerifyReport } from '../../ledger/verify/database-report.ts'
 import type { ChainReport } from '../../ledger/verify/report.ts'
 import type { Archive } from './carry.ts'
 
-type Db = Database<CoreTables>
-
 const DAY_MS = 24 * 60 * 60 * 1000
 
 /** The entries to prune: those recorded before a time (milliseconds), or older than some days. */
@@ -36,7 +34,6 @@ export interface PruneQuestion {
   readonly acknowledgeShortRetention: boolean
 }
 
-/** The effect of a pruning. */
 export interface PrunePlan {
   readonly org_id: string
   /** The first entry to remove, and the first one to keep. */
@@ -186,7 +183,7 @@ async function* hashed(
 
 /** Verifies the whole ledger, so that a pruning cannot hide a manipulation. */
 export async function checkLedger(
-  db: Database<CoreTables>,
+  db: Db,
   orgId: string,
   vkey: string,
   onProgress: (done: number) => void,

@@ -88,7 +88,6 @@ function needlesOf(
   return needles
 }
 
-/** Returns true if the text contains the needle. */
 export function holds(text: string, needle: string, whole: boolean): boolean {
   if (!whole && needle.length <= text.length && needle.length < 64) return text.includes(needle)
   for (const at of occurrences(text, needle)) {

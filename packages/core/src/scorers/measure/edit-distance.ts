@@ -133,7 +133,6 @@ export function countCodePoints(text: string): number {
   return count
 }
 
-/** Returns the code points of a text. */
 export function codePointsOf(text: string): Int32Array {
   const points = new Int32Array(text.length)
   let length = 0

@@ -37,7 +37,6 @@ function startsOf(text: string): Int32Array {
   return starts.subarray(0, count)
 }
 
-/** Returns the number of occurrences. */
 export function total(grams: Grams): number {
   let sum = 0
   for (const count of grams.values()) sum += count

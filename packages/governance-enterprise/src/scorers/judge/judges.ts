@@ -75,7 +75,6 @@ export interface Judge extends Readonly<z.output<typeof JudgeSettings>> {
   acceptedForm?: JsonForm
 }
 
-/** The judges of an installation. */
 export interface Judges {
   readonly byAlias: ReadonlyMap<string, Judge>
   /** The judge of requests that name none. */

@@ -10,7 +10,6 @@ import type { AnswerOrder, JudgedFields, Prompt } from './providers.ts'
 import type { Attempt } from './usage.ts'
 import type { JudgeVerdict } from './verdict.ts'
 
-/** The calls for one result. */
 export interface JudgePlan {
   readonly isInjectionSuspected: boolean
   /** The calls of each sample: one, or one per order. */
@@ -23,7 +22,6 @@ export type Planned = JudgePlan | Unscorable
 /** A question to the judge, and its verdict or failure once there is one. */
 export interface JudgeCall {
   readonly order: AnswerOrder
-  /** The cache key of its verdict. */
   readonly key: string
   /** Not a value: the prompts of all calls would use too much memory. */
   readonly prompt: (fault: string | null) => Prompt

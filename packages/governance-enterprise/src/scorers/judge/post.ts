@@ -93,7 +93,6 @@ type JudgeFailureCode = (typeof JUDGE_FAILURES)[number]
 
 /** Facts about a failed exchange with the judge's server. */
 interface FailedExchange {
-  /** The status of the response. */
   readonly status?: number
   /** A later attempt may succeed. */
   readonly isPassing?: boolean

@@ -195,7 +195,6 @@ function reasonOf({ mode }: JudgeTask, { choice, votes }: VoteResult, count: num
     : `in ${votes[choice]} of ${count} samples, the judge ${says}`
 }
 
-/** A call in the metadata. */
 function shown(task: JudgeTask, call: JudgeCall): Metadata {
   const order = call.order === null ? {} : { order: call.order }
   if (call.failure) return { ...order, error: call.failure.code }

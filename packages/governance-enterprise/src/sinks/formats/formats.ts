@@ -4,7 +4,6 @@ import type { EntryChange } from '@remit/contract/entries'
 import { isRefusal } from '../targets/send.ts'
 import type { Document } from '../targets/send.ts'
 
-/** The version of the OCSF schema. */
 const OCSF_VERSION = '1.9.0'
 
 const API_ACTIVITY = { category_uid: 6, class_uid: 6003 } as const
@@ -132,7 +131,6 @@ const attestationOf = (entry: Entry, ledger: LedgerOfEntry) => ({
 const messageOf = ({ kind, decision, agent_id, action, resource }: Entry): string =>
   [kind, decision, agent_id, action, resource].filter((part) => part !== null).join(' ')
 
-/** The version of the Elastic Common Schema. */
 const ECS_VERSION = '9.0.0'
 
 /**
@@ -198,13 +196,11 @@ function outcomeOf({ kind, decision }: Entry): 'success' | 'failure' | 'unknown'
   return 'unknown'
 }
 
-/** The ledger of an entry. */
 export interface LedgerOfEntry {
   readonly orgId: string
   readonly origin: string
 }
 
-/** The document of an entry in each format. */
 export const FORMATS: Readonly<
   Record<SinkFormat, (entry: Entry, ledger: LedgerOfEntry) => Document>
 > = {
@@ -213,7 +209,6 @@ export const FORMATS: Readonly<
   ecs: ecsOf,
 }
 
-/** An administrative change that an entry records. */
 interface AdministrativeChange extends EntryChange {
   /** Type of the changed object, such as `policy`. */
   readonly object: string

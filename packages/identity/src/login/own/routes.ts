@@ -152,7 +152,6 @@ const providerChange =
     return receipted([entryOf('set', row, caller)], toLoginProvider(row))
   }
 
-/** Removes the provider of the organization. */
 const providerRemoval: Change<undefined> = async ({ tx, orgId }, caller) => {
   const row = existing(await findOwnProvider(tx, orgId), 'login_provider_not_found')
   await removeOwnProvider(tx, orgId)

@@ -54,7 +54,6 @@ async function removeDomains(db: AnyDatabase, orgId: string): Promise<void> {
   await on<Tables>(db).deleteFrom('login_domain').where('org_id', '=', orgId).execute()
 }
 
-/** Returns true if any organization has a provider of its own. */
 export async function hasOwnProviders(db: AnyDatabase): Promise<boolean> {
   const found = await eachPart(
     db,
@@ -116,7 +115,6 @@ export async function forgetIdentities(
     .execute()
 }
 
-/** The record that proves a domain. */
 const recordOf = (domain: string): string => `_remit-login.${domain}`
 
 /** The value that names an organization. */
