@@ -1,4 +1,5 @@
 import { lazy, Suspense, useState } from 'react'
+import type { ReactNode } from 'react'
 import { t } from '../texts.ts'
 import { Bars } from './bars.tsx'
 import { Button } from './button.tsx'
@@ -20,9 +21,16 @@ interface FigureProps {
   readonly onPick?: (index: number) => void
 }
 
-/** Bars to click, or lines, and their table: the same values, for people who do not see or want a picture. */
-export function Figure(props: FigureProps) {
-  const { title, timeName, times, series, unit = String, note, onPick } = props
+interface PictureCardProps {
+  readonly title: string
+  readonly table: ReactNode
+  /** Below both. */
+  readonly note?: ReactNode
+  readonly children: ReactNode
+}
+
+/** A picture, or the table of its values. */
+export function PictureCard({ title, table, note, children }: PictureCardProps) {
   const [isTable, setTable] = useState(false)
   return (
     <Card
@@ -33,7 +41,19 @@ export function Figure(props: FigureProps) {
         </Button>
       }
     >
-      {isTable ? (
+      {isTable ? table : children}
+      {note}
+    </Card>
+  )
+}
+
+/** Bars to click, or lines, and their table: the same values, for people who do not see or want a picture. */
+export function Figure(props: FigureProps) {
+  const { title, timeName, times, series, unit = String, note, onPick } = props
+  return (
+    <PictureCard
+      title={title}
+      table={
         <Table
           label={title}
           rows={times.map((time, i) => ({ time, i }))}
@@ -64,26 +84,24 @@ export function Figure(props: FigureProps) {
             })),
           ]}
         />
+      }
+    >
+      {onPick ? (
+        <Bars label={title} times={times} series={series} unit={unit} onPick={onPick} />
       ) : (
-        <>
-          {onPick ? (
-            <Bars label={title} times={times} series={series} unit={unit} onPick={onPick} />
-          ) : (
-            <Suspense fallback={<Skeleton />}>
-              <Chart label={title} times={times} series={series} unit={unit} />
-            </Suspense>
-          )}
-          <ul className={styles['legend']}>
-            {series.map(({ label, color }) => (
-              <li key={label}>
-                <span style={{ background: `var(${color})` }} />
-                {label}
-              </li>
-            ))}
-            {note !== undefined && <li>{note}</li>}
-          </ul>
-        </>
+        <Suspense fallback={<Skeleton />}>
+          <Chart label={title} times={times} series={series} unit={unit} />
+        </Suspense>
       )}
-    </Card>
+      <ul className={styles['legend']}>
+        {series.map(({ label, color }) => (
+          <li key={label}>
+            <span style={{ background: `var(${color})` }} />
+            {label}
+          </li>
+        ))}
+        {note !== undefined && <li>{note}</li>}
+      </ul>
+    </PictureCard>
   )
 }

@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { fieldErrorsOf, remit } from '../../api/client.ts'
 import { t } from '../../texts.ts'
-import { ActionDialog } from '../../ui/confirm-delete.tsx'
+import { ActionDialog } from '../../ui/action.tsx'
 import { Input } from '../../ui/field.tsx'
 import { fieldsOf } from '../rules/validation.ts'
 

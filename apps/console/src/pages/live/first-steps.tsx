@@ -7,14 +7,14 @@ import { remit, fieldErrorsOf } from '../../api/client.ts'
 import { useEvents } from '../../api/events.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
+import { ActionDialog } from '../../ui/action.tsx'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { Card } from '../../ui/layout.tsx'
 import { RegisterDialog } from '../agents/register-dialog.tsx'
 import { LimitDialog } from '../spend/limit-dialog.tsx'
 import styles from './first-steps.module.css'
 import { Input } from '../../ui/field.tsx'
-import { Modal } from '../../ui/modal.tsx'
-import { CurlButton, Failure, Note } from '../../ui/states.tsx'
+import { Note } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import { Decision, Literal } from '../../ui/values.tsx'
 import { agentsQuery } from '../agents/queries.ts'
@@ -181,19 +181,13 @@ function AskDialog({ onClose }: DialogProps) {
   })
   const faultOf = (path: string) => faultAt(fieldErrorsOf(ask.error), path)
   return (
-    <Modal
-      isOpen
+    <ActionDialog
       title={t.firstSteps.names.decision}
       onClose={onClose}
-      footer={
-        <>
-          <CurlButton request={() => ({ method: 'POST', path: '/v1/authorize', body })} />
-          <Button onClick={onClose}>{t.common.close}</Button>
-          <Button tone="primary" disabled={ask.isPending} onClick={() => ask.mutate()}>
-            {t.firstSteps.take.decision}
-          </Button>
-        </>
-      }
+      close={t.common.close}
+      request={() => ({ method: 'POST', path: '/v1/authorize', body })}
+      verb={t.firstSteps.take.decision}
+      action={ask}
     >
       <p>{t.firstSteps.askText}</p>
       <Input
@@ -217,8 +211,7 @@ function AskDialog({ onClose }: DialogProps) {
           </span>
         </Note>
       )}
-      {ask.error && <Failure error={ask.error} />}
-    </Modal>
+    </ActionDialog>
   )
 }
 
@@ -235,22 +228,14 @@ function DenyDialog({ onClose }: DialogProps) {
     },
   })
   return (
-    <Modal
-      isOpen
+    <ActionDialog
       title={t.firstSteps.names.deny}
       onClose={onClose}
-      footer={
-        <>
-          <CurlButton request={() => ({ method: 'PATCH', path: '/v1/organization', body })} />
-          <Button onClick={onClose}>{t.common.cancel}</Button>
-          <Button tone="primary" disabled={change.isPending} onClick={() => change.mutate()}>
-            {t.firstSteps.take.deny}
-          </Button>
-        </>
-      }
+      request={() => ({ method: 'PATCH', path: '/v1/organization', body })}
+      verb={t.firstSteps.take.deny}
+      action={change}
     >
       <p>{t.firstSteps.denyText}</p>
-      {change.error && <Failure error={change.error} />}
-    </Modal>
+    </ActionDialog>
   )
 }

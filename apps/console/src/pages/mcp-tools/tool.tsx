@@ -13,7 +13,7 @@ import { ToolState } from './list.tsx'
 import { remit } from '../../api/client.ts'
 import { useCan } from '../../api/session.ts'
 import { Button } from '../../ui/button.tsx'
-import { ActionDialog, ConfirmDelete } from '../../ui/confirm-delete.tsx'
+import { ActionDialog, ConfirmDelete } from '../../ui/action.tsx'
 import { Checkbox } from '../../ui/field.tsx'
 import { announce } from '../../ui/toasts.tsx'
 

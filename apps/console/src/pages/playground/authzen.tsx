@@ -4,12 +4,12 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { fieldErrorsOf, remit } from '../../api/client.ts'
 import { t } from '../../texts.ts'
-import { Button } from '../../ui/button.tsx'
+import { ActionForm } from '../../ui/action.tsx'
 import { Input, TextArea } from '../../ui/field.tsx'
-import { Card, Facts, Grid, Row, Stack } from '../../ui/layout.tsx'
-import { CurlButton, Failure, Note } from '../../ui/states.tsx'
+import { Card, Facts, Grid, Stack } from '../../ui/layout.tsx'
+import { Note } from '../../ui/states.tsx'
 import { Badge, Literal } from '../../ui/values.tsx'
-import { faultAt } from '../rules/validation.ts'
+import { fieldsOf } from '../rules/validation.ts'
 import { readObject } from './json.ts'
 import styles from './playground.module.css'
 
@@ -20,70 +20,51 @@ const FIELDS = [
   ['resource.type', t.playground.authzen.resourceType],
   ['resource.id', t.playground.authzen.resourceId],
 ] as const
-type FieldName = (typeof FIELDS)[number][0]
 
-const FIRST: Readonly<Record<FieldName, string>> = {
+const FIRST = {
   'subject.type': 'agent',
   'subject.id': 'payer',
   'action.name': 'payments.transfer',
   'resource.type': 'invoice',
   'resource.id': '1001',
+  context: '{"amount_usd": 60}',
 }
 
 /** One evaluation in the protocol of OpenID AuthZEN. It is a decision like every other. */
 export function AuthzenPlayground() {
-  const [values, setValues] = useState(FIRST)
-  const [text, setText] = useState('{"amount_usd": 60}')
-  const context = readObject(text)
+  const [draft, setDraft] = useState(FIRST)
+  const context = readObject(draft.context)
   const body = {
-    subject: { type: values['subject.type'], id: values['subject.id'] },
-    action: { name: values['action.name'] },
-    resource: { type: values['resource.type'], id: values['resource.id'] },
+    subject: { type: draft['subject.type'], id: draft['subject.id'] },
+    action: { name: draft['action.name'] },
+    resource: { type: draft['resource.type'], id: draft['resource.id'] },
     ...(context && { context }),
   }
   const run = useMutation({ mutationFn: () => remit.accessEvaluation({ body }) })
-  const faultOf = (path: string) => faultAt(fieldErrorsOf(run.error), path)
+  const faults = fieldErrorsOf(run.error)
+  const { text, faultOf } = fieldsOf({ draft, onDraft: setDraft, faults })
   return (
     <div className={styles['split']}>
       <Card title={t.playground.tabs.authzen}>
-        <form
-          onSubmit={(event) => {
-            event.preventDefault()
-            run.mutate()
-          }}
+        <ActionForm
+          request={() => ({ method: 'POST', path: '/access/v1/evaluation', body })}
+          verb={t.playground.authzen.evaluate}
+          isDisabled={context === null}
+          action={run}
         >
-          <Stack>
-            <Note tone="wait">{t.playground.authzen.real}</Note>
-            <Grid>
-              {FIELDS.map(([name, label]) => (
-                <Input
-                  key={name}
-                  mono
-                  label={label}
-                  value={values[name]}
-                  fault={faultOf(name)}
-                  onValue={(value) => setValues({ ...values, [name]: value })}
-                />
-              ))}
-            </Grid>
-            <TextArea
-              mono
-              label={t.playground.context}
-              value={text}
-              fault={context === null ? t.playground.badContext : faultOf('context')}
-              onValue={setText}
-            />
-            <Row>
-              <Button type="submit" tone="primary" disabled={run.isPending || context === null}>
-                {t.playground.authzen.evaluate}
-              </Button>
-              <CurlButton
-                request={() => ({ method: 'POST', path: '/access/v1/evaluation', body })}
-              />
-            </Row>
-            {run.error && <Failure error={run.error} />}
-          </Stack>
-        </form>
+          <Note tone="wait">{t.playground.authzen.real}</Note>
+          <Grid>
+            {FIELDS.map(([name, label]) => (
+              <Input {...text(name)} key={name} mono label={label} />
+            ))}
+          </Grid>
+          <TextArea
+            {...text('context')}
+            mono
+            label={t.playground.context}
+            fault={context === null ? t.playground.badContext : faultOf('context')}
+          />
+        </ActionForm>
       </Card>
       {run.data && <Answer answer={run.data} />}
     </div>

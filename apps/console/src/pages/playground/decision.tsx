@@ -3,10 +3,9 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { fieldErrorsOf, remit } from '../../api/client.ts'
 import { t } from '../../texts.ts'
-import { Button } from '../../ui/button.tsx'
+import { ActionForm } from '../../ui/action.tsx'
 import { Input, TextArea } from '../../ui/field.tsx'
-import { Card, Grid, Row, Stack, Table } from '../../ui/layout.tsx'
-import { CurlButton, Failure } from '../../ui/states.tsx'
+import { Card, Grid, Stack, Table } from '../../ui/layout.tsx'
 import ui from '../../ui/ui.module.css'
 import { Badge, Decision, Literal } from '../../ui/values.tsx'
 import { fieldsOf } from '../rules/validation.ts'
@@ -34,7 +33,12 @@ export function DecisionPlayground() {
   return (
     <div className={styles['split']}>
       <Card title={t.playground.tabs.decision}>
-        <Stack>
+        <ActionForm
+          request={() => ({ method: 'POST', path: '/v1/compliance/policies/dry-run', body })}
+          verb={t.playground.decide}
+          isDisabled={context === null}
+          action={run}
+        >
           <p className={ui['muted']}>{t.playground.decideHint}</p>
           <Grid>
             <Input {...text('agent', 'agent_id')} label={t.ledger.agent} />
@@ -47,24 +51,7 @@ export function DecisionPlayground() {
             label={t.playground.context}
             fault={context === null ? t.playground.badContext : faultOf('context')}
           />
-          <Row>
-            <Button
-              tone="primary"
-              disabled={run.isPending || context === null}
-              onClick={() => run.mutate()}
-            >
-              {t.playground.decide}
-            </Button>
-            <CurlButton
-              request={() => ({
-                method: 'POST',
-                path: '/v1/compliance/policies/dry-run',
-                body,
-              })}
-            />
-          </Row>
-          {run.error && <Failure error={run.error} />}
-        </Stack>
+        </ActionForm>
       </Card>
       {run.data && 'trace' in run.data && <Trace answer={run.data} />}
     </div>

@@ -3,12 +3,12 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { remit } from '../../api/client.ts'
 import { t } from '../../texts.ts'
-import { Button } from '../../ui/button.tsx'
+import { ActionForm } from '../../ui/action.tsx'
 import { Select, TextArea } from '../../ui/field.tsx'
-import { Card, Grid, Row, Stack, Table } from '../../ui/layout.tsx'
-import { CurlButton, Failure } from '../../ui/states.tsx'
+import { Card, Grid, Stack, Table } from '../../ui/layout.tsx'
 import ui from '../../ui/ui.module.css'
 import { Badge, Literal } from '../../ui/values.tsx'
+import { fieldsOf } from '../rules/validation.ts'
 import styles from './playground.module.css'
 
 const DIRECTIONS = ['input', 'output'] as const
@@ -17,66 +17,43 @@ const SENSITIVITIES = ['low', 'balanced', 'high'] as const
 const TONES = { allow: 'allow', redact: 'wait', block: 'deny' } as const
 
 const same = <T extends string>(values: readonly T[]) => values.map((one) => [one, one] as const)
-const oneOf = <T extends string>(values: readonly T[], text: string, preset: T): T =>
-  values.find((one) => one === text) ?? preset
-
 export function GuardPlayground() {
-  const [content, setContent] = useState<string>(t.playground.example)
-  const [direction, setDirection] = useState<(typeof DIRECTIONS)[number]>('input')
-  const [source, setSource] = useState<(typeof SOURCES)[number]>('user')
-  const [sensitivity, setSensitivity] = useState<(typeof SENSITIVITIES)[number]>('balanced')
-  const body = { content, direction, source, sensitivity }
+  const [draft, setDraft] = useState({
+    content: t.playground.example,
+    direction: 'input' as (typeof DIRECTIONS)[number],
+    source: 'user' as (typeof SOURCES)[number],
+    sensitivity: 'balanced' as (typeof SENSITIVITIES)[number],
+  })
   const check = useMutation({
-    mutationFn: async (asked: typeof body) => ({
-      content: asked.content,
-      answer: await remit.checkContent({ body: asked }),
+    mutationFn: async () => ({
+      content: draft.content,
+      answer: await remit.checkContent({ body: draft }),
     }),
   })
+  const { text, choice } = fieldsOf({ draft, onDraft: setDraft, faults: [] })
   return (
     <div className={styles['split']}>
       <Card title={t.playground.tabs.guard}>
-        <form
-          onSubmit={(event) => {
-            event.preventDefault()
-            check.mutate(body)
-          }}
+        <ActionForm
+          request={() => ({ method: 'POST', path: '/v1/guard', body: draft })}
+          verb={t.playground.check}
+          action={check}
         >
-          <Stack>
-            <TextArea
-              label={t.playground.guardText}
-              rows={9}
-              value={content}
-              onValue={setContent}
+          <TextArea {...text('content')} label={t.playground.guardText} rows={9} />
+          <Grid>
+            <Select
+              {...choice('direction')}
+              label={t.playground.direction}
+              options={same(DIRECTIONS)}
             />
-            <Grid>
-              <Select
-                label={t.playground.direction}
-                value={direction}
-                options={same(DIRECTIONS)}
-                onValue={(text) => setDirection(oneOf(DIRECTIONS, text, 'input'))}
-              />
-              <Select
-                label={t.playground.source}
-                value={source}
-                options={same(SOURCES)}
-                onValue={(text) => setSource(oneOf(SOURCES, text, 'user'))}
-              />
-              <Select
-                label={t.playground.sensitivity}
-                value={sensitivity}
-                options={same(SENSITIVITIES)}
-                onValue={(text) => setSensitivity(oneOf(SENSITIVITIES, text, 'balanced'))}
-              />
-            </Grid>
-            <Row>
-              <Button type="submit" tone="primary" disabled={check.isPending}>
-                {t.playground.check}
-              </Button>
-              <CurlButton request={() => ({ method: 'POST', path: '/v1/guard', body })} />
-            </Row>
-            {check.error && <Failure error={check.error} />}
-          </Stack>
-        </form>
+            <Select {...choice('source')} label={t.playground.source} options={same(SOURCES)} />
+            <Select
+              {...choice('sensitivity')}
+              label={t.playground.sensitivity}
+              options={same(SENSITIVITIES)}
+            />
+          </Grid>
+        </ActionForm>
       </Card>
       {check.data && <Verdict {...check.data} />}
     </div>

@@ -3,14 +3,14 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { fieldErrorsOf, remit } from '../../api/client.ts'
 import { t } from '../../texts.ts'
-import { Button } from '../../ui/button.tsx'
+import { ActionForm } from '../../ui/action.tsx'
 import { Input, Select, TextArea } from '../../ui/field.tsx'
-import { Card, Grid, Row, Stack, Table } from '../../ui/layout.tsx'
-import { CurlButton, Failure, Loaded } from '../../ui/states.tsx'
+import { Card, Grid, Stack, Table } from '../../ui/layout.tsx'
+import { Loaded } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
 import { Badge, Literal } from '../../ui/values.tsx'
 import { numberOf } from '../rules/draft.ts'
-import { faultAt } from '../rules/validation.ts'
+import { fieldsOf } from '../rules/validation.ts'
 import { readObject } from './json.ts'
 import styles from './playground.module.css'
 
@@ -37,73 +37,62 @@ export function ScorerPlayground() {
     queryKey: ['scorers'],
     queryFn: ({ signal }) => remit.listScorers({ query: { limit: 1_000 }, signal }),
   })
-  const [scorer, setScorer] = useState('exact_match')
-  const [text, setText] = useState(EXAMPLE)
-  const [params, setParams] = useState('{}')
-  const [threshold, setThreshold] = useState('')
-  const results = readList(text)
-  const given = readObject(params)
+  const [draft, setDraft] = useState({
+    scorer: 'exact_match',
+    results: EXAMPLE,
+    params: '{}',
+    threshold: '',
+  })
+  const { scorer, threshold } = draft
+  const results = readList(draft.results)
+  const params = readObject(draft.params)
   const body = {
     scorer,
     results: results ?? [],
-    ...(given && Object.keys(given).length > 0 && { params: given }),
+    ...(params && Object.keys(params).length > 0 && { params }),
     ...(threshold.trim() !== '' && { threshold: numberOf(threshold) }),
   }
   const run = useMutation({
     mutationFn: () => remit.runScorer({ body, timeoutMs: 150_000 }),
   })
-  const faultOf = (path: string) => faultAt(fieldErrorsOf(run.error), path)
+  const faults = fieldErrorsOf(run.error)
+  const { text, choice, faultOf } = fieldsOf({ draft, onDraft: setDraft, faults })
   return (
     <div className={styles['split']}>
       <Card title={t.playground.tabs.scorers}>
         <Loaded query={scorers}>
           {({ data }) => (
-            <Stack>
+            <ActionForm
+              request={() => ({ method: 'POST', path: '/v1/scorers', body })}
+              verb={t.playground.run}
+              isDisabled={results === null || params === null}
+              action={run}
+            >
               <Select
+                {...choice('scorer')}
                 label={t.playground.scorer}
-                value={scorer}
                 options={data.map(({ name }) => [name, name])}
-                onValue={setScorer}
                 hint={data.find(({ name }) => name === scorer)?.description}
               />
               <Grid>
                 <TextArea
+                  {...text('params')}
                   mono
                   rows={3}
                   label={t.playground.params}
                   hint={paramsHint(data.find(({ name }) => name === scorer)?.params)}
-                  value={params}
-                  fault={given === null ? t.playground.badContext : faultOf('params')}
-                  onValue={setParams}
+                  fault={params === null ? t.playground.badContext : faultOf('params')}
                 />
-                <Input
-                  label={t.playground.threshold}
-                  inputMode="decimal"
-                  value={threshold}
-                  fault={faultOf('threshold')}
-                  onValue={setThreshold}
-                />
+                <Input {...text('threshold')} label={t.playground.threshold} inputMode="decimal" />
               </Grid>
               <TextArea
+                {...text('results')}
                 mono
                 rows={12}
                 label={t.playground.results}
-                value={text}
                 fault={results === null ? t.playground.badJson : faultOf('results')}
-                onValue={setText}
               />
-              <Row>
-                <Button
-                  tone="primary"
-                  disabled={run.isPending || results === null || given === null}
-                  onClick={() => run.mutate()}
-                >
-                  {t.playground.run}
-                </Button>
-                <CurlButton request={() => ({ method: 'POST', path: '/v1/scorers', body })} />
-              </Row>
-              {run.error && <Failure error={run.error} />}
-            </Stack>
+            </ActionForm>
           )}
         </Loaded>
       </Card>

@@ -1,6 +1,5 @@
 import type { ReadyReport, Approval, SpendLimit, Stats } from '@remit/contract'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import type { ReactNode } from 'react'
 import { remit } from '../../api/client.ts'
 import { useCan } from '../../api/session.ts'
@@ -8,11 +7,11 @@ import { t } from '../../texts.ts'
 import { Pair } from '../../ui/tile.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import { usd, count } from '../../format/money.ts'
+import { PictureCard } from '../../ui/figure.tsx'
 import figure from '../../ui/figure.module.css'
 import styles from './reports.module.css'
 import { Literal } from '../../ui/values.tsx'
-import { Button } from '../../ui/button.tsx'
-import { Card, Table } from '../../ui/layout.tsx'
+import { Table } from '../../ui/layout.tsx'
 import type { Column } from '../../ui/layout.tsx'
 import ui from '../../ui/ui.module.css'
 
@@ -323,24 +322,14 @@ interface PictureProps<T> {
 
 /** A picture and the table with its numbers. */
 function Picture<T>({ title, note, rows, rowKey, columns, children }: PictureProps<T>) {
-  const [isTable, setTable] = useState(false)
+  const none = rows.length === 0 && <p className={ui['muted']}>{t.reports.noData}</p>
   return (
-    <Card
+    <PictureCard
       title={title}
-      actions={
-        <Button tone="quiet" aria-pressed={isTable} onClick={() => setTable(!isTable)}>
-          {isTable ? t.common.showAsChart : t.common.showAsTable}
-        </Button>
-      }
+      table={none || <Table label={title} rows={rows} rowKey={rowKey} columns={columns} />}
+      note={note !== undefined && <p className={ui['hint']}>{note}</p>}
     >
-      {rows.length === 0 && <p className={ui['muted']}>{t.reports.noData}</p>}
-      {rows.length > 0 &&
-        (isTable ? (
-          <Table label={title} rows={rows} rowKey={rowKey} columns={columns} />
-        ) : (
-          children
-        ))}
-      {note !== undefined && <p className={ui['hint']}>{note}</p>}
-    </Card>
+      {none || children}
+    </PictureCard>
   )
 }

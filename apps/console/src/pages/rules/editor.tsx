@@ -8,9 +8,9 @@ import { fieldErrorsOf } from '../../api/client.ts'
 import type { Request } from '../../format/curl.ts'
 import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
-import { ConfirmDelete } from '../../ui/confirm-delete.tsx'
+import { ActionForm, ConfirmDelete } from '../../ui/action.tsx'
 import { Card, Row, Stack } from '../../ui/layout.tsx'
-import { CurlButton, Failure, Loaded, Note, Skeleton } from '../../ui/states.tsx'
+import { Loaded, Note, Skeleton } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import type { Drafts, Version } from './draft.ts'
 import { useValidation } from './validation.ts'
@@ -132,34 +132,18 @@ export function DraftForm(props: DraftFormProps) {
   const { etag } = editor
   return (
     <Card className={className} title={title} actions={actions}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          editor.save()
-        }}
+      <ActionForm
+        request={() => ({
+          ...request(),
+          ...(etag !== undefined && { headers: { 'If-Match': etag } }),
+        })}
+        verb={save}
+        isReadOnly={!editor.mayChange}
+        isDisabled={editor.isInvalid || !isComplete}
+        action={{ isPending: editor.isSaving, error: editor.error, mutate: editor.save }}
       >
-        <Stack>
-          {children}
-          {editor.error && <Failure error={editor.error} />}
-          {editor.mayChange && (
-            <Row>
-              <Button
-                type="submit"
-                tone="primary"
-                disabled={editor.isSaving || editor.isInvalid || !isComplete}
-              >
-                {save}
-              </Button>
-              <CurlButton
-                request={() => ({
-                  ...request(),
-                  ...(etag !== undefined && { headers: { 'If-Match': etag } }),
-                })}
-              />
-            </Row>
-          )}
-        </Stack>
-      </form>
+        {children}
+      </ActionForm>
     </Card>
   )
 }

@@ -5,11 +5,10 @@ import { useState } from 'react'
 import { fieldErrorsOf, remit } from '../../api/client.ts'
 import { useCan, useSession } from '../../api/session.ts'
 import { t } from '../../texts.ts'
-import { Button } from '../../ui/button.tsx'
-import { ConfirmDelete } from '../../ui/confirm-delete.tsx'
+import { ActionForm, ConfirmDelete } from '../../ui/action.tsx'
 import { Checkbox, Input, TextArea } from '../../ui/field.tsx'
-import { Card, Facts, Row, Stack } from '../../ui/layout.tsx'
-import { CurlButton, Failure, Loaded } from '../../ui/states.tsx'
+import { Card, Facts, Stack } from '../../ui/layout.tsx'
+import { Loaded } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
 import { Badge, Id } from '../../ui/values.tsx'
@@ -64,79 +63,70 @@ function Form({ stored }: { stored: LoginProvider | null }) {
   return (
     <Stack>
       <Card className={ui['form']} title={texts.title}>
-        <form
+        <ActionForm
           noValidate
-          onSubmit={(event) => {
-            event.preventDefault()
-            save.mutate()
-          }}
+          request={() => ({ method: 'PUT', path: PATH, body: shownBody(body) })}
+          verb={can('PUT /v1/login-provider') ? texts.save : null}
+          action={save}
+          more={
+            stored &&
+            can('DELETE /v1/login-provider') && (
+              <ConfirmDelete
+                title={texts.removeTitle}
+                text={texts.removeText}
+                verb={texts.remove}
+                label={texts.remove}
+                request={() => ({ method: 'DELETE', path: PATH })}
+                onDelete={() => remit.removeLoginProvider()}
+                onDeleted={refresh}
+              >
+                <Id>{stored.issuer}</Id>
+              </ConfirmDelete>
+            )
+          }
         >
-          <Stack>
-            <p>{texts.about}</p>
-            <Facts
-              rows={[
-                [
-                  texts.redirect,
-                  <code key="r">{`${location.origin}/console/callback/${organization?.id}`}</code>,
-                ],
-                [texts.record, <code key="t">{`remit-organization=${organization?.id}`}</code>],
-                ...(stored?.domains ?? []).map(
-                  ({ domain, verified }) =>
-                    [
-                      domain,
-                      <Badge key={domain} tone={verified ? 'allow' : 'wait'}>
-                        {verified ? texts.proven : texts.notProven}
-                      </Badge>,
-                    ] as const,
-                ),
-              ]}
-            />
-            {input('issuer', 'issuer')}
-            {input('clientId', 'client_id')}
-            {!draft.isPublic && (
-              <Input
-                {...text('secret', 'client_secret')}
-                mono
-                type="password"
-                autoComplete="new-password"
-                label={texts.secret}
-                hint={stored?.has_client_secret ? texts.secretKept : texts.secretHint}
-              />
-            )}
-            <Checkbox {...check('isPublic')} label={texts.isPublic} />
-            {input('scopes', 'scopes')}
-            {input('roleClaim', 'role_claim')}
-            <TextArea
-              {...text('roles', 'role_map')}
+          <p>{texts.about}</p>
+          <Facts
+            rows={[
+              [
+                texts.redirect,
+                <code key="r">{`${location.origin}/console/callback/${organization?.id}`}</code>,
+              ],
+              [texts.record, <code key="t">{`remit-organization=${organization?.id}`}</code>],
+              ...(stored?.domains ?? []).map(
+                ({ domain, verified }) =>
+                  [
+                    domain,
+                    <Badge key={domain} tone={verified ? 'allow' : 'wait'}>
+                      {verified ? texts.proven : texts.notProven}
+                    </Badge>,
+                  ] as const,
+              ),
+            ]}
+          />
+          {input('issuer', 'issuer')}
+          {input('clientId', 'client_id')}
+          {!draft.isPublic && (
+            <Input
+              {...text('secret', 'client_secret')}
               mono
-              label={texts.roles}
-              hint={texts.hints.roles}
+              type="password"
+              autoComplete="new-password"
+              label={texts.secret}
+              hint={stored?.has_client_secret ? texts.secretKept : texts.secretHint}
             />
-            <TextArea {...text('domains')} mono label={texts.domains} hint={texts.hints.domains} />
-            {save.error && <Failure error={save.error} />}
-            <Row>
-              {can('PUT /v1/login-provider') && (
-                <Button type="submit" tone="primary" disabled={save.isPending}>
-                  {texts.save}
-                </Button>
-              )}
-              <CurlButton request={() => ({ method: 'PUT', path: PATH, body: shownBody(body) })} />
-              {stored && can('DELETE /v1/login-provider') && (
-                <ConfirmDelete
-                  title={texts.removeTitle}
-                  text={texts.removeText}
-                  verb={texts.remove}
-                  label={texts.remove}
-                  request={() => ({ method: 'DELETE', path: PATH })}
-                  onDelete={() => remit.removeLoginProvider()}
-                  onDeleted={refresh}
-                >
-                  <Id>{stored.issuer}</Id>
-                </ConfirmDelete>
-              )}
-            </Row>
-          </Stack>
-        </form>
+          )}
+          <Checkbox {...check('isPublic')} label={texts.isPublic} />
+          {input('scopes', 'scopes')}
+          {input('roleClaim', 'role_claim')}
+          <TextArea
+            {...text('roles', 'role_map')}
+            mono
+            label={texts.roles}
+            hint={texts.hints.roles}
+          />
+          <TextArea {...text('domains')} mono label={texts.domains} hint={texts.hints.domains} />
+        </ActionForm>
       </Card>
     </Stack>
   )

@@ -5,10 +5,10 @@ import { fieldErrorsOf, remit } from '../../api/client.ts'
 import { organizationQuery } from '../../api/organization.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
-import { Button } from '../../ui/button.tsx'
+import { ActionForm } from '../../ui/action.tsx'
 import { Checkbox, Input, Select, TextArea } from '../../ui/field.tsx'
-import { Card, Row, Stack } from '../../ui/layout.tsx'
-import { CurlButton, Failure, Loaded, Note } from '../../ui/states.tsx'
+import { Card } from '../../ui/layout.tsx'
+import { Loaded, Note } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
 import { Literal } from '../../ui/values.tsx'
@@ -56,7 +56,14 @@ function Form({ stored }: { stored: Organization }) {
   const faultOf = (name: string) => errors.find(({ path }) => path.includes(name))?.message
   return (
     <Card className={ui['form']} title={t.settings.tabs.organization}>
-      <Stack>
+      <ActionForm
+        noValidate
+        isReadOnly={!mayChange}
+        request={() => ({ method: 'PATCH', path: '/v1/organization', body })}
+        verb={t.settings.save}
+        isDisabled={Object.keys(change).length === 0}
+        action={save}
+      >
         {Object.entries(values).map(([name, value]) => (
           <Setting
             key={name}
@@ -75,20 +82,7 @@ function Form({ stored }: { stored: Organization }) {
             <Literal>{warning}</Literal>
           </Note>
         ))}
-        {save.error && <Failure error={save.error} />}
-        {mayChange && (
-          <Row>
-            <Button
-              tone="primary"
-              disabled={save.isPending || Object.keys(change).length === 0}
-              onClick={() => save.mutate()}
-            >
-              {t.settings.save}
-            </Button>
-            <CurlButton request={() => ({ method: 'PATCH', path: '/v1/organization', body })} />
-          </Row>
-        )}
-      </Stack>
+      </ActionForm>
     </Card>
   )
 }

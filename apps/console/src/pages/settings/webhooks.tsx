@@ -5,15 +5,15 @@ import { fieldErrorsOf, remit } from '../../api/client.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
-import { ConfirmDelete } from '../../ui/confirm-delete.tsx'
+import { ActionForm, ConfirmDelete } from '../../ui/action.tsx'
 import { Checkbox, Input, Select } from '../../ui/field.tsx'
 import { Card, Grid, Row, Stack, Table, TableOf } from '../../ui/layout.tsx'
 import { SecretDialog } from '../../ui/secret-dialog.tsx'
-import { CurlButton, Failure, Loaded } from '../../ui/states.tsx'
+import { Failure, Loaded } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import { Described, Id, Literal } from '../../ui/values.tsx'
 import ui from '../../ui/ui.module.css'
-import { faultAt } from '../rules/validation.ts'
+import { fieldsOf } from '../rules/validation.ts'
 import { shortUtc } from '../../format/time.ts'
 
 const HOOK = {
@@ -144,52 +144,59 @@ export function Webhooks() {
 }
 
 function NewWebhook({ onMade }: { onMade: (secret: string | null) => void }) {
-  const [url, setUrl] = useState('')
-  const [format, setFormat] = useState<WebhookFormat>('standard')
-  const [description, setDescription] = useState('')
-  const [events, setEvents] = useState<readonly WebhookEvent[]>(EVENTS)
+  const [draft, setDraft] = useState({
+    format: 'standard' as WebhookFormat,
+    url: '',
+    description: '',
+    events: EVENTS,
+  })
+  const { format, url, events } = draft
+  const description = draft.description.trim()
   const body = {
     url,
     ...(format !== 'standard' && { format }),
     events: [...events],
-    ...(description.trim() !== '' && { description: description.trim() }),
+    ...(description !== '' && { description }),
   }
   const create = useMutation({
     mutationFn: () => remit.createWebhook({ body }),
     onSuccess: ({ secret }) => {
-      setUrl('')
-      setDescription('')
+      setDraft((now) => ({ ...now, url: '', description: '' }))
       onMade(secret)
     },
   })
-  const faultOf = (path: string) => faultAt(fieldErrorsOf(create.error), path)
+  const { set, text, choice } = fieldsOf({
+    draft,
+    onDraft: setDraft,
+    faults: fieldErrorsOf(create.error),
+  })
   return (
     <Card title={t.settings.webhooks.create}>
-      <Stack>
+      <ActionForm
+        request={() => ({ method: 'POST', path: '/v1/webhooks', body })}
+        verb={t.settings.webhooks.create}
+        isDisabled={url === '' || events.length === 0}
+        action={create}
+      >
         <Grid>
           <Select
+            {...choice('format')}
             label={t.settings.webhooks.format}
-            value={format}
             options={FORMATS}
             onValue={(value) => {
               const chosen = FORMATS.find(([one]) => one === value)?.[0] ?? 'standard'
-              setFormat(chosen)
-              setEvents(chosen === 'standard' ? EVENTS : ['approval.requested'])
+              set({
+                format: chosen,
+                events: chosen === 'standard' ? EVENTS : ['approval.requested'],
+              })
             }}
           />
           <Input
+            {...text('url')}
             label={t.settings.webhooks.url}
-            value={url}
             hint={t.settings.webhooks.urlHints[format]}
-            fault={faultOf('url')}
-            onValue={setUrl}
           />
-          <Input
-            label={t.settings.webhooks.description}
-            value={description}
-            fault={faultOf('description')}
-            onValue={setDescription}
-          />
+          <Input {...text('description')} label={t.settings.webhooks.description} />
         </Grid>
         <fieldset>
           <legend className={ui['legend']}>{t.settings.webhooks.events}</legend>
@@ -201,24 +208,15 @@ function NewWebhook({ onMade }: { onMade: (secret: string | null) => void }) {
                 hint={t.settings.webhooks.eventTexts[event]}
                 isOn={events.includes(event)}
                 onToggle={(isOn) =>
-                  setEvents(EVENTS.filter((one) => (one === event ? isOn : events.includes(one))))
+                  set({
+                    events: EVENTS.filter((one) => (one === event ? isOn : events.includes(one))),
+                  })
                 }
               />
             ))}
           </Grid>
         </fieldset>
-        {create.error && <Failure error={create.error} />}
-        <Row>
-          <Button
-            tone="primary"
-            disabled={create.isPending || url === '' || events.length === 0}
-            onClick={() => create.mutate()}
-          >
-            {t.settings.webhooks.create}
-          </Button>
-          <CurlButton request={() => ({ method: 'POST', path: '/v1/webhooks', body })} />
-        </Row>
-      </Stack>
+      </ActionForm>
     </Card>
   )
 }

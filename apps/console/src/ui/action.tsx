@@ -4,9 +4,62 @@ import type { ReactNode } from 'react'
 import type { Request } from '../format/curl.ts'
 import { t } from '../texts.ts'
 import { Button } from './button.tsx'
+import { Row, Stack } from './layout.tsx'
 import { Modal } from './modal.tsx'
 import { CurlButton, Failure } from './states.tsx'
 import { announce } from './toasts.tsx'
+
+interface Action {
+  readonly isPending: boolean
+  readonly error: Error | null
+  readonly mutate: () => void
+}
+
+interface ActionFormProps {
+  /** The request of the action. */
+  readonly request: () => Request
+  /** The name of the button that acts; null where the reader may not. */
+  readonly verb: string | null
+  readonly isDisabled?: boolean
+  readonly action: Action
+  /** The fields can be read only: nothing acts. */
+  readonly isReadOnly?: boolean
+  /** Leaves the check of its fields to the server. */
+  readonly noValidate?: boolean
+  /** Buttons beside the one that acts. */
+  readonly more?: ReactNode
+  readonly children: ReactNode
+}
+
+/** A form with one action: its fields, what the server refused, and the button that acts. */
+export function ActionForm(props: ActionFormProps) {
+  const { request, verb, isDisabled, action, isReadOnly = false, noValidate, more } = props
+  return (
+    <form
+      noValidate={noValidate}
+      onSubmit={(event) => {
+        event.preventDefault()
+        action.mutate()
+      }}
+    >
+      <Stack>
+        {props.children}
+        {action.error && <Failure error={action.error} />}
+        {!isReadOnly && (
+          <Row>
+            {verb !== null && (
+              <Button type="submit" tone="primary" disabled={action.isPending || isDisabled}>
+                {verb}
+              </Button>
+            )}
+            <CurlButton request={request} />
+            {more}
+          </Row>
+        )}
+      </Stack>
+    </form>
+  )
+}
 
 interface ActionDialogProps {
   readonly title: string
@@ -18,11 +71,9 @@ interface ActionDialogProps {
   readonly verb: string
   readonly tone?: 'danger' | 'primary'
   readonly isDisabled?: boolean
-  readonly action: {
-    readonly isPending: boolean
-    readonly error: Error | null
-    readonly mutate: () => void
-  }
+  readonly action: Action
+  /** The name of the button that closes; "Cancel" unless given. */
+  readonly close?: string
   /** Buttons beside those of each dialog. */
   readonly more?: ReactNode
   readonly children: ReactNode
@@ -40,7 +91,7 @@ export function ActionDialog(props: ActionDialogProps) {
         <>
           <CurlButton request={request} />
           {props.more}
-          <Button onClick={onClose}>{t.common.cancel}</Button>
+          <Button onClick={onClose}>{props.close ?? t.common.cancel}</Button>
           <Button
             tone={tone}
             disabled={action.isPending || props.isDisabled}
