@@ -10,6 +10,7 @@ import type { Api, TestClock } from '@remit/testing'
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readNotes } from '../src/watch/checkpoint-files.ts'
+import { refuseRestored } from '../src/watch/refuse-restored.ts'
 import { Attacker } from './support/attacker.ts'
 import { createWatching } from './support/watching.ts'
 import type { Watching } from './support/watching.ts'
@@ -71,6 +72,25 @@ describe.each(someDialects())('checkpoints outside the database, with %s', (dial
       anchored_by: 'external',
       checkpoints: { outside: 2, mismatched: 0 },
     })
+  })
+
+  test('a ledger behind them is not excused by an entry that names no loss', async () => {
+    const [size = 0] = await kept(4)
+    const { db, ledger, writer } = process.remit
+    const lost = handMade({ kind: 'ledger.recovered', actor: SYSTEM, data: { lost: null } })
+    await writer.work(api.org.id, OPERATOR, () =>
+      Promise.resolve({ entries: [lost], reply: () => undefined }),
+    )
+    const file = join(folder, `${api.org.id}.txt`)
+    const saved = readFileSync(file, 'utf8')
+    writeFileSync(file, saved.replace(`\n${size}\n`, '\n1000\n'))
+    const settings = { edition: 'enterprise', spendDeadlineMs: 1, checkpointDir: folder } as const
+    const log = pino({ enabled: false })
+
+    await expect(refuseRestored({ db, ledger, log, settings })).rejects.toThrow(
+      `${api.org.id} has ${size + 1} entries, a checkpoint has 1000`,
+    )
+    rmSync(file)
   })
 
   test('a note signed by another key is not saved', async () => {

@@ -8,7 +8,8 @@ import type { Outbound } from '@remit/core/net'
 import { Webhook as Signer } from 'standardwebhooks'
 import { settingsOf } from '@remit/core/orgs/settings'
 import nodemailer from 'nodemailer'
-import type { EventKind } from '@remit/contract/entries'
+import { isRecord, readData } from '@remit/contract/entries'
+import type { EntryReading, EventKind } from '@remit/contract/entries'
 import {
   amountText,
   failedText,
@@ -17,7 +18,7 @@ import {
   summaryOf,
   titleOf,
 } from '@remit/contract/fit'
-import type { Asked, RequiringRule } from '@remit/contract/fit'
+import type { Asked } from '@remit/contract/fit'
 import { inspectContent as checkContent } from '@remit/core/guard'
 import { bodyOf, messageIdOf } from './outbox.ts'
 import type { DeliveredEvent, TESTED } from './outbox.ts'
@@ -321,8 +322,6 @@ interface Notice {
 const MAX_TITLE = 150
 const MAX_VALUE = 300
 
-type Data = Readonly<Record<string, unknown>>
-
 /** The notice of an entry. `baseUrl` is the public address of the server. */
 function noticeOf(entry: Entry, baseUrl: string | undefined): Notice {
   const { title, fields, path } = contentOf(entry)
@@ -353,10 +352,12 @@ interface Content {
   readonly path: string
 }
 
-type ContentOf = (entry: Entry, data: Data, path: string) => Content
-
-const approval: ContentOf = (entry, data) =>
-  approvalContent(entry, (data['approval'] ?? {}) as Data)
+type ToldKind = EventKind | typeof TESTED
+type ContentOf<Kind extends ToldKind> = (
+  entry: Entry,
+  data: EntryReading<Kind>,
+  path: string,
+) => Content
 
 const asked = ({ agent_id, action, resource }: Entry): Content['fields'] => [
   ['Agent', agent_id],
@@ -365,11 +366,11 @@ const asked = ({ agent_id, action, resource }: Entry): Content['fields'] => [
 ]
 
 /** By kind: one that becomes an event has to be told to people too. */
-const CONTENTS: Readonly<Record<EventKind | typeof TESTED, ContentOf>> = {
-  'approval.requested': approval,
-  'approval.decided': approval,
-  'approval.expired': approval,
-  'approval.consumed': approval,
+const CONTENTS: { readonly [Kind in ToldKind]: ContentOf<Kind> } = {
+  'approval.requested': approvalContent,
+  'approval.decided': approvalContent,
+  'approval.expired': approvalContent,
+  'approval.consumed': approvalContent,
   'webhook.tested': () => ({
     title: 'Test of a webhook',
     fields: [],
@@ -385,30 +386,30 @@ const CONTENTS: Readonly<Record<EventKind | typeof TESTED, ContentOf>> = {
     fields: asked(entry),
     path,
   }),
-  'mcp.tool_changed': (_, data) => {
-    const { name, upstream } = (data['tool'] ?? {}) as Data
-    const fields = [
-      ['Tool', noticeTextOf(name)],
-      ['Server', noticeTextOf(upstream)],
-    ] as const
-    return { title: 'The definition of a tool changed', fields, path: '/mcp-tools' }
-  },
-  'quota.threshold': (_, data) => ({
-    title: `Decisions of the month: ${noticeTextOf(data['threshold_percent'])}% of the limit`,
+  'mcp.tool_changed': (_, { tool }) => ({
+    title: 'The definition of a tool changed',
     fields: [
-      ['Month', noticeTextOf(data['month'])],
-      ['Decisions', noticeTextOf(data['decisions'])],
-      ['Limit', noticeTextOf(data['limit'])],
+      ['Tool', tool?.name],
+      ['Server', tool?.upstream],
+    ],
+    path: '/mcp-tools',
+  }),
+  'quota.threshold': (_, { threshold_percent: percent, month, decisions, limit }) => ({
+    title: `Decisions of the month: ${percent ?? ''}% of the limit`,
+    fields: [
+      ['Month', month],
+      ['Decisions', decisions?.toString()],
+      ['Limit', limit?.toString()],
     ],
     path: '/settings?tab=usage',
   }),
   'spend.threshold': (_, data) => ({
-    title: `Spend limit: ${noticeTextOf(data['threshold_percent'])}% reached`,
+    title: `Spend limit: ${data.threshold_percent ?? ''}% reached`,
     fields: [
-      ['Agent', noticeTextOf(data['agent_id'])],
-      ['Window', noticeTextOf(data['window'])],
-      ['Spent in USD', noticeTextOf(data['spent_usd'])],
-      ['Limit in USD', noticeTextOf(data['limit_usd'])],
+      ['Agent', data.agent_id],
+      ['Window', data.window],
+      ['Spent in USD', data.spent_usd?.toString()],
+      ['Limit in USD', data.limit_usd?.toString()],
     ],
     path: '/spend',
   }),
@@ -418,8 +419,9 @@ function contentOf(entry: Entry): Content {
   const { kind, seq, data } = entry
   const path = `/ledger/${seq}`
   // A newer release may have left messages about kinds of its own.
-  const known = Object.hasOwn(CONTENTS, kind) ? CONTENTS[kind as EventKind] : null
-  return known?.(entry, data ?? {}, path) ?? { title: kind, fields: asked(entry), path }
+  if (!Object.hasOwn(CONTENTS, kind)) return { title: kind, fields: asked(entry), path }
+  const told = kind as ToldKind
+  return CONTENTS[told](entry, readData(told, data) as never, path)
 }
 
 const OUTCOMES: Readonly<Record<string, string>> = {
@@ -428,29 +430,22 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   'approval.consumed': 'Approval used',
 }
 
-interface Recorded {
-  readonly id?: string
-  readonly status?: string
-  readonly resource?: Asked['resource']
-  readonly context?: Asked['context']
-  readonly expires_at?: string
-  readonly votes?: readonly {
-    readonly approver: { readonly id: string; readonly email?: string }
-  }[]
-  readonly requirements?: readonly RuleOfNotice[]
-}
-
-interface RuleOfNotice extends RequiringRule {
-  readonly description: string | null
-}
-
 /** Only the first entry of a request has its facts. */
-function approvalContent({ kind, action, agent_id, resource: text }: Entry, data: Data): Content {
-  const recorded = data as Recorded
-  const { id = '', votes = [], requirements = [], context = {} } = recorded
-  const question = { action: action ?? '', resource: recorded.resource ?? text, context }
-  const isOpen = kind === 'approval.requested'
-  const outcome = OUTCOMES[kind] ?? (recorded.status === 'approved' ? 'Approved' : 'Rejected')
+function approvalContent(entry: Entry): Content {
+  const { kind, action, agent_id, data } = entry
+  const { approval } = readData('approval.requested', data)
+  const { id, status, votes, expires_at: end, context } = approval ?? {}
+  const rules = (approval?.requirements ?? []).map((rule) => ({
+    rule_id: rule.rule_id ?? '',
+    description: rule.description,
+    condition_failed: rule.condition_failed === true,
+  }))
+  const question = {
+    action: action ?? '',
+    resource: (approval?.resource ?? entry.resource) as Asked['resource'],
+    context: isRecord(context) ? context : {},
+  }
+  const outcome = OUTCOMES[kind] ?? (status === 'approved' ? 'Approved' : 'Rejected')
   return {
     title: `${outcome}: ${summaryOf(question)}`,
     fields: [
@@ -458,18 +453,20 @@ function approvalContent({ kind, action, agent_id, resource: text }: Entry, data
       ['Request', titleOf(question)],
       ['Resource', resourceText(question)],
       ['Amount', amountText(question)],
-      ['Rule', requirements.map(ruleText).join('; ')],
-      ['Warning', failedText(requirements)],
-      ['Votes of', votes.map(({ approver }) => approver.email ?? approver.id).join(', ')],
-      ['Decide before', isOpen ? recorded.expires_at?.replace(/T(.{8}).*/, ' $1 UTC') : null],
+      // The description says what matched, where the condition could be evaluated.
+      [
+        'Rule',
+        rules
+          .map((rule) => (rule.condition_failed ? null : rule.description) ?? rule.rule_id)
+          .join('; '),
+      ],
+      ['Warning', failedText(rules)],
+      ['Votes of', votes?.map(({ approver: by }) => by?.email ?? by?.id).join(', ')],
+      [
+        'Decide before',
+        kind === 'approval.requested' ? end?.replace(/T(.{8}).*/, ' $1 UTC') : null,
+      ],
     ],
-    path: `/approvals/${encodeURIComponent(id)}`,
+    path: `/approvals/${encodeURIComponent(id ?? '')}`,
   }
 }
-
-/** The description says what matched, where the condition could be evaluated. */
-const ruleText = ({ rule_id, description, condition_failed }: RuleOfNotice): string =>
-  (condition_failed ? null : description) ?? rule_id
-
-const noticeTextOf = (value: unknown): string =>
-  typeof value === 'string' || typeof value === 'number' ? String(value) : ''

@@ -1,6 +1,8 @@
 import { networkInterfaces } from 'node:os'
 import { createOutbound } from '@remit/core/net'
-import { someDialects } from '@remit/testing'
+import { OPERATOR } from '@remit/core/orgs'
+import { SYSTEM } from '@remit/core/caller'
+import { handMade, someDialects } from '@remit/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApi } from '../support/api.ts'
 import type { Api } from '../support/api.ts'
@@ -80,6 +82,20 @@ describe.each(someDialects())('messages for people on %s', (dialect) => {
     await open(api, { ...PAYMENT, resource: 'a&<!channel>' })
     const [, next] = await receiver.until(2)
     expect((JSON.parse(next!.body) as Slack).text).toContain('a&amp;&lt;!channel&gt;')
+  })
+
+  it('leave out what an entry has in another type than its kind says', async () => {
+    await using receiver = await startReceiver()
+    await create({ url: receiver.url, format: 'slack', events: ['approval.decided'] })
+    const approval = { id: 'apr_1', status: 'approved', votes: [7, {}], requirements: 'large' }
+    const told = { kind: 'approval.decided', agent_id: 'payer', action: 'pay' }
+    const entries = [handMade({ ...told, actor: SYSTEM, data: { approval } })]
+    await all.remit.writer.work(api.org.id, OPERATOR, () =>
+      Promise.resolve({ entries, reply: () => undefined }),
+    )
+    const [message] = await receiver.until(1)
+
+    expect((JSON.parse(message!.body) as Slack).text).toContain('Approved: pay')
   })
 
   it('warn of a rule whose condition failed, without its description', async () => {
