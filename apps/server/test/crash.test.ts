@@ -6,13 +6,15 @@ import type { CoreTables, LedgerEntryRow } from '@remit/core/db'
 import { generateKey } from '@remit/core/keys'
 import { verifyDatabase } from '@remit/core/ledger/records'
 import { listOrganizations } from '@remit/core/orgs'
-import { fullDialects, runs, startPostgres } from '@remit/testing'
+import { fullDialects, inFullRun, runs, startPostgres } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules } from '../src/boot/modules.ts'
 import { createInstallation } from './support/installation.ts'
 import { startLoad } from './support/load.ts'
 import type { Answered } from './support/load.ts'
 import { request, startServer } from './support/process.ts'
+
+const isRun = inFullRun('restarting PostgreSQL') && hasModules()
 
 /** On each database. */
 const KILLS = runs(10, 3)
@@ -49,7 +51,7 @@ describe.skipIf(!hasModules()).each(fullDialects())('kill -9 under load on %s', 
   })
 })
 
-describe.skipIf(!hasModules())('PostgreSQL restarted under load', () => {
+describe.skipIf(!isRun)('PostgreSQL restarted under load', () => {
   let postgres: Awaited<ReturnType<typeof startPostgres>>
   let installation: Awaited<ReturnType<typeof createInstallation>>
   beforeAll(async () => {

@@ -4,11 +4,14 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { generateKey } from '@remit/core/keys'
+import { inFullRun } from '@remit/testing/pure'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasModules } from '../src/boot/modules.ts'
 import { createInstallation } from './support/installation.ts'
 import type { Installation } from './support/installation.ts'
 import { remit, request, startServer } from './support/process.ts'
+
+const isRun = inFullRun('judges of a server') && hasModules()
 
 const SECRET = 'sk-judge-secret'
 const BODY = {
@@ -76,7 +79,7 @@ test('in the community edition there is no judge, whatever is configured', async
   expect(seen).toEqual([])
 })
 
-describe.skipIf(!hasModules())('with the module', () => {
+describe.skipIf(!isRun)('with the module', () => {
   test('the judge of the file is asked, with the key of the environment, which shows nowhere', async () => {
     write({})
     const { url, server } = await startServer(env())

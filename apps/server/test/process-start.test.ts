@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { generateKey } from '@remit/core/keys'
 import { listOrganizations } from '@remit/core/orgs'
 import { pino } from 'pino'
+import { inFullRun } from '@remit/testing/pure'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { boot } from '../src/boot/boot.ts'
 import { bootstrap } from '../src/boot/bootstrap.ts'
@@ -14,6 +15,8 @@ import type { CliResult } from './support/cli.ts'
 import { createInstallation } from './support/installation.ts'
 import type { Installation } from './support/installation.ts'
 import { remit, request, RunningProcess, startServer } from './support/process.ts'
+
+const isRun = inFullRun('starts that fail or are many')
 
 let installation: Installation
 let env: Record<string, string>
@@ -118,7 +121,7 @@ describe('the first start', () => {
   })
 })
 
-describe('several first starts at once on PostgreSQL', () => {
+describe.skipIf(!isRun)('several first starts at once on PostgreSQL', () => {
   test('make the organization once, and every one of them serves it', async () => {
     const shared = await createInstallation('postgres', { hasTables: false })
     const { secret } = generateKey()
@@ -264,7 +267,7 @@ describe('a start beside Services of Kubernetes whose names begin with remit', (
   })
 })
 
-describe('a start that cannot be', () => {
+describe.skipIf(!isRun)('a start that cannot be', () => {
   test.each([
     [
       'REMIT_PORT',

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { ReadyReport } from '@remit/contract'
 import { on } from '@remit/core/db'
-import { createApi, createClock, readyReport, someDialects } from '@remit/testing'
+import { createApi, createClock, readyReport, sampled, someDialects } from '@remit/testing'
 import type { Api } from '@remit/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import compliance from '../src/index.ts'
@@ -141,7 +141,10 @@ describe.each(someDialects())('a modified stored report on %s', (dialect) => {
     (await api.call('getReport', { params: { id: report.id }, query })).status
   const evidence = async (query: Record<string, string>) =>
     (await api.call('listReportEvidence', { params: { id: report.id }, query })).status
-  const changes = CHANGES.filter(({ only = dialect }) => only === dialect)
+  const changes = sampled(
+    CHANGES.filter(({ only = dialect }) => only === dialect),
+    3,
+  )
 
   test('is valid without a modification', async () => {
     const { valid, status, reports, errors } = await verified()

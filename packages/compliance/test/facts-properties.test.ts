@@ -69,7 +69,7 @@ describe('facts', () => {
         const before = said.filter(({ at }) => ms(at) < TO)
         expect(factsOf([...before, ...later(after)])).toEqual(factsOf(before))
       }),
-      { numRuns: runs(30, 10) },
+      { numRuns: runs(30, 5) },
     )
   })
 
@@ -85,7 +85,7 @@ describe('facts', () => {
         ]
         for (const seq of seqs) expect(known.get(seq)).toBeLessThan(TO)
       }),
-      { numRuns: runs(30, 10) },
+      { numRuns: runs(30, 5) },
     )
   })
 
@@ -97,7 +97,7 @@ describe('facts', () => {
           expect(ok || population > 0, check).toBe(true)
         }
       }),
-      { numRuns: runs(30, 10) },
+      { numRuns: runs(30, 5) },
     )
   })
 
@@ -116,7 +116,7 @@ describe('facts', () => {
         }
         expect(factsOf(tampered).checks.length).toBeGreaterThan(0)
       }),
-      { numRuns: runs(300, 60) },
+      { numRuns: runs(300, 20) },
     )
   })
 

@@ -1,4 +1,5 @@
 import { GuardRequest } from '@remit/contract'
+import { sampled } from '@remit/testing/pure'
 import { describe, expect, it } from 'vitest'
 import { checkContent } from './guard.ts'
 import { findPersonalData } from './pii.ts'
@@ -179,28 +180,30 @@ describe('numbers in groups', () => {
 })
 
 describe('a megabyte made to be slow is read in linear time', () => {
-  it.each([
-    'authorization:',
-    'authorization: a b="',
-    'authorization:a%20b=c,',
-    'authorization: Basic ',
-    'basic aaaa',
-    'cookie: a=',
-    'cookie: csrf',
-    'cookie "a=b;',
-    'curl -u"a:',
-    "curl -u a:'",
-    '&sig=aaaaaaaaaaaaaaaa',
-    'token=aaaaaaaaaaaaaaaa)',
-    '(token=',
-    'pwd=aaaaaaaa))))))))',
-    'pwd=aaaaaaaa/',
-    'pwd=a&amp;',
-    'csrf_',
-    'de89\u00a0',
-    '4111\u2011',
-    '+49\u202f',
-  ])('%s', (piece) => {
+  it.each(
+    sampled([
+      'authorization:',
+      'authorization: a b="',
+      'authorization:a%20b=c,',
+      'authorization: Basic ',
+      'basic aaaa',
+      'cookie: a=',
+      'cookie: csrf',
+      'cookie "a=b;',
+      'curl -u"a:',
+      "curl -u a:'",
+      '&sig=aaaaaaaaaaaaaaaa',
+      'token=aaaaaaaaaaaaaaaa)',
+      '(token=',
+      'pwd=aaaaaaaa))))))))',
+      'pwd=aaaaaaaa/',
+      'pwd=a&amp;',
+      'csrf_',
+      'de89\u00a0',
+      '4111\u2011',
+      '+49\u202f',
+    ]),
+  )('%s', (piece) => {
     const text = piece.repeat(Math.ceil(1_000_000 / piece.length))
     const once = piece + piece.slice(-1).repeat(1_000_000)
     for (const hostile of [text, `${text}@`, once, `${once}@`]) {

@@ -12,11 +12,14 @@ import {
   createDatabase,
   createTestRemit,
   hasPgbouncer,
+  inFullRun,
   startPgbouncer,
   startPostgres,
 } from '@remit/testing'
 import type { Pooler, TestDatabase, TestOrganization, TestRemit } from '@remit/testing'
 import { append, decisionDraft } from '../support/drafts.ts'
+
+const isRun = inFullRun('PostgreSQL that does not commit durably') && hasPgbouncer()
 
 /** Keeps what a commit ran with: a deferred trigger fires when COMMIT is carried out. */
 const WATCH_COMMITS = `
@@ -127,7 +130,7 @@ describe('polling for signals', () => {
 const KILLS = Number(process.env['REMIT_TEST_KILLS'] ?? 3)
 const MOST_MS = 120_000
 
-describe.skipIf(!hasPgbouncer())('a PostgreSQL that does not commit durably by itself', () => {
+describe.skipIf(!isRun)('a PostgreSQL that does not commit durably by itself', () => {
   test(
     'loses nothing that was answered through a pooler when it is killed again and again',
     { timeout: KILLS * MOST_MS },

@@ -27,7 +27,7 @@ const APPENDED = ['entry.appended', 'enforcement.gap'] as const
 const MAX_BYTES = 1_000_000
 
 /** Sequence numbers per query: a rare match must not occupy the database for long. */
-const WINDOW = { first: 200, least: 20, most: 20_000 }
+const WINDOW = { payloads: 20, least: 200, most: 20_000 }
 const WINDOW_MS = 5
 /** Bytes of payloads per search in them: two or three milliseconds. */
 const SEARCHED_BYTES = 512 * 1024
@@ -105,7 +105,7 @@ export const looksIntoPayloads = ({ trace_id, decision_id }: Query): boolean =>
 
 function firstWindow(query: Query): number {
   if (isIndexed(query)) return Infinity
-  return looksIntoPayloads(query) ? WINDOW.least : WINDOW.first
+  return looksIntoPayloads(query) ? WINDOW.payloads : WINDOW.least
 }
 
 /** Returns true if an index finds the matches directly. */
@@ -114,7 +114,10 @@ const isIndexed = (query: Query): boolean =>
   !looksIntoPayloads(query) &&
   [query.actor, query.kind, query.decision, query.action].every((filter) => filter === undefined)
 
-/** Returns the next window size after a query of some milliseconds: large entries take longer. */
+/**
+ * Returns the next window size after a query of some milliseconds: large entries take longer. Not less than
+ * a query costs by itself, to a database that is far away or on a busy machine.
+ */
 const next = (window: number, ms: number): number =>
   Math.min(WINDOW.most, Math.max(WINDOW.least, ms < WINDOW_MS ? window * 2 : window / 2))
 
