@@ -238,7 +238,12 @@ describe.skipIf(!hasModules())('a large, deep, wide or odd call', () => {
       if (open === python && !hasPython) skip('python3 is missing')
       const door = await open(remit)
       const ran = { whole: 0, shrunk: 0 }
-      for (const { args = null } of someLargeContexts(runs(400, 50))) {
+      // Who asks by AuthZEN fits the context by itself.
+      const shrinks = open !== authzen
+      const calls = runs(400, 40)
+      // Of few calls, rules may let none pass: then more.
+      for (const [nth, { args = null }] of someLargeContexts(10 * calls).entries()) {
+        if (nth >= calls && ran.whole > 0 && ran.shrunk > 0 === shrinks) break
         const { context, replaced } = await fitted({ args })
         const at = ruleFor(door.contextOf('', args), door.contextOf('', context['args'] ?? {}))
         const tool = `t${at}`
@@ -252,8 +257,7 @@ describe.skipIf(!hasModules())('a large, deep, wide or odd call', () => {
       await door.close?.()
 
       expect(ran.whole).toBeGreaterThan(0)
-      // Who asks by AuthZEN fits the context by itself.
-      expect(ran.shrunk > 0).toBe(open !== authzen)
+      expect(ran.shrunk > 0).toBe(shrinks)
     },
   )
 })

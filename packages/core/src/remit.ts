@@ -76,7 +76,10 @@ export interface RemitOptions {
   readonly console?: ConsoleFiles
   /** Pieces of work in one transaction at most. */
   readonly maxBatch?: number
-  /** Most milliseconds of a request whose endpoint has no limit of its own. Default: 30,000. */
+  /**
+   * Most milliseconds of a request whose endpoint has no limit of its own, and of its wait for a commit.
+   * Default: 30,000, and 20,000 of them for the wait.
+   */
   readonly requestMs?: number
   /** `/metrics` goes to an app of its own, for another port. */
   readonly metricsApart?: boolean

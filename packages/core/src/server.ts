@@ -74,6 +74,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     authenticator,
     ...(nodes && { nodes }),
     ...(options.maxBatch !== undefined && { maxBatch: options.maxBatch }),
+    ...(options.requestMs !== undefined && { maxWaitMs: options.requestMs }),
   })
   const ledger = new Ledger(db, heavyWork)
   const decider = new Decider(writer, {

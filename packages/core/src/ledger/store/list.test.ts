@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { CompiledQuery } from 'kysely'
 import type { RootOperationNode } from 'kysely'
 import { expect, it } from 'vitest'
@@ -31,4 +32,21 @@ it('entries of an agent are found by indexes of its id, also where SQLite has no
       (index) => `SEARCH ledger_entry USING INDEX ledger_entry_${index}`,
     ),
   )
+})
+
+it('a search in payloads needs few queries, also of a database whose answers take long', async () => {
+  const remit = await createTestRemit({ dialect: 'sqlite' })
+  let queries = 0
+  const db = remit.db.withPlugin({
+    transformQuery: ({ node }) => node,
+    transformResult: async ({ result }) => {
+      queries++
+      await setTimeout(10)
+      return result
+    },
+  })
+  await planPage(db, 'org_1', { from: 0, to: 2_000 }, { trace_id: 't', order: 'asc', limit: 50 })
+  await remit.close()
+
+  expect(queries).toBeLessThan(30)
 })
