@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { bundledProgram, someDialects, SOURCE_FLAGS } from '@remit/testing'
+import { bundledProgram, inFullRun, someDialects, SOURCE_FLAGS } from '@remit/testing'
 import { hasModules } from '../src/boot/modules.ts'
 import { createOrg } from './support/cli.ts'
 import { createInstallation, withoutGuards } from './support/installation.ts'
@@ -12,6 +12,8 @@ import { termsOf } from './support/markdown.ts'
 import { request, startServer } from './support/process.ts'
 import type { RunningProcess } from './support/process.ts'
 import { sql } from 'kysely'
+
+const isRun = inFullRun('verifying without a server') && hasModules()
 
 const root = resolve(import.meta.dirname, '../../..')
 const page = readFileSync(join(root, 'docs/verify-offline.md'), 'utf8')
@@ -26,7 +28,7 @@ interface Shell {
   readonly stderr: string
 }
 
-describe.skipIf(!hasModules()).each(someDialects())('docs/verify-offline.md on %s', (dialect) => {
+describe.skipIf(!isRun).each(someDialects())('docs/verify-offline.md on %s', (dialect) => {
   let installation: Installation
   let server: RunningProcess
   let env: Record<string, string>

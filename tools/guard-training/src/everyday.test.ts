@@ -1,8 +1,11 @@
+import { inFullRun } from '@remit/testing/pure'
 import { describe, expect, it } from 'vitest'
 import { GRAMMARS, HELD_OUT } from './digest.ts'
 import { expandAll } from './grammar.ts'
 import type { Row } from './rows.ts'
 import { judge } from './verdicts.ts'
+
+const isRun = inFullRun('everyday requests of the guard')
 
 const learned = expandAll(GRAMMARS, 1).rows.filter(({ category }) => category === 'everyday')
 const heldOut = expandAll(HELD_OUT, 1).rows
@@ -12,7 +15,7 @@ const attacks = heldOut.filter(({ label }) => label === 1)
 const share = (rows: readonly Row[], from: number): number =>
   judge(rows).filter(({ score }) => score >= from).length / rows.length
 
-describe('everyday requests with the words of attacks', () => {
+describe.skipIf(!isRun)('everyday requests with the words of attacks', () => {
   it('are a set of at least 2,000 in ten languages, all of them harmless', () => {
     expect(new Set(learned.map(({ text }) => text)).size).toBeGreaterThanOrEqual(2_000)
     expect(new Set(learned.map(({ lang }) => lang)).size).toBeGreaterThanOrEqual(10)
