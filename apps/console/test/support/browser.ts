@@ -135,7 +135,11 @@ export async function go(page: Page, path: string): Promise<void> {
     const shown = isTab
       ? `nav a[aria-current=page][href="/console${path}"]`
       : 'main h1:not([data-left])'
-    await page.locator(shown).waitFor()
+    // A page that was on its way is not drawn any more, and the one before it keeps its heading.
+    await page
+      .locator(shown)
+      .waitFor({ timeout: 10_000 })
+      .catch(() => page.goto(`/console${path}`))
   }
   await settled(page)
 }
