@@ -3,7 +3,7 @@ import type { Endpoint, Input } from '@remit/contract'
 import type { Context, Handler } from 'hono'
 import { Failure } from '../base/errors.ts'
 import type { Clock } from '../base/clock.ts'
-import type { Caller, Impersonations } from '../caller/caller.ts'
+import type { Impersonations } from '../caller/caller.ts'
 import type { Database } from '../db/open.ts'
 import type { CoreTables } from '../db/schema.ts'
 import { findAnswer, keepAnswer } from '../idempotency/store.ts'
@@ -56,10 +56,10 @@ export function answer(route: Route, deps: AnswerDeps): Handler<RequestEnv, stri
     if (admission && isComputing) await refuseSuspended(deps.db, admission.caller.orgId)
     let rendered: Rendered
     try {
-      rendered = await handle(route, input, admission?.caller ?? null, request, deps)
+      rendered = await handle(route, input, request, deps)
     } catch (error) {
       if (!(await admission?.mayRunAgain(error))) throw error
-      rendered = await handle(route, input, admission?.caller ?? null, request, deps)
+      rendered = await handle(route, input, requestOf(c, deps), deps)
     }
     const isUnread = c.req.raw.method === 'HEAD' && rendered.body instanceof ReadableStream
     // Nobody reads the body of a HEAD, so a stream would stay open for ever.
@@ -87,9 +87,8 @@ const requestOf = (c: RequestContext, { closing, requests }: AnswerDeps): Reques
   const parent = headerOf(c, 'traceparent')
   return {
     requestId: c.get('requestId'),
-    get caller() {
-      return admission?.caller ?? null
-    },
+    // No getter: the engine keeps the closures of one until the next full garbage collection.
+    caller: admission?.caller ?? null,
     operator: c.get('operator') ?? null,
     whileSuspended: c.get('route').endpoint.whileSuspended === true,
     claim: c.get('claim') ?? null,
@@ -111,13 +110,12 @@ const requestOf = (c: RequestContext, { closing, requests }: AnswerDeps): Reques
 async function handle(
   route: Route,
   input: Input<Endpoint>,
-  caller: Caller | null,
   request: RequestInfo,
   deps: AnswerDeps,
 ): Promise<Rendered> {
   const { endpoint } = route
   const { db, clock, secrets } = deps
-  const { claim } = request
+  const { caller, claim } = request
   const orgId = caller?.orgId ?? NOBODY
   const repeated = (kept: StoredAnswer) => {
     const again = { ...kept, headers: { ...kept.headers, 'Idempotency-Replayed': 'true' } }

@@ -6,7 +6,7 @@ import type { Span, TraceParent } from '../telemetry/tracing.ts'
 /** Data of the request for a handler, in addition to its input. */
 export interface RequestInfo {
   readonly requestId: string
-  /** The caller as it was read last; null without a key. */
+  /** Null without a key. */
   readonly caller: Caller | null
   /** A suspended organization may do this. */
   readonly whileSuspended: boolean
