@@ -5,6 +5,7 @@ import type { Entry, Policy } from '@remit/contract'
 import { triedOf } from '../src/pages/decisions/tried.ts'
 import { hitsOf } from '../src/shell/search-hits.ts'
 import {
+  arrived,
   canRunAll,
   go,
   openBrowser,
@@ -212,7 +213,7 @@ describe.skipIf(!canRunAll)('the pages that lead', () => {
     await isDone('Limit what an agent spends')
 
     await page.getByRole('link', { name: 'New policy' }).click()
-    await page.waitForURL(/policies\/new/)
+    await arrived(page, 'New policy')
     await server.api.createPolicy({ body: { effect: 'allow', actions: ['mail.*', 'payments.*'] } })
     await server.api.setApprovalRule({
       params: { id: 'large' },
@@ -296,17 +297,7 @@ describe.skipIf(!canRunAll)('the pages that lead', () => {
     const region = (name: string) => page.getByRole('region', { name, exact: true })
     const tile = (name: string) =>
       page.getByRole('main').getByRole('link', { name: new RegExp(`^${name}`) })
-    // The counts follow the ledger; a page that was opened before keeps its own for a while.
-    await expect
-      .poll(
-        async () => {
-          await page.reload()
-          await settled(page)
-          return tile('Decisions').innerText()
-        },
-        { timeout: 60_000 },
-      )
-      .toContain('3')
+    await expect.poll(() => tile('Decisions').innerText(), { timeout: 60_000 }).toContain('3')
 
     expect(await tile('Last seen').innerText()).toMatch(/ago|now/)
     expect(await tile('Spent today').innerText()).toContain('of 100.00 USD')

@@ -9,6 +9,7 @@ import {
   sumsOf,
 } from '../src/pages/live/spans.ts'
 import {
+  arrived,
   canRunAll,
   go,
   openBrowser,
@@ -138,7 +139,7 @@ describe.skipIf(!canRunAll)('the page Live', () => {
     const denied = page.getByRole('region', { name: 'Most denied agents' }).getByRole('row')
     expect(await denied.nth(1).innerText()).toMatch(/payer\s+2\s+0/)
     await denied.getByRole('link', { name: 'payer' }).click()
-    await page.waitForURL(/\/ledger/)
+    await arrived(page, 'Ledger')
     await settled(page)
     expect(search()).toMatchObject({ agent_id: 'payer', decision: 'deny' })
     // The head of the list is a row, too.
@@ -146,7 +147,7 @@ describe.skipIf(!canRunAll)('the page Live', () => {
 
     await go(page, '/?span=1h')
     await tile('Denied').click()
-    await page.waitForURL(/\/ledger/)
+    await arrived(page, 'Ledger')
     await settled(page)
     await expect.poll(() => page.getByRole('row').count(), { timeout: 60_000 }).toBe(4)
   })
@@ -155,7 +156,7 @@ describe.skipIf(!canRunAll)('the page Live', () => {
     await go(page, '/')
     const chart = page.getByRole('group', { name: 'Decisions in the last 24 hours' })
     await chart.locator('[data-pick]').last().click()
-    await page.waitForURL(/\/ledger/)
+    await arrived(page, 'Ledger')
     const clicked = search()
     expect(Date.parse(clicked['to']!) - Date.parse(clicked['from']!)).toBe(HOUR_MS)
 
@@ -163,7 +164,7 @@ describe.skipIf(!canRunAll)('the page Live', () => {
     await page.getByRole('button', { name: 'Show as table' }).click()
     await page.getByRole('region', { name: 'Decisions in the last 24 hours' }).waitFor()
     await page.getByRole('row').nth(24).getByRole('button').click()
-    await page.waitForURL(/\/ledger/)
+    await arrived(page, 'Ledger')
     await settled(page)
     expect(search()).toMatchObject({ kind: 'authorization.decided', from: clicked['from'] })
     await expect.poll(() => page.getByRole('row').count(), { timeout: 60_000 }).toBe(5)

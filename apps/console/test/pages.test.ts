@@ -321,6 +321,22 @@ describe.skipIf(!canRun)('the console in Chromium', () => {
       await context.close()
     })
 
+    test('of a reader sends no form that it can only read', async () => {
+      const { secret } = await server.api.createKey({ body: { role: 'read' } })
+      const other = await openTab(browser, server)
+      await startSession(other, server, secret!)
+      const { page, context } = other
+      await page.goto('/console/settings?tab=organization')
+      await page.locator('main form').waitFor()
+      const methods: string[] = []
+      page.on('request', (request) => methods.push(request.method()))
+      await page.evaluate(`document.querySelector('main form').requestSubmit()`)
+      await settled(page)
+
+      expect(methods.filter((method) => method !== 'GET')).toEqual([])
+      await context.close()
+    })
+
     test('of a reader shows no button that its role refuses', async () => {
       const { secret } = await server.api.createKey({ body: { role: 'read' } })
       const other = await openTab(browser, server)

@@ -1,6 +1,6 @@
 /**
  * The keys, notes, entries and proofs of docs/ledger-format.md without `node:`, for the command and for browsers.
- * SHA-256 and Ed25519 are the caller's: browsers have only asynchronous ones.
+ * The caller passes SHA-256 and verifies Ed25519 signatures, which browsers do asynchronously.
  */
 
 type Bytes = Uint8Array<ArrayBuffer>
@@ -234,14 +234,14 @@ export async function isConsistent(
 ): Promise<boolean> {
   if (from.size > to.size || from.size === 0) return false
   if (from.size === to.size) return proof.length === 0 && from.root === to.root
-  const isPowerOfTwo = Number.isInteger(Math.log2(from.size))
-  const [first, ...path] = isPowerOfTwo ? [base64(from.root), ...proof] : proof
-  if (!first) return false
   let [at, last] = [from.size - 1, to.size - 1]
   while (at % 2 === 1) {
     at = Math.floor(at / 2)
     last = Math.floor(last / 2)
   }
+  // The proof of a size that is a power of two begins with the old root, and leaves it out.
+  const [first, ...path] = at === 0 ? [base64(from.root), ...proof] : proof
+  if (!first) return false
   let [old, grown] = [first, first]
   const isWhole = await climb(at, last, path as Bytes[], async (sibling, isLeft) => {
     if (isLeft) old = await nodeHash(sibling, old, sha256)

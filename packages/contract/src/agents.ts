@@ -2,8 +2,17 @@ import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
 import { DEFAULT_SCOPES } from './lists.ts'
-import { component, strictComponent } from './component.ts'
-import { AgentId, integer, page, Paging, PathId, Scope, Timestamp } from './primitives.ts'
+import {
+  AgentId,
+  component,
+  integer,
+  page,
+  Paging,
+  PathId,
+  Scope,
+  strictComponent,
+  Timestamp,
+} from './primitives.ts'
 import { hasVisibleCharacter, isLine, toLine } from './fit/values.ts'
 
 const LINE_RULE = 'without control or format characters or outer blanks'

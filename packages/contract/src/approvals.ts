@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
-import { component, strictComponent } from './component.ts'
 import {
   Action,
   AgentId,
+  component,
   FreeForm,
   integer,
   page,
@@ -12,6 +12,7 @@ import {
   PathId,
   Resource,
   Seq,
+  strictComponent,
   Timestamp,
   wholeNumber,
 } from './primitives.ts'

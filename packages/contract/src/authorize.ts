@@ -3,8 +3,7 @@ import { endpoint } from './endpoint.ts'
 import { at, MAX_POINTER, MAX_REPLACED } from './fit/index.ts'
 import type { Json } from './fit/index.ts'
 import { Receipt } from './ledger.ts'
-import { component } from './component.ts'
-import { Action, AgentId, FreeForm, Resource, Timestamp } from './primitives.ts'
+import { Action, AgentId, component, FreeForm, Resource, Timestamp } from './primitives.ts'
 import { Reason } from './reasons.ts'
 
 export const Decision = z.enum(['allow', 'deny', 'needs_approval']).meta({ id: 'Decision' })

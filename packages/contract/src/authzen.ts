@@ -2,8 +2,7 @@ import { z } from 'zod'
 import { Match, SpendState } from './authorize.ts'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
-import { component } from './component.ts'
-import { Action, FreeForm, issuesOf, Name, Timestamp } from './primitives.ts'
+import { Action, component, FreeForm, issuesOf, Name, Timestamp } from './primitives.ts'
 import { Reason } from './reasons.ts'
 
 /** Maximum evaluations per request. */

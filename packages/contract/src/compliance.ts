@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { component, strictComponent } from './component.ts'
-import { page, Paging, PathId, Timestamp } from './primitives.ts'
+import { component, page, Paging, PathId, strictComponent, Timestamp } from './primitives.ts'
 import { Framework, FrameworkRole, Report, ReportPeriod, ReportSummary } from './report-document.ts'
 
 const MOMENT_RULE =

@@ -2,8 +2,7 @@ import { z } from 'zod'
 import { AgentParam, Scopes } from './agents.ts'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
-import { component } from './component.ts'
-import { integer, page, Paging, PathId, Scope, Timestamp } from './primitives.ts'
+import { component, integer, page, Paging, PathId, Scope, Timestamp } from './primitives.ts'
 
 /** Maximum and default lifetime of a credential in seconds. */
 export const MAX_CREDENTIAL_TTL_SECONDS = 365 * 86_400

@@ -2,8 +2,15 @@ import { z } from 'zod'
 import { Approval } from './approvals.ts'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
-import { component, strictComponent } from './component.ts'
-import { AgentId, integer, Paging, PathId, Timestamp } from './primitives.ts'
+import {
+  AgentId,
+  component,
+  integer,
+  Paging,
+  PathId,
+  strictComponent,
+  Timestamp,
+} from './primitives.ts'
 import {
   ConditionText,
   Description,

@@ -3,8 +3,17 @@ import { AuthorizeRequest, Decision, Match, Replaced, replacedResolve } from './
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
 import { PolicyInput } from './policies.ts'
-import { component, strictComponent } from './component.ts'
-import { Action, AgentId, FreeForm, integer, PathId, Resource, Timestamp } from './primitives.ts'
+import {
+  Action,
+  AgentId,
+  component,
+  FreeForm,
+  integer,
+  PathId,
+  Resource,
+  strictComponent,
+  Timestamp,
+} from './primitives.ts'
 import { Reason } from './reasons.ts'
 
 export const MAX_DRY_RUNS = 1_000

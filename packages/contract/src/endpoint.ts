@@ -92,9 +92,9 @@ export interface Endpoint<
   readonly sealedField?: string
 }
 
-/** What most endpoints have: no role but `admin`, no credential, and 200. */
+/** The defaults of a row: administrators only, no agent credentials, status 200. */
 const DEFAULTS = { roles: [], scope: null, status: 200 } as const
-/** The same for those that answer nothing. */
+/** The defaults of a row without `ok`. */
 const NO_CONTENT = { ...DEFAULTS, status: 204, ok: z.void() } as const
 
 type Defaults<D> = D extends { readonly ok: z.ZodType } ? typeof DEFAULTS : typeof NO_CONTENT

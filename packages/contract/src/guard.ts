@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { component, strictComponent } from './component.ts'
-import { AgentId, Share } from './primitives.ts'
+import { AgentId, component, Share, strictComponent } from './primitives.ts'
 
 export const GuardSource = z
   .enum(['user', 'tool', 'document', 'system'])

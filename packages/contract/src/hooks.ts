@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { component } from './component.ts'
-import { AgentId, wholeNumber } from './primitives.ts'
+import { AgentId, component, wholeNumber } from './primitives.ts'
 
 /** Longest time that a host waits for the answer of a hook. */
 export const MAX_HOOK_SECONDS = 120

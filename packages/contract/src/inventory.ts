@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
-import { component, strictComponent } from './component.ts'
-import { Name, page, Paging, Timestamp } from './primitives.ts'
+import { component, Name, page, Paging, strictComponent, Timestamp } from './primitives.ts'
 
 const MAX_ITEMS = 1_000
 const Path = z.string().min(1).max(4096)

@@ -2,8 +2,16 @@ import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
 import { DEFAULT_SCOPES, EXCHANGEABLE, PRESETS, SIGNATURE_ALGS } from './lists.ts'
-import { component, strictComponent } from './component.ts'
-import { AgentId, integer, page, Paging, PathId, Timestamp } from './primitives.ts'
+import {
+  AgentId,
+  component,
+  integer,
+  page,
+  Paging,
+  PathId,
+  strictComponent,
+  Timestamp,
+} from './primitives.ts'
 import { Validating, Validation } from './validation.ts'
 
 export const SignatureAlg = z.enum(SIGNATURE_ALGS).meta({ id: 'SignatureAlg' })

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
-import { component, strictComponent } from './component.ts'
-import { page, Paging, PathId, Role, Timestamp } from './primitives.ts'
+import { component, page, Paging, PathId, Role, strictComponent, Timestamp } from './primitives.ts'
 
 export const KeyInput = strictComponent('KeyInput', {
   role: Role,

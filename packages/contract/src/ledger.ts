@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { component } from './component.ts'
 import {
   Action,
   AgentId,
+  component,
   FreeForm,
   page,
   Paging,

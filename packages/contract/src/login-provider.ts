@@ -3,8 +3,7 @@ import { endpoint } from './endpoint.ts'
 import { Address } from './issuers.ts'
 import { Receipt } from './ledger.ts'
 import { PersonRole } from './people.ts'
-import { component, strictComponent } from './component.ts'
-import { Timestamp } from './primitives.ts'
+import { component, strictComponent, Timestamp } from './primitives.ts'
 
 const Domain = z
   .string()

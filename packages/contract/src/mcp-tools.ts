@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
-import { component, strictComponent } from './component.ts'
-import { Name, page, Paging, PathId, Timestamp } from './primitives.ts'
+import { component, Name, page, Paging, PathId, strictComponent, Timestamp } from './primitives.ts'
 
 /** Maximum tools per report. */
 const MAX_TOOLS = 1_000

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
-import { component, strictComponent } from './component.ts'
-import { integer, Plan, Timestamp, Usd } from './primitives.ts'
+import { component, integer, Plan, strictComponent, Timestamp, Usd } from './primitives.ts'
 import { Pattern } from './rules.ts'
 
 const Effect = z.enum(['allow', 'deny'], 'must be allow or deny')

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
-import { component, strictComponent } from './component.ts'
-import { page, Paging, PathId, Timestamp } from './primitives.ts'
+import { component, page, Paging, PathId, strictComponent, Timestamp } from './primitives.ts'
 
 export const PersonRole = z.enum(['admin', 'approver', 'read']).meta({ id: 'PersonRole' })
 export type PersonRole = z.infer<typeof PersonRole>

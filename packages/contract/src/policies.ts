@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
-import { component } from './component.ts'
-import { page, Paging, PathId, Timestamp } from './primitives.ts'
+import { component, page, Paging, PathId, Timestamp } from './primitives.ts'
 import {
   ConditionText,
   Description,

@@ -1,6 +1,14 @@
 import { z } from 'zod'
 import { fitsFreeForm, isAgentId, isName, isNameOrNone, isObject, isUsd } from './fit/values.ts'
 
+/** An object of the API with its name in the OpenAPI document. */
+export const component = <Shape extends z.core.$ZodLooseShape>(id: string, shape: Shape) =>
+  z.object(shape).meta({ id })
+
+/** The same for input: an unknown member is an error. */
+export const strictComponent = <Shape extends z.core.$ZodLooseShape>(id: string, shape: Shape) =>
+  z.strictObject(shape).meta({ id })
+
 export const PLANS = ['open', 'team', 'enterprise'] as const
 /** The lowest plan that includes an endpoint; `open` ones exist in every edition. */
 export type Tier = (typeof PLANS)[number]

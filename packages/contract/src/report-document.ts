@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { Actor } from './ledger.ts'
-import { component } from './component.ts'
-import { Timestamp } from './primitives.ts'
+import { component, Timestamp } from './primitives.ts'
 
 export const Framework = z
   .enum(['soc2', 'eu_ai_act', 'nist_ai_rmf'], 'must be soc2, eu_ai_act or nist_ai_rmf')

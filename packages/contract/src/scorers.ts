@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { component, strictComponent } from './component.ts'
-import { FreeForm, Paging, page, Share } from './primitives.ts'
+import { component, FreeForm, page, Paging, Share, strictComponent } from './primitives.ts'
 
 const Json = z.unknown().describe('Any JSON value; a missing value is null')
 const JsonList = z.array(z.unknown()).nullable()

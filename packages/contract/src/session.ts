@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { component } from './component.ts'
-import { Plan, Role, Timestamp } from './primitives.ts'
+import { component, Plan, Role, Timestamp } from './primitives.ts'
 
 const SessionPrincipal = z.object({
   type: z.enum(['person', 'key', 'agent']).describe('Kind of the principal'),

@@ -1,8 +1,16 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
-import { component, strictComponent } from './component.ts'
-import { integer, issuesOf, page, Paging, PathId, Timestamp } from './primitives.ts'
+import {
+  component,
+  integer,
+  issuesOf,
+  page,
+  Paging,
+  PathId,
+  strictComponent,
+  Timestamp,
+} from './primitives.ts'
 
 const SINK_TYPES = ['otlp', 'https', 'splunk_hec', 'syslog', 's3'] as const
 export const SinkType = z.enum(SINK_TYPES).describe('Protocol of the receiver')

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
-import { component } from './component.ts'
-import { AgentId, integer, page, Paging, Timestamp, Usd } from './primitives.ts'
+import { AgentId, component, integer, page, Paging, Timestamp, Usd } from './primitives.ts'
 
 const caps = {
   daily_usd: Usd.nullable().default(null),

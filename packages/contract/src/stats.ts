@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { component } from './component.ts'
-import { Timestamp } from './primitives.ts'
+import { component, Timestamp } from './primitives.ts'
 
 export const STAT_KEYS = [
   'decision',

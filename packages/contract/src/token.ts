@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { component } from './component.ts'
-import { Scope } from './primitives.ts'
+import { component, Scope } from './primitives.ts'
 import type { ProblemCode } from './problem.ts'
 
 export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange'

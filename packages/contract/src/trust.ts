@@ -2,8 +2,17 @@ import { z } from 'zod'
 import type { Reason } from './reasons.ts'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
-import { component, strictComponent } from './component.ts'
-import { Action, AgentId, FreeForm, page, Paging, PathId, Timestamp } from './primitives.ts'
+import {
+  Action,
+  AgentId,
+  component,
+  FreeForm,
+  page,
+  Paging,
+  PathId,
+  strictComponent,
+  Timestamp,
+} from './primitives.ts'
 import { ConditionText, Description, Pattern, Patterns } from './rules.ts'
 import { Validating, Validation } from './validation.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { component } from './component.ts'
+import { component } from './primitives.ts'
 
 /** The query of an endpoint that can validate its body without storing it. */
 export const Validating = z.strictObject({

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
-import { component, strictComponent } from './component.ts'
-import { integer } from './primitives.ts'
+import { component, integer, strictComponent } from './primitives.ts'
 
 const Hash = z.string().regex(/^[0-9a-f]{64}$/)
 const SeqBound = integer(0, Number.MAX_SAFE_INTEGER)

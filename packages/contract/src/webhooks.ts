@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
-import { component, strictComponent } from './component.ts'
-import { page, Paging, PathId, Timestamp } from './primitives.ts'
+import { component, page, Paging, PathId, strictComponent, Timestamp } from './primitives.ts'
 
 /** The events of webhooks. Each is an entry of the ledger and is sent after its commit. */
 export const WebhookEvent = z

@@ -11,8 +11,8 @@ export interface StatsQuestion {
   readonly key?: string
 }
 
-/** `key` names the question where its times move. */
-const statsQuery = (key: string, question: () => StatsQuestion, isOn: boolean) =>
+/** Statistics, asked again as the ledger grows. `key` names the question where its times move. */
+export const statsQuery = (key: string, question: () => StatsQuestion, isOn: boolean) =>
   queryOptions({
     queryKey: ['stats', key],
     enabled: isOn,

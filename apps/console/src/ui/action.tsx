@@ -31,15 +31,17 @@ interface ActionFormProps {
   readonly children: ReactNode
 }
 
-/** A form with one action: its fields, what the server refused, and the button that acts. */
+/** A form with one action: its fields, the error of the server, and its button. */
 export function ActionForm(props: ActionFormProps) {
-  const { request, verb, isDisabled, action, isReadOnly = false, noValidate, more } = props
+  const { request, verb, isDisabled = false, action, isReadOnly = false, noValidate, more } = props
+  const mayAct = verb !== null && !isReadOnly && !isDisabled && !action.isPending
   return (
     <form
       noValidate={noValidate}
       onSubmit={(event) => {
         event.preventDefault()
-        action.mutate()
+        // A form without the button that acts is sent by Enter too.
+        if (mayAct) action.mutate()
       }}
     >
       <Stack>
@@ -48,7 +50,7 @@ export function ActionForm(props: ActionFormProps) {
         {!isReadOnly && (
           <Row>
             {verb !== null && (
-              <Button type="submit" tone="primary" disabled={action.isPending || isDisabled}>
+              <Button type="submit" tone="primary" disabled={!mayAct}>
                 {verb}
               </Button>
             )}
@@ -79,7 +81,7 @@ interface ActionDialogProps {
   readonly children: ReactNode
 }
 
-/** A dialog with one action: what it needs to know, what the server refused, and the button that acts. */
+/** A dialog with one action: its fields, the error of the server, and its button. */
 export function ActionDialog(props: ActionDialogProps) {
   const { title, isOpen = true, onClose, request, verb, tone = 'primary', action } = props
   return (
@@ -125,7 +127,7 @@ interface ConfirmDeleteProps {
   readonly children?: ReactNode | ((error: Error | null) => ReactNode)
 }
 
-/** A button that deletes after a confirmation which says what follows. */
+/** A button that deletes after a confirmation. */
 export function ConfirmDelete(props: ConfirmDeleteProps) {
   const { title, text, verb = t.policies.delete, done = t.policies.deleted } = props
   const { label, request, onDelete, onDeleted, children } = props

@@ -135,14 +135,14 @@ export async function go(page: Page, path: string): Promise<void> {
     const shown = isTab
       ? `nav a[aria-current=page][href="/console${path}"]`
       : 'main h1:not([data-left])'
-    // A page that was on its way is not drawn any more, and the one before it keeps its heading.
-    await page
-      .locator(shown)
-      .waitFor({ timeout: 10_000 })
-      .catch(() => page.goto(`/console${path}`))
+    await page.locator(shown).waitFor()
   }
   await settled(page)
 }
+
+/** Waits for the page with a heading. The address of a link is there before its page is drawn. */
+export const arrived = (page: Page, title: string): Promise<void> =>
+  page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor()
 
 /** Waits until the page shows its data. The stream of events stays open, so the network is never idle. */
 export async function settled(page: Page): Promise<void> {

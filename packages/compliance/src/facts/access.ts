@@ -327,7 +327,7 @@ function revokedIds(entry: FactEntry): readonly string[] {
     return entry.read(kind).revoked_credentials ?? []
   if (kind !== 'credential.revoked') return []
   const { credential, credential_ids: ids } = entry.read(kind)
-  return [credential?.id ?? '', ...(ids ?? [])]
+  return [credential?.id ?? [], ids ?? []].flat()
 }
 
 /** M33: credentials for agents that were not registered. */

@@ -105,7 +105,7 @@ export type Scorer<Params extends z.ZodType = z.ZodType> =
   | PureScorer<Params>
   | WaitingScorer<Params>
 
-/** What most scorers have. */
+/** The defaults of a scorer. */
 const DEFAULTS = { version: '1', edition: 'community', defaultThreshold: 1 } as const
 
 type WithDefaults<S> = Omit<S, keyof typeof DEFAULTS> &

@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { remit } from '../../api/client.ts'
 import { useCan } from '../../api/session.ts'
-import { period } from '../../api/stats.ts'
+import { period, statsQuery } from '../../api/stats.ts'
 import { count, usd } from '../../format/money.ts'
 import { t } from '../../texts.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
@@ -45,12 +45,13 @@ const useLimit = (id: string) =>
 
 /** Decisions of the agent in seven days; with `denied_agent`, those that were deny. */
 function useCount(id: string, by: 'agent' | 'denied_agent'): number | undefined {
-  const { data } = useQuery({
-    queryKey: ['stats', 'agent', by, id],
-    enabled: useCan()('GET /v1/stats'),
-    queryFn: ({ signal }) =>
-      remit.getStats({ query: { by, key: id, bucket: 'day', ...period(DAYS, DAY_MS) }, signal }),
-  })
+  const { data } = useQuery(
+    statsQuery(
+      `${by} ${id}`,
+      () => ({ by, key: id, bucket: 'day', ...period(DAYS, DAY_MS) }),
+      useCan()('GET /v1/stats'),
+    ),
+  )
   return data?.data.reduce((sum, one) => sum + one.count, 0)
 }
 

@@ -78,7 +78,7 @@ export function useDraft<Rule, Input, Draft extends { readonly kept: object }, S
     isSaving: save.isPending,
     etag: base?.etag,
     save: () => save.mutate({ edited: draft, version: base }),
-    /** Why it was not saved, where the fields do not show it. */
+    /** The error of saving that is not a conflict. */
     error: isConflict ? null : save.error,
     fields: {
       draft,
@@ -117,7 +117,7 @@ interface DraftFormProps {
   /** Buttons beside the title. */
   readonly actions?: ReactNode
   readonly children: ReactNode
-  /** What the page needs is there. */
+  /** The required fields that are not in the draft have values. */
   readonly isComplete: boolean
   /** The text of the button that saves. */
   readonly save: string
@@ -125,7 +125,7 @@ interface DraftFormProps {
   readonly request: () => Request
 }
 
-/** The frame of the form of a rule: its fields, what the server said, and the button that saves. */
+/** The form of a rule: its fields, the error of the server, and the button that saves. */
 export function DraftForm(props: DraftFormProps) {
   const { editor, title = t.policies.form, className, actions, children } = props
   const { isComplete, save, request } = props
