@@ -77,8 +77,8 @@ export interface RemitOptions {
   /** Pieces of work in one transaction at most. */
   readonly maxBatch?: number
   /**
-   * Most milliseconds of a request whose endpoint has no limit of its own, and of its wait for a commit.
-   * Default: 30,000, and 20,000 of them for the wait.
+   * Maximum milliseconds of a request whose endpoint has no limit of its own (default 30,000), and of its wait
+   * for a commit (default 20,000).
    */
   readonly requestMs?: number
   /** `/metrics` goes to an app of its own, for another port. */

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 /** A JSON object with members of any name. */
 export type RecordedJson = Readonly<Record<string, unknown>>
 
-/** A value of an entry as a reader finds it. */
+/** A value of an entry; null where it is missing or of another type. */
 export type Found<T> = unknown extends T
   ? unknown
   : [T] extends [string]

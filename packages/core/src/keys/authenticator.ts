@@ -19,8 +19,8 @@ const BEARER = /^Bearer +([!-~]+)$/i
 const MAX_CACHED = 10_000
 const NO_HASH = Buffer.alloc(64, '0')
 
-/** The sessions of people: each look is a query, so that one can end at once. */
-interface SessionLook {
+/** Looks the sessions of people up, each time with a query, so that a session can end at once. */
+interface SessionLookup {
   recheck(
     tx: Database<CoreTables>,
     callers: readonly Caller[],
@@ -37,7 +37,7 @@ export class Authenticator {
   readonly #db: Database<CoreTables>
   readonly #ceiling: Plan
   readonly #clock: Clock
-  readonly #sessions: SessionLook | null
+  readonly #sessions: SessionLookup | null
   #credentials: Credentials | null = null
   /** Callers by the hash of their text, least recently looked up first. */
   readonly #cache = new LRUCache<string, Caller>(upTo(MAX_CACHED))
@@ -51,7 +51,7 @@ export class Authenticator {
     db: Database<CoreTables>,
     ceiling: Plan,
     clock: Clock = systemClock,
-    sessions: SessionLook | null = null,
+    sessions: SessionLookup | null = null,
   ) {
     this.#db = db
     this.#ceiling = ceiling
