@@ -21,13 +21,13 @@ import { verifyDatabase } from '../ledger/verify/database.ts'
 import type { VerifyDatabaseOptions } from '../ledger/verify/database.ts'
 import type { VerifyReport } from '../ledger/verify/database-report.ts'
 import { firstOf, lane } from '../ledger/write/work.ts'
-import type { Recorded } from '../ledger/write/work.ts'
+import type { LinkedEntry } from '../ledger/format/link.ts'
 import { Writer } from '../ledger/write/writer.ts'
 import { createOrganization, findOrganization } from '../orgs/organizations.ts'
 
 export { Failure } from '../base/errors.ts'
 export { verifyExport } from '../ledger/verify/export.ts'
-export type { Draft as EntryDraft, Recorded, VerifyDatabaseOptions, VerifyReport }
+export type { Draft as EntryDraft, LinkedEntry, VerifyDatabaseOptions, VerifyReport }
 
 export interface OpenLedgerOptions {
   /** `sqlite:<path>` or `postgres://…`; missing tables are created. */
@@ -51,7 +51,7 @@ export interface OpenLedger {
   readonly ledger: Ledger
   readonly orgId: string
   /** Resolves when the entry is durable. Calls that overlap share a transaction. */
-  append(entry: NewEntry): Promise<Recorded>
+  append(entry: NewEntry): Promise<LinkedEntry>
   /** The newest signed checkpoint (C2SP tlog-checkpoint). Keep it outside the database. */
   checkpoint(): Promise<string>
   /** Verifies every entry against the signing key; see `verifyDatabase` for the options. */
@@ -61,7 +61,7 @@ export interface OpenLedger {
 }
 
 /** Appends as they are: a ledger of its own has kinds of its own. */
-const appending = lane<Draft, Recorded>('append', (works) =>
+const appending = lane<Draft, LinkedEntry>('append', (works) =>
   Promise.resolve({
     outcomes: works.map(({ job }) => ({ entries: [job as EntryDraft], reply: firstOf })),
   }),

@@ -1,3 +1,4 @@
+import type { Receipt } from '@remit/contract'
 import type { LedgerEntryRow, LedgerHeadRow } from '../../db/schema.ts'
 import { CARRIED_KIND } from './carried.ts'
 import type { Draft } from './draft.ts'
@@ -13,10 +14,11 @@ const MAX_PAYLOAD_BYTES = 255 * 1024
 /** Larger, because any other payload must fit into the entry that carries it over. */
 const MAX_CARRIED_BYTES = 256 * 1024
 
-/** An entry with its position and its payload. */
+/** An entry with its position, its payload and the receipt for the caller of its work. */
 export interface LinkedEntry {
   readonly row: LedgerEntryRow
   readonly content: EntryPayload
+  readonly receipt: Receipt
 }
 
 /** Drafts linked to the end of a chain; nothing is written yet. */
@@ -56,6 +58,8 @@ export function linkEntries(
     nodes.push({ level, idx: Math.floor(end.size / TILE_WIDTH ** level) + earlier, hash })
   })
   const entries: LinkedEntry[] = []
+  // All receipts of a commit are for its end.
+  const checkpoint = { size: end.size, root: '' }
   let { hash } = end
   for (const draft of drafts) {
     const place = {
@@ -64,19 +68,26 @@ export function linkEntries(
       prev_hash: hash,
       recorded_at: recordedAt,
     }
-    const entry = linkOne(place, draft, newSalt())
+    const entry = linkOne(place, draft, newSalt(), checkpoint)
     entries.push(entry)
     hash = entry.row.hash
     tree.append(hash)
   }
   const frontier = tree.frontier()
+  const { size } = frontier
   const root = rootOf(frontier.nodes)
-  return { entries, nodes, size: frontier.size, hash, root, frontier: encodeFrontier(frontier) }
+  Object.assign(checkpoint, { size, root })
+  return { entries, nodes, size, hash, root, frontier: encodeFrontier(frontier) }
 }
 
 type Place = Pick<LedgerEntryRow, 'org_id' | 'seq' | 'prev_hash' | 'recorded_at'>
 
-function linkOne(place: Place, draft: Draft, salt: string): LinkedEntry {
+function linkOne(
+  place: Place,
+  draft: Draft,
+  salt: string,
+  checkpoint: Receipt['checkpoint'],
+): LinkedEntry {
   const { kind, actor, data } = draft
   const { action = null, agent_id = null, decision = null, reason = null, resource = null } = draft
   const content: EntryPayload = { action, actor, agent_id, data, decision, reason, resource }
@@ -89,5 +100,5 @@ function linkOne(place: Place, draft: Draft, salt: string): LinkedEntry {
   const header = { ...place, kind, commitment: commitmentOf(salt, payload) }
   const hash = entryHash(headerOf(header))
   const row = { ...header, hash, salt, payload, agent_id, actor_id: actor.id, action, decision }
-  return { row, content }
+  return { row, content, receipt: { seq: row.seq, hash, checkpoint } }
 }

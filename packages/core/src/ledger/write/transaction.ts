@@ -29,7 +29,6 @@ import type {
   Lane,
   LaneBatch,
   Outcome,
-  Recorded,
   Work,
   LedgerScope,
 } from './work.ts'
@@ -254,7 +253,7 @@ const leavesNothing = (
 
 function reply(
   run: LedgerTransaction,
-  { entries, size, root }: Linked,
+  { entries }: Linked,
   note: string | null,
 ): unknown[] {
   let at = 0
@@ -264,12 +263,10 @@ function reply(
       replies.push(outcome)
       continue
     }
-    const signed = run.works[i]?.requester.wantsNote ? note : null
-    const checkpoint = signed ?? { size, root }
-    const recorded: Recorded[] = []
-    for (const { row, content } of entries.slice(at, (at += outcome.entries.length)))
-      recorded.push({ row, content, receipt: { seq: row.seq, hash: row.hash, checkpoint } })
-    replies.push(outcome.reply(recorded))
+    const own = entries.slice(at, (at += outcome.entries.length))
+    if (note !== null && run.works[i]?.requester.wantsNote)
+      for (const { receipt } of own) receipt.checkpoint = note
+    replies.push(outcome.reply(own))
   }
   return replies
 }

@@ -37,11 +37,6 @@ export interface LedgerScope {
   readonly writes: BulkInsert[]
 }
 
-/** An entry with its position, for the response of the work that wrote it. */
-export interface Recorded extends LinkedEntry {
-  readonly receipt: Receipt
-}
-
 /**
  * Returns the error for a client whose work was not recorded: a refusal unchanged, anything else as
  * a 503 without effects. The writer has logged it.
@@ -52,7 +47,7 @@ export const toClientError = (error: unknown): Failure | AlreadyAnswered =>
     : unavailable('ledger_unavailable')
 
 /** Returns the first entry of some work, for its response. */
-export function firstOf(recorded: readonly Recorded[]): Recorded {
+export function firstOf(recorded: readonly LinkedEntry[]): LinkedEntry {
   const [first] = recorded
   if (!first) throw new Error('the work appended no entry')
   return first
@@ -61,7 +56,7 @@ export function firstOf(recorded: readonly Recorded[]): Recorded {
 /** Entries to write, and the response as a function of their positions. */
 export interface Outcome<Answer> {
   readonly entries: readonly EntryDraft[]
-  readonly reply: (recorded: readonly Recorded[]) => Answer
+  readonly reply: (recorded: readonly LinkedEntry[]) => Answer
 }
 
 /** The origin of the work. */
