@@ -27,7 +27,7 @@ export interface Installation extends Pick<RemitOptions, 'clock' | 'ids'> {
   readonly operatorKey?: string
 }
 
-type Call = Parameters<Remit['decider']['authorize']>
+type Authorize = Parameters<Remit['decider']['authorize']>
 
 /** The whole product on an empty database, with a socket. */
 export async function startProduct(dialect: Dialect, installation: Installation) {
@@ -76,10 +76,10 @@ export async function startProduct(dialect: Dialect, installation: Installation)
       return { id: organization.id, keyId: key.id, key: key.secret }
     },
     /** Decides all requests in one turn of the event loop. */
-    decideTogether: (caller: Call[0], bodies: readonly unknown[]) =>
+    decideTogether: (caller: Authorize[1]['caller'], bodies: readonly unknown[]) =>
       Promise.allSettled(
         bodies.map((body) =>
-          remit.decider.authorize(caller, body as Call[1], { claim: null, wantsNote: false }),
+          remit.decider.authorize(body as Authorize[0], { caller, claim: null, wantsNote: false }),
         ),
       ),
     /** Removes the entries of an organization that are older than 400 days. */

@@ -17,7 +17,7 @@ import type { OrganizationRecord } from '@remit/core/orgs'
 
 export const authorizeRoutes = ({ decider }: Deps): Route[] =>
   implement(authorize, {
-    authorize: ({ body }, caller, request) => decider.authorize(caller, body, request),
+    authorize: ({ body }, _, request) => decider.authorize(body, request),
   })
 
 /** The ingest keys of an organization. Core stores them; this module serves their endpoints. */

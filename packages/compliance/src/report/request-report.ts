@@ -4,7 +4,7 @@ import { fail, isoTime } from '@remit/core/base'
 import { actorOf, personOf } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
 import { makeDurable } from '@remit/core/db'
-import type { RequestInfo } from '@remit/core/http'
+import type { ApiRequest } from '@remit/core/http'
 import type { Deps } from '@remit/core/module'
 import { catalogue } from '../catalogue/catalogue.ts'
 import { scopeOf } from '../catalogue/report-scope.ts'
@@ -40,7 +40,7 @@ export async function requestReport(
   deps: RequestDeps,
   asker: ReportRequester,
   request: ReportRequest,
-  claim: RequestInfo['claim'],
+  claim: ApiRequest['claim'],
 ): Promise<ReportRow> {
   const { db, generator } = deps
   const { orgId } = asker
@@ -71,7 +71,7 @@ function rowOf(
   { ids, evaluation }: RequestDeps,
   { orgId, caller }: ReportRequester,
   { request, period: { from, to }, now }: Asked,
-  claim: RequestInfo['claim'],
+  claim: ApiRequest['claim'],
 ): ReportRow {
   return {
     org_id: orgId,

@@ -14,13 +14,13 @@ export const verifyRoutes = (
     verifyLedger: ({ body: { checkpoint, ...part } }, caller, request) => {
       const asked = { ...part, checkpoints: checkpoint === undefined ? [] : [checkpoint] }
       // The idempotency key repeats the response; the entry needs none.
-      const requester = {
+      const origin = {
         caller,
         claim: null,
         wantsNote: request.wantsNote,
         whileSuspended: request.whileSuspended,
       }
       const signal = request.signal()
-      return verifyAndRecord(deps, jobs, caller.orgId, asked, requester, { signal })
+      return verifyAndRecord(deps, jobs, caller.orgId, asked, origin, { signal })
     },
   })

@@ -1,14 +1,14 @@
 import type { LedgerVerification, VerifyLedgerRequest } from '@remit/contract'
 import { invalid, Failure } from '@remit/core/base'
 import { firstOf } from '@remit/core/ledger/lanes'
-import type { Requester, Change, EntryDraft } from '@remit/core/ledger/lanes'
+import type { WorkOrigin, Change, EntryDraft } from '@remit/core/ledger/lanes'
 import { isSignedByAny, parseExternalCheckpoint } from '@remit/core/ledger/proofs'
 import type { Deps } from '@remit/core/module'
 import { actorOf, personOf } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
 import type { Jobs, JobWatch, LedgerCheck } from '../jobs/jobs.ts'
 
-/** A verification request, with the requester's checkpoints. */
+/** A verification request, with the caller's checkpoints. */
 export interface VerificationRequest extends Omit<VerifyLedgerRequest, 'checkpoint'> {
   readonly checkpoints: readonly string[]
 }
@@ -23,7 +23,7 @@ export async function verifyAndRecord(
   jobs: Jobs,
   orgId: string,
   { from_seq, to_seq, checkpoints }: VerificationRequest,
-  requester: Requester,
+  workOrigin: WorkOrigin,
   watch: JobWatch,
 ): Promise<LedgerVerification> {
   const options = {
@@ -33,7 +33,7 @@ export async function verifyAndRecord(
   }
   const found = verificationOf(await jobs.verify(orgId, options, watch))
   const isWhole = from_seq === undefined && to_seq === undefined
-  return recordVerification(deps.writer, orgId, requester, found, isWhole)
+  return recordVerification(deps.writer, orgId, workOrigin, found, isWhole)
 }
 
 /** Parses the signed notes. The verification reports a ledger that does not record its origin. */
@@ -100,7 +100,7 @@ function verifiedEntry(found: Verification, isWhole: boolean, caller: Caller | n
 async function recordVerification(
   writer: Deps['writer'],
   orgId: string,
-  requester: Requester,
+  workOrigin: WorkOrigin,
   found: Verification,
   isWhole: boolean,
 ): Promise<LedgerVerification> {
@@ -115,7 +115,7 @@ async function recordVerification(
           ledger: firstOf(recorded).receipt,
         }),
       })
-    return await writer.work(orgId, requester, record, { evenIfForged: true })
+    return await writer.work(orgId, workOrigin, record, { evenIfForged: true })
   } catch (error) {
     if (error instanceof Failure && error.status < 500) throw error
     const why = error instanceof Failure ? error.message : 'The end of the ledger cannot be read.'

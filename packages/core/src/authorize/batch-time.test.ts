@@ -53,7 +53,7 @@ describe.each(someDialects())('decisions that compute for long on %s', (dialect)
       setup: ({ decider }) => ({
         stages,
         routes: implement(authorize, {
-          authorize: ({ body }, caller, request) => decider.authorize(caller, body, request),
+          authorize: ({ body }, _, request) => decider.authorize(body, request),
         }),
       }),
     })

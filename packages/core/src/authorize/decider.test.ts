@@ -31,7 +31,7 @@ async function start(
     setup: ({ decider }) => ({
       stages,
       routes: implement(authorize, {
-        authorize: ({ body }, caller, request) => decider.authorize(caller, body, request),
+        authorize: ({ body }, _, request) => decider.authorize(body, request),
       }),
     }),
   })

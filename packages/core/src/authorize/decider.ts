@@ -21,15 +21,14 @@ import type {
   LaneBatch,
   LaneResult,
   Outcome,
-  Requester,
   Work,
+  WorkOrigin,
   LedgerScope,
 } from '../ledger/write/work.ts'
 import type { Writer } from '../ledger/write/writer.ts'
 import type { Limiter } from '../base/limiter.ts'
 import { admittedDecisions, quotaEntries, quotaExceeded } from '../limits/month.ts'
 import type { ObserveDecision } from '../telemetry/metrics.ts'
-import type { TraceParent } from '../telemetry/tracing.ts'
 import type { HeavyWorkQueue } from '../threads/heavy-work-queue.ts'
 import { decide, unseenPlaces, resourceText, unclearType } from './decide.ts'
 import type { DecisionResult } from './decide.ts'
@@ -42,7 +41,6 @@ interface Job {
   readonly decisionId: string
   readonly request: AuthorizeRequest
   readonly claims: ClaimedFacts
-  readonly trace: TraceParent | null
 }
 
 interface DeciderDeps {
@@ -91,14 +89,13 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
    * happened.
    */
   async authorize(
-    caller: Caller,
     body: AuthorizeBody,
-    requester: Omit<Requester, 'caller'>,
+    origin: WorkOrigin<Caller>,
     claims: ClaimedFacts = {},
   ): Promise<AuthorizeAnswer> {
+    const { caller } = origin
     const request = withAgent(caller, body)
     const decisionId = this.#deps.ids.next('dec_', this.#deps.clock.now())
-    const asked = { ...requester, caller }
     const perSecond = this.#writer.versions.last(caller.orgId)?.limits.decisions_per_second
     if (perSecond !== undefined) {
       const message = `The organization may request at most ${perSecond} decisions per second`
@@ -108,21 +105,20 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     try {
       if (decision !== undefined) {
         const job = { decisionId, request, decision }
-        return await this.#writer.submit(selfTestLane, caller.orgId, job, asked)
+        return await this.#writer.submit(selfTestLane, caller.orgId, job, origin)
       }
-      const job = { decisionId, request, claims, trace: requester.trace ?? null }
-      return await this.#decide(job, caller.orgId, asked)
+      return await this.#decide({ decisionId, request, claims }, caller.orgId, origin)
     } catch (error) {
       throw toClientError(error)
     }
   }
 
-  async #decide(job: Job, orgId: string, requester: Requester): Promise<AuthorizeAnswer> {
+  async #decide(job: Job, orgId: string, origin: WorkOrigin): Promise<AuthorizeAnswer> {
     const began = performance.now()
-    const span = requester.span?.child('remit.decide')
-    const asked = span ? { ...requester, span } : requester
+    const span = origin.span?.child('remit.decide')
+    const traced = span ? { ...origin, span } : origin
     try {
-      const answer = await this.#writer.submit(this, orgId, job, asked)
+      const answer = await this.#writer.submit(this, orgId, job, traced)
       const { decision, reason, matched } = answer
       this.#deps.observe(decision, reason, performance.now() - began)
       span?.set({
@@ -178,7 +174,7 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     const { judged, prepared } = await batch.prepare(asks, scope)
     const outcomes: (Outcome<AuthorizeAnswer> | typeof LATER)[] = []
     const effects = new Map<Slot, Effect[]>()
-    for (const [i, { caller, job }] of works.entries()) {
+    for (const [i, { caller, origin }] of works.entries()) {
       const about = judged[i]
       if (!about) {
         outcomes.push(LATER)
@@ -198,7 +194,7 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
         if (known) known.push(settled)
         else effects.set(settled.slot, [settled])
       }
-      outcomes.push(outcomeOf(decided, caller, scope, job.trace))
+      outcomes.push(outcomeOf(decided, caller, scope, origin.trace))
     }
     const further: EntryDraft[] = []
     for (const [slot, { stage, state, available }] of prepared) {
@@ -229,7 +225,7 @@ function outcomeOf(
   decided: DecisionResult,
   caller: Caller | null,
   scope: LedgerScope,
-  trace: TraceParent | null,
+  trace: WorkOrigin['trace'],
 ): Outcome<AuthorizeAnswer> {
   const { ask, decision, reason, message, matched, warnings } = decided
   const { request, resource, decisionId, claims } = ask

@@ -33,7 +33,7 @@ async function askedAndRecorded(request: AuthorizeRequest, claims: ClaimedFacts 
     setup: ({ decider }) => ({
       stages: { policy },
       routes: implement(authorize, {
-        authorize: ({ body }, caller, info) => decider.authorize(caller, body, info, claims),
+        authorize: ({ body }, _, request) => decider.authorize(body, request, claims),
       }),
     }),
   })

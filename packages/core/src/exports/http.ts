@@ -1,6 +1,6 @@
 export type { PublicPage } from '../http/app.ts'
 export { implement, Reply, Written } from '../http/endpoint.ts'
-export type { RequestInfo, Handler, Route } from '../http/endpoint.ts'
+export type { ApiRequest, Handler, Route } from '../http/endpoint.ts'
 export { Limiter } from '../base/limiter.ts'
 export { networkOf } from '../http/limits.ts'
 export { asFailure, problemBody, problemResponse } from '../http/problem.ts'

@@ -18,7 +18,7 @@ export type {
   LaneBatch,
   LaneResult,
   Outcome,
-  Requester,
+  WorkOrigin,
   Work,
   LedgerScope,
 } from '../ledger/write/work.ts'

@@ -23,6 +23,7 @@ import type { VerifyReport } from '../ledger/verify/database-report.ts'
 import { firstOf, lane } from '../ledger/write/work.ts'
 import type { LinkedEntry } from '../ledger/format/link.ts'
 import { Writer } from '../ledger/write/writer.ts'
+import { OPERATOR } from '../orgs/administration.ts'
 import { createOrganization, findOrganization } from '../orgs/organizations.ts'
 
 export { Failure } from '../base/errors.ts'
@@ -102,11 +103,10 @@ export async function openLedger({
     authenticator,
   })
   const ledger = new Ledger(db)
-  const requester = { caller: null, claim: null, wantsNote: false }
   return {
     ledger,
     orgId,
-    append: (entry) => writer.submit(appending, orgId, { actor: SYSTEM, ...entry }, requester),
+    append: (entry) => writer.submit(appending, orgId, { actor: SYSTEM, ...entry }, OPERATOR),
     checkpoint: async () => (await ledger.head(orgId)).note,
     async verify(options) {
       const origin = await ledger.origin(orgId)

@@ -8,7 +8,7 @@ import type { Caller } from '../caller/caller.ts'
 import { checkShape } from '../base/fields.ts'
 import { invalid } from '../base/errors.ts'
 import { implement } from '../http/endpoint.ts'
-import type { RequestInfo, Route } from '../http/endpoint.ts'
+import type { ApiRequest, Route } from '../http/endpoint.ts'
 import type { HostCall, ToolDecisions } from '../authorize/tool-decisions.ts'
 import type { CheckFor } from './routes.ts'
 
@@ -66,7 +66,7 @@ function withMode(body: LiteLlmGuardrail, mode: string | undefined): LiteLlmGuar
 interface From {
   readonly agentId: string
   readonly caller: Caller
-  readonly request: RequestInfo
+  readonly request: ApiRequest
 }
 
 interface Decided {

@@ -3,7 +3,7 @@ import type { GuardAnswer, GuardRequest } from '@remit/contract'
 import type { Computer } from '../threads/pool.ts'
 import { actAs } from '../caller/caller.ts'
 import { implement } from '../http/endpoint.ts'
-import type { RequestInfo, Route } from '../http/endpoint.ts'
+import type { ApiRequest, Route } from '../http/endpoint.ts'
 import type { Caller } from '../caller/caller.ts'
 import { checkAnywhere } from './check-job.ts'
 import { checkedAgent, checkMade } from './checked.ts'
@@ -22,7 +22,7 @@ interface GuardDeps {
 export type CheckFor = (
   caller: Caller,
   body: GuardRequest,
-  request: Pick<RequestInfo, 'signal'>,
+  request: Pick<ApiRequest, 'signal'>,
 ) => Promise<GuardAnswer>
 
 export function checkerOf({ observers, second, computer }: GuardDeps): CheckFor {

@@ -4,7 +4,7 @@ import { fail } from '../base/errors.ts'
 import { writeCookie } from '../sessions/sessions.ts'
 import type { LoginLinks } from '../sessions/people.ts'
 import type { ReadHeader, Sessions } from '../sessions/sessions.ts'
-import { NOBODY } from './answer.ts'
+import { NOBODY } from './endpoint.ts'
 import { addressOf, headerOf, requestIdOf } from './header.ts'
 import type { RequestTurns } from './limits.ts'
 

@@ -1,48 +1,123 @@
 import type { Answer, Endpoint, Input } from '@remit/contract'
+import type { Context } from 'hono'
+import type { IncomingMessage } from 'node:http'
 import type { Caller } from '../caller/caller.ts'
 import type { IdempotencyClaim } from '../idempotency/claim.ts'
+import type { WorkOrigin } from '../ledger/write/work.ts'
+import { parseTraceparent } from '../telemetry/tracing.ts'
 import type { Span, TraceParent } from '../telemetry/tracing.ts'
+import type { Admission } from './admit.ts'
+import type { Body } from './body.ts'
+import { addressOf, headerOf } from './header.ts'
+import type { RequestTurns } from './limits.ts'
 
-/** Data of the request for a handler, in addition to its input. */
-export interface RequestInfo {
+/** The state of a request to an endpoint, as Hono's context carries it. */
+export interface RequestEnv {
+  Bindings: {
+    /** Node's request, where the server runs on a socket. */
+    incoming?: IncomingMessage
+  }
+  Variables: {
+    route: Route
+    requestId: string
+    /** Absent unless the request is sampled. */
+    span?: Span
+    /** Absent where the request needs no key. */
+    admission?: Admission
+    /** The name of the operator's key. */
+    operator?: string
+    /** The body, where authentication had to read it; its failure is not reported yet. */
+    earlyBody?: Promise<Uint8Array>
+    body?: Body
+    /** The claim of an `Idempotency-Key`. */
+    claim?: IdempotencyClaim
+  }
+}
+
+/** The owner of requests that need no key. */
+export const NOBODY = ''
+
+const PREFERS_RECEIPT = /(?:^|[,;\s])receipt(?:$|[,;\s])/i
+
+/** What a request needs of the server. */
+export interface ApiRequestDeps {
+  readonly requests: RequestTurns
+  /** Ends when the server closes. */
+  readonly closing: AbortSignal
+}
+
+/**
+ * A request as its handler sees it, in addition to its input; the origin of the work that it submits to
+ * the writer.
+ */
+export class ApiRequest<C extends Caller | null = Caller | null> implements WorkOrigin<C> {
   readonly requestId: string
   /** Null without a key. */
-  readonly caller: Caller | null
-  /** A suspended organization may do this. */
-  readonly whileSuspended: boolean
+  readonly caller: C
   /** The name of the operator's key; only of endpoints for operators. */
   readonly operator: string | null
-  /** The claim of an `Idempotency-Key`; the writer stores it in the transaction of its work. */
+  readonly whileSuspended: boolean
   readonly claim: IdempotencyClaim | null
-  /** The caller requests the signed note of its commit (`Prefer: receipt`). */
   readonly wantsNote: boolean
-  /** The `traceparent` of the caller. */
   readonly trace: TraceParent | null
-  /** The operation, if it is sampled. */
   readonly span: Span | null
-  readonly accept: string
+  readonly #c: Context<RequestEnv>
+  readonly #deps: ApiRequestDeps
+
+  constructor(c: Context<RequestEnv>, caller: C, deps: ApiRequestDeps) {
+    const parent = headerOf(c, 'traceparent')
+    this.requestId = c.get('requestId')
+    this.caller = caller
+    this.operator = c.get('operator') ?? null
+    this.whileSuspended = c.get('route').endpoint.whileSuspended === true
+    this.claim = c.get('claim') ?? null
+    this.wantsNote = PREFERS_RECEIPT.test(headerOf(c, 'prefer') ?? '')
+    this.trace = parent === undefined ? null : parseTraceparent(parent)
+    this.span = c.get('span') ?? null
+    this.#c = c
+    this.#deps = deps
+  }
+
   /** Returns the URL of the request, with the host that the client named. */
-  url(): string
-  /** Returns a further request header by its lower-case name. */
-  header(name: string): string | undefined
+  url(): string {
+    return this.#c.req.url
+  }
+
+  /** Returns a request header by its lower-case name. */
+  header(name: string): string | undefined {
+    return headerOf(this.#c, name)
+  }
+
   /** Returns the address of the client's connection, where it is known. */
-  address(): string | undefined
+  address(): string | undefined {
+    return addressOf(this.#c)
+  }
+
   /** Returns a signal that aborts when the client disconnects or the server closes. */
-  signal(): AbortSignal
+  signal(): AbortSignal {
+    return AbortSignal.any([this.#c.req.raw.signal, this.#deps.closing])
+  }
+
   /**
    * Takes a turn of the organization for one part of a request that counts as several; undefined if the
    * part may start at once. Parts take their turns in the order of the calls.
    */
-  turn(): Promise<void> | undefined
+  turn(): Promise<void> | undefined {
+    return this.#deps.requests.take(this.caller?.orgId ?? NOBODY)
+  }
+
   /**
    * Charges `more` additional requests to the rate limit of the caller, if this request counts as
    * several. Throws `rate_limited`.
    */
-  charge(more: number): Promise<void>
-  /**
-   * Throws the refusal of a caller whose key, plan or role has changed since the request arrived.
-   */
-  recheck(): Promise<void>
+  async charge(more: number): Promise<void> {
+    await this.#c.get('admission')?.charge(more)
+  }
+
+  /** Throws the refusal of a caller whose key, plan or role has changed since the request arrived. */
+  async recheck(): Promise<void> {
+    await this.#c.get('admission')?.recheck()
+  }
 }
 
 /** Null for an endpoint without keys; possibly null if the key is optional. */
@@ -55,7 +130,7 @@ type CallerOf<E extends Endpoint> = E extends { readonly public: true }
 export type Handler<E extends Endpoint> = (
   input: Input<E>,
   caller: CallerOf<E>,
-  request: RequestInfo,
+  request: ApiRequest<CallerOf<E>>,
 ) => Promise<Answer<E> | Reply<Answer<E>>>
 
 /** An endpoint with its handler, ready to mount. */
@@ -66,7 +141,7 @@ export interface Route {
   readonly handle: (
     input: Input<Endpoint>,
     caller: Caller | null,
-    request: RequestInfo,
+    request: ApiRequest,
   ) => Promise<unknown>
 }
 

@@ -9,7 +9,7 @@ import type { ArchiveRules } from '../db/archived.ts'
 import type { Database } from '../db/open.ts'
 import type { CoreTables, OrganizationRow } from '../db/schema.ts'
 import { implement, Reply } from '../http/endpoint.ts'
-import type { RequestInfo, Route } from '../http/endpoint.ts'
+import type { ApiRequest, Route } from '../http/endpoint.ts'
 import { textStream } from '../http/text-stream.ts'
 import type { Ledger } from '../ledger/read/ledger.ts'
 import type { Writer } from '../ledger/write/writer.ts'
@@ -125,5 +125,5 @@ const listed = ({ decided, decided_month, ...row }: ListedOrganization, now: str
     decided === null || decided_month === null ? 0 : decidedBefore({ decided, decided_month }, now),
 })
 
-const by = ({ operator: name }: RequestInfo): { operator?: string } =>
+const by = ({ operator: name }: ApiRequest): { operator?: string } =>
   name === null ? {} : { operator: name }

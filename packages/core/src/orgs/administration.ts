@@ -5,7 +5,7 @@ import { fail, invalid } from '../base/errors.ts'
 import { keyCreation, keyRevocation, keyRotation } from '../keys/changes.ts'
 import type { EntryData } from '../ledger/format/draft.ts'
 import { firstOf } from '../ledger/write/work.ts'
-import type { Requester } from '../ledger/write/work.ts'
+import type { WorkOrigin } from '../ledger/write/work.ts'
 import type { Writer } from '../ledger/write/writer.ts'
 import { actorOf, personOf } from '../caller/caller.ts'
 import { organizationRecord, checkRetention } from './organizations.ts'
@@ -14,8 +14,8 @@ import type { OrganizationRecord } from './organizations.ts'
 import { changeLimits, limitsOf, limitsOnPlan } from '../limits/limits.ts'
 import { quotaEntries } from '../limits/month.ts'
 
-/** The requester of work for the operator of the server, without an API caller. */
-export const OPERATOR: Requester = { caller: null, claim: null, wantsNote: false }
+/** The origin of work for the operator of the server, without an API caller. */
+export const OPERATOR: WorkOrigin = { caller: null, claim: null, wantsNote: false }
 
 /** Creates a key of an organization for the operator; the secret is only in the return value. */
 export async function createKey(
@@ -149,7 +149,7 @@ export const setSettings = async (
 export async function updateSettings(
   writer: Writer,
   orgId: string,
-  requester: Requester,
+  origin: WorkOrigin,
   change: Readonly<Record<string, unknown>>,
   { acknowledgeShortRetention = false }: SettingsOptions = {},
 ): Promise<OrganizationUpdate> {
@@ -159,7 +159,7 @@ export async function updateSettings(
     return { ...row, settings: changeSettings(row.settings, change) }
   }
   const noted = acknowledgeShortRetention ? { acknowledge_short_retention: true } : {}
-  return updateOrganization(writer, orgId, requester, update, noted)
+  return updateOrganization(writer, orgId, origin, update, noted)
 }
 
 function checkLimit(days: unknown, most: number | undefined): void {
@@ -171,11 +171,11 @@ function checkLimit(days: unknown, most: number | undefined): void {
 export function updateOrganization(
   writer: Writer,
   orgId: string,
-  requester: Requester,
+  origin: WorkOrigin,
   update: (row: OrganizationRow, recordedAt: string) => OrganizationRow,
   noted: EntryExtras = {},
 ): Promise<OrganizationUpdate> {
-  return writer.change(orgId, requester, async ({ tx, recordedAt, decided }, caller) => {
+  return writer.change(orgId, origin, async ({ tx, recordedAt, decided }, caller) => {
     const before = await findOrganizationById(tx, orgId)
     const row = update(before, recordedAt)
     const { plan, settings, limits, suspended_at, delete_after } = row

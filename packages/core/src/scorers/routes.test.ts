@@ -2,7 +2,7 @@ import { scorers } from '@remit/contract'
 import type { ScorerInfo } from '@remit/contract'
 import { describe, expect, it } from 'vitest'
 import type { Caller } from '../caller/caller.ts'
-import type { RequestInfo } from '../http/endpoint.ts'
+import type { ApiRequest } from '../http/endpoint.ts'
 import { contains, exactMatch, regexMatch } from './built-in/matches.ts'
 import { scorerRoutes } from './routes.ts'
 
@@ -15,24 +15,8 @@ const caller: Caller = {
   principal: { type: 'key', id: 'key_1', role: 'ingest', person: null },
   configVersion: 0,
 }
-const request: RequestInfo = {
-  requestId: 'r',
-  caller: null,
-  operator: null,
-  whileSuspended: false,
-  claim: null,
-  wantsNote: false,
-  trace: null,
-  span: null,
-  accept: '*/*',
-  url: () => 'http://localhost/v1/scorers',
-  header: () => undefined,
-  address: () => undefined,
-  signal: () => new AbortController().signal,
-  turn: () => undefined,
-  charge: () => Promise.resolve(),
-  recheck: () => Promise.resolve(),
-}
+/** The scorers read nothing of it. */
+const request = {} as ApiRequest
 
 async function call(name: 'runScorer' | 'listScorers', body: unknown, query: object = {}) {
   const { endpoint, handle } = routes.find((route) => route.name === name)!

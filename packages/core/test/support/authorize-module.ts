@@ -7,7 +7,7 @@ export const authorizeModule = defineModule({
   name: 'test_authorize',
   setup: ({ decider }) => ({
     routes: implement(authorize, {
-      authorize: ({ body }, caller, request) => decider.authorize(caller, body, request),
+      authorize: ({ body }, _, request) => decider.authorize(body, request),
     }),
   }),
 })

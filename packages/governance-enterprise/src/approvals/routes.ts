@@ -5,7 +5,7 @@ import { existing, fail, Failure, invalid, pageOf } from '@remit/core/base'
 import { actAs, isOwn, ownAgent, actorOf, personOf } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
 import { implement, Reply } from '@remit/core/http'
-import type { Route, Handler, RequestInfo } from '@remit/core/http'
+import type { Route, Handler, ApiRequest } from '@remit/core/http'
 import type { Deps } from '@remit/core/module'
 import { on } from '@remit/core/db'
 import type { CoreTables, LedgerEntryRow } from '@remit/core/db'
@@ -271,7 +271,7 @@ const tagOf = ({ document }: { readonly document: string }): string =>
   `"${hash('sha256', document, 'base64url').slice(0, 22)}"`
 
 /** The version in `If-Match`; null without one. */
-function versionOf(request: RequestInfo): string | null {
+function versionOf(request: ApiRequest): string | null {
   const text = request.header('if-match')
   if (text === undefined) return null
   if (text !== '*' && !/^"[\w-]{22}"$/.test(text))

@@ -3,14 +3,12 @@ import type { AccessDecision, AuthorizeAnswer } from '@remit/contract'
 import { fail, Failure } from '@remit/core/base'
 import type { Caller } from '@remit/core/caller'
 import { implement, metadataUrl, Reply } from '@remit/core/http'
-import type { RequestInfo, Route } from '@remit/core/http'
+import type { ApiRequest, Route } from '@remit/core/http'
 import { AlreadyAnswered } from '@remit/core/ledger/lanes'
-import type { IdempotencyClaim } from '@remit/core/ledger/lanes'
+import type { IdempotencyClaim, WorkOrigin } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
 import { evaluateAll } from './evaluations.ts'
 import { decisionOf, mapEvaluation, referenceOf } from './mapping.ts'
-
-type Requesting = Pick<RequestInfo, 'claim' | 'wantsNote' | 'trace' | 'span'>
 
 /** The idempotency claim of one evaluation. Keys of clients contain no line break. */
 const partOf = (claim: IdempotencyClaim, i: number): IdempotencyClaim => ({
@@ -24,65 +22,66 @@ const isPending = ({ context }: AccessDecision): boolean => context?.approval?.s
 export const authzenRoutes = ({ db, clock, decider, settings, offered }: Deps): Route[] => {
   const evaluate = async (
     evaluation: AccessEvaluation,
-    caller: Caller,
-    { claim, ...more }: Requesting,
+    { claim, ...more }: WorkOrigin<Caller>,
   ): Promise<AccessDecision> => {
     const question = mapEvaluation(evaluation)
-    const reference = await referenceOf(db, caller.orgId, question, clock.now())
+    const reference = await referenceOf(db, more.caller.orgId, question, clock.now())
     const toDecision = (answer: AuthorizeAnswer) => decisionOf(answer, reference)
     // A repeat gets the stored response in the form of this protocol.
     const kept = claim && {
       ...claim,
       encode: (reply: unknown) => claim.encode(toDecision(reply as AuthorizeAnswer)),
     }
-    const requester = { ...more, claim: kept }
-    return toDecision(await decider.authorize(caller, question.request, requester, question.claims))
+    const origin = { ...more, claim: kept }
+    return toDecision(await decider.authorize(question.request, origin, question.claims))
   }
   /** One of several evaluations; an earlier decision of it is repeated. */
   const evaluateOne = async (
     evaluation: AccessEvaluation,
-    caller: Caller,
-    request: Requesting,
+    origin: WorkOrigin<Caller>,
   ): Promise<AccessDecision> => {
     try {
-      return await evaluate(evaluation, caller, request)
+      return await evaluate(evaluation, origin)
     } catch (error) {
       if (error instanceof AlreadyAnswered) return JSON.parse(error.answer.body) as AccessDecision
       throw error
     }
   }
   /** Refusals of single evaluations do not reach the server's own record of refusals. */
-  const record = async (error: unknown, caller: Caller, request: RequestInfo): Promise<never> => {
+  const record = async (error: unknown, request: ApiRequest<Caller>): Promise<never> => {
     if (error instanceof Failure && error.extras.asked !== undefined) {
       await request.recheck()
-      await offered('impersonations')?.refused(caller, error.extras.asked, request.requestId)
+      await offered('impersonations')?.refused(
+        request.caller,
+        error.extras.asked,
+        request.requestId,
+      )
     }
     throw error
   }
   return implement(authzen, {
-    accessEvaluation: ({ body }, caller, request) => evaluate(body, caller, request),
+    accessEvaluation: ({ body }, _, request) => evaluate(body, request),
 
     accessEvaluations: async ({ body }, caller, request) => {
       const { claim, wantsNote, trace, span } = request
       await request.charge((body.evaluations?.length ?? 1) - 1)
       // The whole response is stored after the decisions, and each decision is stored too: a decision
       // of another or a dead process is not repeated. The writer knows when a pending one ends.
-      const requester = (i: number) => ({
+      const partOrigin = (i: number) => ({
+        caller,
         claim: claim && partOf(claim, i),
         wantsNote,
         trace,
         span,
       })
       if (!body.evaluations?.length) {
-        const decision = await evaluateOne(AccessEvaluation.parse(body), caller, requester(0))
+        const decision = await evaluateOne(AccessEvaluation.parse(body), partOrigin(0))
         return new Reply(decision, { isKept: !isPending(decision) })
       }
       const evaluations = await evaluateAll(
         body,
         (one, i) =>
-          evaluateOne(one, caller, requester(i)).catch((error: unknown) =>
-            record(error, caller, request),
-          ),
+          evaluateOne(one, partOrigin(i)).catch((error: unknown) => record(error, request)),
         () => request.turn(),
       )
       return new Reply({ evaluations }, { isKept: !evaluations.some(isPending) })

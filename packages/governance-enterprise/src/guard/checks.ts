@@ -20,9 +20,9 @@ export const guardChecks = (
 ): GuardChecks => ({
   async made(caller, check) {
     // Not as the caller: the text was checked even if the key was revoked meanwhile.
-    const requester = { caller: null, claim: null, wantsNote: false }
+    const origin = { caller: null, claim: null, wantsNote: false }
     try {
-      await writer.submit(checksLane, caller.orgId, { caller, check }, requester)
+      await writer.submit(checksLane, caller.orgId, { caller, check }, origin)
     } catch (error) {
       throw toClientError(error)
     }

@@ -133,9 +133,7 @@ export class HostCalls {
     const ending = isSuccess && known?.decision === 'allow' ? { settle: 'held' as const } : {}
     const link = isSame ? { decision_id: known.decision_id, ...ending } : { decision_id: null }
     const id = isSame ? known.decision_id : `${keys.call}.${keys.input}`
-    await questions.once(caller, KIND, id, (requested) =>
-      append(caller, { ...entry, ...link }, requested),
-    )
+    await questions.once(caller, KIND, id, (origin) => append({ ...entry, ...link }, origin))
     await putCall(db, {
       org_id: caller.orgId,
       call_key: keys.call,

@@ -1,14 +1,6 @@
 import type { Caller } from '@remit/core/caller'
 import { AlreadyAnswered, derivedClaim } from '@remit/core/ledger/lanes'
-import type { IdempotencyClaim } from '@remit/core/ledger/lanes'
-
-/** Of a request without an `Idempotency-Key`. */
-const UNCLAIMED = { claim: null, wantsNote: false } as const
-
-export interface Requested {
-  readonly claim: IdempotencyClaim | null
-  readonly wantsNote: false
-}
+import type { WorkOrigin } from '@remit/core/ledger/lanes'
 
 /** The answer to a question, and whether it was given before. */
 export interface Once<Answer> {
@@ -28,12 +20,13 @@ export class Questions {
     caller: Caller,
     kind: string,
     id: string | undefined,
-    work: (requested: Requested) => Promise<Answer>,
+    work: (origin: WorkOrigin<Caller>) => Promise<Answer>,
   ): Promise<Once<Answer>> {
-    if (id === undefined) return { answer: await work(UNCLAIMED), isRepeated: false }
+    const unclaimed = { caller, claim: null, wantsNote: false }
+    if (id === undefined) return { answer: await work(unclaimed), isRepeated: false }
     const claim = derivedClaim(caller, kind, id)
     try {
-      const asked = () => work({ claim, wantsNote: false })
+      const asked = () => work({ ...unclaimed, claim })
       const answer = await this.#running.run(`${caller.orgId} ${claim.key}`, asked)
       return { answer, isRepeated: false }
     } catch (error) {

@@ -4,7 +4,7 @@ import { invalid } from '@remit/core/base'
 import { actAs, ownAgent } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
 import { implement } from '@remit/core/http'
-import type { RequestInfo, Route } from '@remit/core/http'
+import type { ApiRequest, Route } from '@remit/core/http'
 import type { HostCalls } from './calls.ts'
 import { CLAUDE_CODE, CODEX, isToolHook } from './tool-hook.ts'
 import type { Host } from './tool-hook.ts'
@@ -32,7 +32,7 @@ export function hookRoutes(calls: HostCalls): Route[] {
     host: Host,
     { body, query }: { readonly body: ToolHookInput; readonly query: HookQuery },
     caller: Caller,
-    request: RequestInfo,
+    request: ApiRequest,
   ): Promise<ToolHookAnswer> => {
     actAs(caller, query.agent_id)
     if (!isToolHook(body)) {

@@ -42,8 +42,8 @@ export function toolDecisions(
   const ask = async (caller: Caller, question: Question): Promise<AuthorizeAnswer> => {
     const { body, claims, hasClientId } = question
     for (let { id } = question; ;) {
-      const { answer, isRepeated } = await questions.once(caller, KIND, id, (requested) =>
-        decider.authorize(caller, body, requested, claims),
+      const { answer, isRepeated } = await questions.once(caller, KIND, id, (origin) =>
+        decider.authorize(body, origin, claims),
       )
       if (!isRepeated || answer.decision !== 'allow') return answer
       const isUsedUp = hasClientId && answer.approval !== undefined

@@ -1,7 +1,6 @@
 import type { Answer, AppendRequest, ledger as endpoints } from '@remit/contract'
 import { isOwn, ownAgent } from '@remit/core/caller'
 import type { Caller, Principal } from '@remit/core/caller'
-import type { RequestInfo } from '@remit/core/http'
 import { firstOf, lane, toClientError } from '@remit/core/ledger/lanes'
 import type {
   EntryData,
@@ -9,6 +8,7 @@ import type {
   Lane,
   Outcome,
   Work,
+  WorkOrigin,
   LedgerScope,
 } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
@@ -27,9 +27,8 @@ import { freesOwnCap, settleHold } from '../spend/settle.ts'
 
 /** Appends an entry of a caller and settles the hold that it names. */
 export type Append = (
-  caller: Caller,
   body: AppendRequest,
-  request: Pick<RequestInfo, 'claim' | 'wantsNote'>,
+  origin: WorkOrigin<Caller>,
 ) => Promise<Answer<typeof endpoints.appendEntry>>
 
 /** Appends by callers; one for the process, so that they share transactions. */
@@ -52,10 +51,11 @@ export function appender({
       : await ledger.decisionOf(orgId, id)
     return { ...body, linked }
   }
-  return async (caller, body, request) => {
+  return async (body, origin) => {
     try {
-      const job = await withLink(caller.orgId, body)
-      return await writer.submit(own, caller.orgId, job, { ...request, caller })
+      const { orgId } = origin.caller
+      const job = await withLink(orgId, body)
+      return await writer.submit(own, orgId, job, origin)
     } catch (error) {
       throw toClientError(error)
     }

@@ -3,7 +3,7 @@ import type { Entry, LedgerFilters, ListedEntry } from '@remit/contract'
 import { actAs, isOwn, ownAgent } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
 import { implement, Reply, textStream } from '@remit/core/http'
-import type { Route } from '@remit/core/http'
+import type { ApiRequest, Route } from '@remit/core/http'
 import { noEntry } from '@remit/core/ledger/records'
 import type { Deps } from '@remit/core/module'
 import { Turns } from '@remit/core/threads'
@@ -12,7 +12,8 @@ import { HeadWatch } from './head-watch.ts'
 import { ConnectionLimits, eventStream, eventOf, lastEventId } from '../streams/event-stream.ts'
 import type { EventSource } from '../streams/event-stream.ts'
 
-const wantsJson = (accept: string): boolean => /\bapplication\/json\b/i.test(accept)
+const wantsJson = (request: ApiRequest): boolean =>
+  /\bapplication\/json\b/i.test(request.header('accept') ?? '')
 const JSON_TYPE = { headers: { 'Content-Type': 'application/json' } }
 
 /** Concurrent exports per organization; further ones wait only briefly. */
@@ -58,18 +59,18 @@ export function ledgerRoutes({ ledger, log }: Deps, append: Append): Route[] {
     appendEntry: async ({ body }, caller, request) => {
       actAs(caller, body.agent_id)
       actAs(caller, typeof body.actor === 'object' ? body.actor.id : body.actor)
-      return append(caller, body, request)
+      return append(body, request)
     },
     getEntry: ({ params }, caller) => entryFor(caller, params.seq),
-    getCheckpoint: async (_, caller, { accept }) => {
+    getCheckpoint: async (_, caller, request) => {
       const { note, origin, size, hash, vkey } = await ledger.head(caller.orgId)
       // As text, the response is the note itself, for C2SP tools.
-      return wantsJson(accept) ? new Reply({ note, origin, size, hash, vkey }, JSON_TYPE) : note
+      return wantsJson(request) ? new Reply({ note, origin, size, hash, vkey }, JSON_TYPE) : note
     },
-    getProof: async ({ params, query }, caller, { accept }) => {
+    getProof: async ({ params, query }, caller, request) => {
       if (ownAgent(caller) !== null) await entryFor(caller, params.seq)
       const proof = await ledger.proof(caller.orgId, params.seq, query.size)
-      return wantsJson(accept) ? new Reply({ seq: params.seq, proof }, JSON_TYPE) : proof
+      return wantsJson(request) ? new Reply({ seq: params.seq, proof }, JSON_TYPE) : proof
     },
     getConsistency: ({ query }, caller) => ledger.consistency(caller.orgId, query.from, query.to),
     exportEntries: async ({ query }, caller) => {

@@ -10,7 +10,7 @@ import { existing, fail, invalid, pageOf } from '@remit/core/base'
 import { actorOf, personOf } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
 import { implement } from '@remit/core/http'
-import type { RequestInfo, Route } from '@remit/core/http'
+import type { ApiRequest, Route } from '@remit/core/http'
 import { receipted } from '@remit/core/ledger/lanes'
 import type { EntryDraft } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
@@ -29,7 +29,7 @@ export function mcpRoutes({ db, clock, ids, writer, computer }: Deps): Route[] {
   const decide = (
     id: string,
     caller: Caller,
-    request: RequestInfo,
+    request: ApiRequest,
     kind: 'mcp.tool_admitted' | 'mcp.tool_reviewed' | 'mcp.tool_withdrawn',
     change: (row: McpToolRow, by: string, at: string) => McpToolRow,
   ) =>

@@ -3,7 +3,7 @@ import type { PolicyChange, Policy, PolicyInput } from '@remit/contract'
 import { existing, fail, invalid, pageOf } from '@remit/core/base'
 import type { Ids } from '@remit/core/base'
 import { implement, Reply } from '@remit/core/http'
-import type { RequestInfo, Route } from '@remit/core/http'
+import type { ApiRequest, Route } from '@remit/core/http'
 import type { Deps } from '@remit/core/module'
 import { actorOf, personOf } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
@@ -79,7 +79,7 @@ function admit(
 const tagOf = (revision: number) => ({ ETag: `"${revision}"` })
 
 /** Reads the version that a `PUT` requires from `If-Match` and `If-None-Match`. */
-function expectedBy(request: RequestInfo): Expected {
+function expectedBy(request: ApiRequest): Expected {
   const match = request.header('if-match')
   const none = request.header('if-none-match')
   if (none !== undefined) {

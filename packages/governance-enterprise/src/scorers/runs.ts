@@ -23,9 +23,9 @@ export function scorerRuns({ writer, settings }: Pick<Deps, 'writer' | 'settings
   return {
     async ran(caller, run) {
       // Not as the caller: the money is spent even if the key was revoked meanwhile.
-      const requester = { caller: null, claim: null, wantsNote: false }
+      const origin = { caller: null, claim: null, wantsNote: false }
       try {
-        await writer.submit(own, caller.orgId, { caller, run }, requester)
+        await writer.submit(own, caller.orgId, { caller, run }, origin)
       } catch (error) {
         throw toClientError(error)
       }

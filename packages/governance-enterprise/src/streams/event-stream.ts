@@ -1,7 +1,7 @@
 import type { LedgerEntryRow } from '@remit/core/db'
 import type { Deps } from '@remit/core/module'
 import { invalid, fail } from '@remit/core/base'
-import type { RequestInfo } from '@remit/core/http'
+import type { ApiRequest } from '@remit/core/http'
 import type { Caller } from '@remit/core/caller'
 
 /** Milliseconds until a heartbeat on a quiet stream. */
@@ -134,7 +134,7 @@ export class Bell {
 }
 
 /** Returns the last event that a reconnecting client has; undefined for a first connection. */
-export function lastEventId(request: RequestInfo): number | undefined {
+export function lastEventId(request: ApiRequest): number | undefined {
   const text = request.header('last-event-id')
   if (text === undefined || text === '') return undefined
   if (!/^\d{1,15}$/.test(text)) throw invalid('Last-Event-ID', 'must be the id of an event')

@@ -30,8 +30,8 @@ describe.each(someDialects())(
       const { orgId, plan, configVersion, id, role, person } = holder
       const principal = { type: 'key', id, role, person } as const
       const caller: Caller = { orgId, plan, principal, configVersion }
-      const requester = { claim: null, wantsNote: false }
-      return api.remit.decider.authorize(caller, TRANSFER, requester, claims)
+      const origin = { caller, claim: null, wantsNote: false }
+      return api.remit.decider.authorize(TRANSFER, origin, claims)
     }
     const acting = (id: string): ClaimedFacts => ({ subject: { type: 'user', id } })
 

@@ -1,5 +1,6 @@
 import { fail } from '@remit/core/base'
-import type { RequestInfo } from '@remit/core/http'
+import type { Caller } from '@remit/core/caller'
+import type { ApiRequest } from '@remit/core/http'
 import { defineModule } from '@remit/core/module'
 import type { Deps } from '@remit/core/module'
 import { createClock, createTestRemit, someDialects } from '@remit/testing'
@@ -260,27 +261,17 @@ it('the evaluations of a request start in turns of its organization, 16 at a tim
   if (!route) throw new Error('no route')
 
   let turns = 0
-  const request = {
-    requestId: 'r',
-    caller: null,
-    operator: null,
-    whileSuspended: false,
-    claim: null,
-    wantsNote: false,
-    trace: null,
-    span: null,
-    accept: '*/*',
-    header: () => undefined,
-    url: () => '',
-    address: () => undefined,
-    signal: () => AbortSignal.timeout(60_000),
-    charge: () => Promise.resolve(),
-    recheck: () => Promise.reject(fail('unauthorized')),
-    turn: () => void turns++,
-  } satisfies RequestInfo
   const { config_version: configVersion } = await remit.ledger.head(orgId)
   const principal = { type: 'key', id: 'key_1', role: 'ingest', person: null } as const
   const caller = { orgId, plan: 'enterprise', principal, configVersion } as const
+  const request = {
+    caller,
+    claim: null,
+    wantsNote: false,
+    charge: () => Promise.resolve(),
+    recheck: () => Promise.reject(fail('unauthorized')),
+    turn: () => void turns++,
+  } as Partial<ApiRequest<Caller>> as ApiRequest<Caller>
   const evaluations = Array.from({ length: 40 }, (_, i) => ({
     resource: { type: 'doc', id: String(i) },
   }))

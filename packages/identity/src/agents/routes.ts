@@ -2,7 +2,7 @@ import { agents } from '@remit/contract'
 import type { Agent } from '@remit/contract'
 import { fail, invalid, pageOf } from '@remit/core/base'
 import { implement, Reply } from '@remit/core/http'
-import type { RequestInfo, Route } from '@remit/core/http'
+import type { ApiRequest, Route } from '@remit/core/http'
 import { answering } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
 import { alteration, registration, removal } from './changes.ts'
@@ -55,7 +55,7 @@ const tagged = (agent: Agent, status: number, headers: Record<string, string> = 
   new Reply<Agent>(agent, { status, headers: { ETag: `"${agent.version}"`, ...headers } })
 
 /** The version in `If-Match`; null without one, and for `*`. */
-function versionOf(request: RequestInfo): number | null {
+function versionOf(request: ApiRequest): number | null {
   const text = request.header('if-match')
   if (text === undefined || text === '*') return null
   const [, version] = /^"(\d{1,15})"$/.exec(text) ?? []

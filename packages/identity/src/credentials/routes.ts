@@ -82,8 +82,8 @@ export const credentialRoutes = (
       const id = await revocable(directory, caller, token)
       if (id === null) return {}
       try {
-        const requester = { caller, claim: null, wantsNote: false, whileSuspended: true }
-        await writer.change(caller.orgId, requester, revocation(id))
+        const origin = { caller, claim: null, wantsNote: false, whileSuspended: true }
+        await writer.change(caller.orgId, origin, revocation(id))
       } catch (error) {
         if (!(error instanceof Failure) || error.code !== 'credential_not_found') throw error
       }

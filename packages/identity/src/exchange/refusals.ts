@@ -1,7 +1,7 @@
 import { Periodic } from '@remit/core/base'
 import { actorOf } from '@remit/core/caller'
 import { recording, toClientError } from '@remit/core/ledger/lanes'
-import type { EntryDraft, Requester } from '@remit/core/ledger/lanes'
+import type { EntryDraft, WorkOrigin } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
 import { OPERATOR } from '@remit/core/orgs'
 import { digest } from './token-uses.ts'
@@ -27,7 +27,7 @@ export class Refusals {
   /** Records one refusal durably before the response. */
   async record(
     orgId: string,
-    requester: Requester,
+    origin: WorkOrigin,
     { reason, difference }: TokenRefusal,
     { issuer, facts }: CheckedFacts,
   ): Promise<void> {
@@ -42,7 +42,7 @@ export class Refusals {
       ...(facts?.jti != null && { jti_hash: digest(facts.jti) }),
       ...difference,
     }
-    const work = writer.work(orgId, requester, (_scope, admitted) =>
+    const work = writer.work(orgId, origin, (_scope, admitted) =>
       recording({ kind: 'token.refused', actor: actorOf(admitted), reason, data }),
     )
     await work.catch((error: unknown) => {

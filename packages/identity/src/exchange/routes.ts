@@ -44,7 +44,7 @@ export function exchangeRoutes(
     server: string | null,
   ): Promise<TokenAnswer> {
     const seen: CheckedFacts = {}
-    const requester = { ...OPERATOR, caller }
+    const origin = { ...OPERATOR, caller }
     try {
       const token = readSubjectToken(request.subject_token)
       const records = await listIssuers(db, orgId, { where: { issuer: issuerOf(token.claims) } })
@@ -52,7 +52,7 @@ export function exchangeRoutes(
       const verified = await verify({ clock, keys, buckets }, token, trusted, seen)
       const by = caller ? actorOf(caller) : { type: 'issuer', id: verified.issuer.id }
       const granted = await writer
-        .work(orgId, requester, async (scope) => {
+        .work(orgId, origin, async (scope) => {
           // The writer refuses callers, and a token without a key has none.
           if (!caller && scope.organization.isSuspended) throw fail('organization_suspended')
           return granting(grant(scope, verified, request, { by, server, hasher }))
@@ -64,7 +64,7 @@ export function exchangeRoutes(
       return granted
     } catch (error) {
       if (!(error instanceof TokenRefusal)) throw error
-      await refusals.record(orgId, requester, error, seen)
+      await refusals.record(orgId, origin, error, seen)
       throw answerTo(error)
     }
   }

@@ -14,7 +14,7 @@ const deciding = defineModule({
   name: 'test_authorize',
   setup: ({ decider }) => ({
     routes: implement(authorize, {
-      authorize: ({ body }, caller, request) => decider.authorize(caller, body, request),
+      authorize: ({ body }, _, request) => decider.authorize(body, request),
     }),
   }),
 })

@@ -7,7 +7,7 @@ const piece = (): Work => ({
   lane: null,
   job: null,
   alone: null,
-  requester: { caller: null, claim: null, wantsNote: false },
+  origin: { caller: null, claim: null, wantsNote: false },
   caller: null,
   since: 0,
   resolve: () => undefined,

@@ -24,14 +24,7 @@ import type { NoteSigner } from '../format/note.ts'
 import { linkedRows, lockHead } from '../store/store.ts'
 import type { WriteMetrics } from './write-metrics.ts'
 import { LATER } from './work.ts'
-import type {
-  EntryObserver,
-  Lane,
-  LaneBatch,
-  Outcome,
-  Work,
-  LedgerScope,
-} from './work.ts'
+import type { EntryObserver, Lane, LaneBatch, Outcome, Work, LedgerScope } from './work.ts'
 
 /** The lanes of the works of a transaction, in their order. */
 export type OpenLanes = ReadonlyMap<Lane<unknown, unknown>, LaneBatch<unknown, unknown>>
@@ -141,18 +134,18 @@ class LedgerTransaction {
   async admit(): Promise<void> {
     const { orgId, tx, now, configVersion, organization } = this.scope
     const { isSuspended } = organization
-    const callers = this.works.flatMap(({ requester }) => requester.caller ?? [])
+    const callers = this.works.flatMap(({ origin }) => origin.caller ?? [])
     const live = await this.#deps.authenticator.recheck(tx, callers, configVersion, now)
     for (const [i, work] of this.works.entries()) {
-      const { requester } = work
-      const caller = requester.caller && live.get(callerId(requester.caller.principal))
+      const { origin } = work
+      const caller = origin.caller && live.get(callerId(origin.caller.principal))
       work.caller = caller ?? null
-      if (requester.caller && !isSameRight(requester.caller, caller)) {
+      if (origin.caller && !isSameRight(origin.caller, caller)) {
         this.outcomes[i] = fail('unauthorized', 'The key changed while the request was waiting')
-      } else if (isSuspended && requester.caller && !requester.whileSuspended) {
+      } else if (isSuspended && origin.caller && !origin.whileSuspended) {
         this.outcomes[i] = fail('organization_suspended')
-      } else if (requester.claim) {
-        const kept = await findAnswer(tx, orgId, requester.claim, now).catch(asFailure)
+      } else if (origin.claim) {
+        const kept = await findAnswer(tx, orgId, origin.claim, now).catch(asFailure)
         if (kept instanceof Failure) this.outcomes[i] = kept
         else if (kept && !(await work.lane?.hasEnded?.(kept, this.scope)))
           this.outcomes[i] = new AlreadyAnswered(kept)
@@ -229,13 +222,13 @@ async function record(
     for (const observer of observers) await observer.observe(linked.entries, run.scope)
   }
   const results = reply(run, linked, note)
-  for (const [i, { requester }] of run.works.entries()) {
-    if (requester.claim && !(results[i] instanceof Error) && results[i] !== LATER) {
+  for (const [i, { origin }] of run.works.entries()) {
+    if (origin.claim && !(results[i] instanceof Error) && results[i] !== LATER) {
       await keepAnswer(
         run.scope.tx,
         run.scope.orgId,
-        requester.claim,
-        requester.claim.encode(results[i]),
+        origin.claim,
+        origin.claim.encode(results[i]),
         run.scope.now,
       )
     }
@@ -251,11 +244,7 @@ const leavesNothing = (
   outcome: Outcome<unknown> | Error | typeof LATER,
 ): outcome is Error | typeof LATER => outcome === LATER || outcome instanceof Error
 
-function reply(
-  run: LedgerTransaction,
-  { entries }: Linked,
-  note: string | null,
-): unknown[] {
+function reply(run: LedgerTransaction, { entries }: Linked, note: string | null): unknown[] {
   let at = 0
   const replies: unknown[] = []
   for (const [i, outcome] of run.outcomes.entries()) {
@@ -264,7 +253,7 @@ function reply(
       continue
     }
     const own = entries.slice(at, (at += outcome.entries.length))
-    if (note !== null && run.works[i]?.requester.wantsNote)
+    if (note !== null && run.works[i]?.origin.wantsNote)
       for (const { receipt } of own) receipt.checkpoint = note
     replies.push(outcome.reply(own))
   }

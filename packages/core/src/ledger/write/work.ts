@@ -59,15 +59,17 @@ export interface Outcome<Answer> {
   readonly reply: (recorded: readonly LinkedEntry[]) => Answer
 }
 
-/** The origin of the work. */
-export interface Requester {
+/** Who asks for work, and how its answer is kept and traced. */
+export interface WorkOrigin<C extends Caller | null = Caller | null> {
   /** Null for the operator of the server (command line, boot). */
-  readonly caller: Caller | null
+  readonly caller: C
+  /** The claim of an `Idempotency-Key`, which the writer stores in the transaction of the work. */
   readonly claim: IdempotencyClaim | null
+  /** The caller asks for the signed note of its commit (`Prefer: receipt`). */
   readonly wantsNote: boolean
   /** A suspended organization may do this. */
   readonly whileSuspended?: boolean
-  /** The trace that the caller names, for its entry. */
+  /** The trace that the caller names (`traceparent`), for its entry. */
   readonly trace?: TraceParent | null
   /** The sampled operation of the request. */
   readonly span?: Span | null
@@ -79,8 +81,8 @@ export interface Work<Job = unknown> {
   readonly lane: Lane<Job, unknown> | null
   readonly job: Job
   readonly alone: WorkAlone | null
-  readonly requester: Requester
-  /** The caller of the requester, as the last transaction read it. */
+  readonly origin: WorkOrigin
+  /** The caller of the origin, as the last transaction read it. */
   caller: Caller | null
   /** Its arrival (`performance.now()`). */
   readonly since: number

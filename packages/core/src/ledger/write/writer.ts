@@ -14,7 +14,7 @@ import { lockHead } from '../store/store.ts'
 import { WorkError, runTransaction } from './transaction.ts'
 import type { Committed, OpenLanes, TransactionDeps } from './transaction.ts'
 import { LATER, RetryBatch } from './work.ts'
-import type { Change, EntryObserver, Lane, LaneBatch, Requester, Work, WorkAlone } from './work.ts'
+import type { Change, EntryObserver, Lane, LaneBatch, WorkOrigin, Work, WorkAlone } from './work.ts'
 import type { Span } from '../../telemetry/tracing.ts'
 import type { WriteMetrics } from './write-metrics.ts'
 
@@ -73,14 +73,14 @@ export class Writer {
     lane: Lane<Job, Answer>,
     orgId: string,
     job: Job,
-    requester: Requester,
+    origin: WorkOrigin,
   ): Promise<Answer> {
-    return this.#enqueue(orgId, lane, job, null, requester)
+    return this.#enqueue(orgId, lane, job, null, origin)
   }
 
   /** Runs a configuration change alone in its transaction; it must append an entry. */
-  change<Answer>(orgId: string, requester: Requester, change: Change<Answer>): Promise<Answer> {
-    return this.#alone(orgId, requester, { run: change, moves: true, evenIfForged: false })
+  change<Answer>(orgId: string, origin: WorkOrigin, change: Change<Answer>): Promise<Answer> {
+    return this.#alone(orgId, origin, { run: change, moves: true, evenIfForged: false })
   }
 
   /**
@@ -89,11 +89,11 @@ export class Writer {
    */
   work<Answer>(
     orgId: string,
-    requester: Requester,
+    origin: WorkOrigin,
     run: Change<Answer>,
     { evenIfForged = false } = {},
   ): Promise<Answer> {
-    return this.#alone(orgId, requester, { run, moves: false, evenIfForged })
+    return this.#alone(orgId, origin, { run, moves: false, evenIfForged })
   }
 
   /** Sets the observers of entries. Called once, at boot. */
@@ -107,8 +107,8 @@ export class Writer {
     while (this.#running.size > 0) await Promise.all(this.#running.values())
   }
 
-  #alone<Answer>(orgId: string, requester: Requester, alone: WorkAlone): Promise<Answer> {
-    return this.#enqueue(orgId, null, null, alone, requester)
+  #alone<Answer>(orgId: string, origin: WorkOrigin, alone: WorkAlone): Promise<Answer> {
+    return this.#enqueue(orgId, null, null, alone, origin)
   }
 
   #enqueue<Answer>(
@@ -116,7 +116,7 @@ export class Writer {
     lane: Work['lane'],
     job: unknown,
     alone: WorkAlone | null,
-    requester: Requester,
+    origin: WorkOrigin,
   ): Promise<Answer> {
     const queue = this.#queues.get(orgId) ?? new Queue(this.#options.maxBatch ?? 512)
     if (this.#closed || queue.length >= (this.#options.maxWaiting ?? 4096))
@@ -127,8 +127,8 @@ export class Writer {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
     // The writer resolves work with the answer of its own lane or change.
     const settle = resolve as (answer: unknown) => void
-    const { caller } = requester
-    queue.push({ lane, job, alone, requester, caller, since, resolve: settle, reject })
+    const { caller } = origin
+    queue.push({ lane, job, alone, origin, caller, since, resolve: settle, reject })
     if (!this.#running.has(orgId)) this.#running.set(orgId, this.#work(orgId, queue))
     return promise
   }
@@ -282,9 +282,9 @@ function observeCommit(
 ): Span | null {
   let commit: Span | null = null
   if (batch.length > 0) metrics?.batchSize(batch.length)
-  for (const { requester, since } of batch) {
+  for (const { origin, since } of batch) {
     metrics?.queueSeconds((began - since) / 1000)
-    const { span } = requester
+    const { span } = origin
     if (!span) continue
     if (commit) span.linkTo(commit)
     else {
