@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest'
 import { fail } from '../base/errors.ts'
 import type { Authenticator } from '../keys/authenticator.ts'
 import { Sessions } from '../sessions/sessions.ts'
-import { Admission } from './admit.ts'
+import { authenticate } from './admit.ts'
 
 /** The addresses that count as having sent a wrong key after one refusal of the authenticator. */
 async function countedAfter(refusal: Error): Promise<string[]> {
   const counted: string[] = []
-  const admission = new Admission(
+  const admission = authenticate(
     contract.runScorer,
     { header: 'Bearer rmk_x' },
     () => '192.0.2.1',
@@ -32,7 +32,7 @@ async function countedAfter(refusal: Error): Promise<string[]> {
       },
     },
   )
-  await expect(admission.authenticate()).rejects.toBe(refusal)
+  await expect(admission).rejects.toBe(refusal)
   return counted
 }
 

@@ -29,66 +29,73 @@ export interface AdmissionDeps {
 const NO_LIMITS = {}
 
 /**
- * Admits one request. If the writer checks the caller again, the caller may come from the cache.
- * The cache alone never causes a refusal, because the key, the plan or the role may have changed.
+ * Finds the caller of a request, in memory where the writer checks it again; throws `unauthorized`. A wrong
+ * key counts against `address`, that of the client, where it is known; a good key is never limited by that.
+ */
+export async function authenticate(
+  endpoint: Endpoint,
+  presented: PresentedKey,
+  address: () => string | undefined,
+  deps: AdmissionDeps,
+): Promise<Admission> {
+  const { header } = presented
+  const mayRecall = endpoint.viaWriter && header !== undefined
+  const recalled = mayRecall ? deps.authenticator.recall(header) : null
+  if (recalled) return new Admission(endpoint, presented, deps, recalled, true)
+  try {
+    const caller = await callerFromDatabase(presented, deps)
+    return new Admission(endpoint, presented, deps, caller, false)
+  } catch (error) {
+    // A failure of the database says nothing about the key.
+    const isWrong =
+      error instanceof Failure && error.code === 'unauthorized' && header !== undefined
+    const from = isWrong ? address() : undefined
+    if (from !== undefined) await deps.failedKeys?.take(from)
+    throw error
+  }
+}
+
+/**
+ * The admission of one request. A caller from memory alone never causes a refusal, because the key, the
+ * plan or the role may have changed.
  */
 export class Admission {
   readonly #endpoint: Endpoint
   readonly #presented: PresentedKey
-  readonly #address: () => string | undefined
   readonly #deps: AdmissionDeps
-
-  #caller: Caller | null = null
-  #isRecalled = false
+  readonly #isRecalled: boolean
+  /** As last found. */
+  caller: Caller
   /** The `RateLimit` headers of the answer. */
-  limits: Readonly<Record<string, string>> = NO_LIMITS
+  limits: Readonly<Record<string, string>>
 
-  /** `address`: of the client, where it is known. */
   constructor(
     endpoint: Endpoint,
     presented: PresentedKey,
-    address: () => string | undefined,
     deps: AdmissionDeps,
+    caller: Caller,
+    isRecalled: boolean,
   ) {
     this.#endpoint = endpoint
     this.#presented = presented
-    this.#address = address
     this.#deps = deps
-  }
-
-  /** The caller; only after `authenticate`. */
-  get caller(): Caller {
-    if (!this.#caller) throw new Error('the request has not been authenticated')
-    return this.#caller
-  }
-
-  /** Finds the caller, in memory where the writer checks it again; throws `unauthorized`. */
-  async authenticate(): Promise<void> {
-    const { authenticator } = this.#deps
-    const { header } = this.#presented
-    const mayRecall = this.#endpoint.viaWriter && header !== undefined
-    const recalled = mayRecall ? authenticator.recall(header) : null
-    this.#isRecalled = recalled !== null
-    this.#caller = recalled ?? (await this.#lookUp())
-  }
-
-  /** Counts the request; throws `rate_limited`. */
-  async take(): Promise<void> {
-    const { rateLimit } = this.#deps
-    if (rateLimit) this.limits = await rateLimit.take(this.caller.principal.id)
+    this.#isRecalled = isRecalled
+    this.caller = caller
+    this.limits = NO_LIMITS
   }
 
   /**
-   * Throws the refusal of a caller whose plan or role does not reach the endpoint. Returns a promise
-   * only where the database must confirm what memory says.
+   * Counts the request, and refuses a caller whose plan or role does not reach the endpoint. Throws
+   * `rate_limited` and the refusals of plan, role and scope.
    */
-  admit(): Promise<void> | undefined {
+  async admit(): Promise<void> {
+    const { rateLimit } = this.#deps
+    if (rateLimit) this.limits = await rateLimit.take(this.caller.principal.id)
     try {
       requirePlanAndRole(this.#endpoint, this.caller)
-      return undefined
     } catch (refusal) {
       if (!this.#isRecalled) throw refusal
-      return this.recheck()
+      await this.recheck()
     }
   }
 
@@ -116,47 +123,32 @@ export class Admission {
 
   /** Finds the caller as the database has it now; throws the refusal. */
   async recheck(): Promise<void> {
-    const caller = await this.#fromDatabase()
+    const caller = await callerFromDatabase(this.#presented, this.#deps, this.caller)
     requirePlanAndRole(this.#endpoint, caller)
-    this.#caller = caller
+    this.caller = caller
   }
+}
 
-  /** Looks the key up; a wrong one counts against its address. A good key is never limited by that. */
-  async #lookUp(): Promise<Caller> {
-    try {
-      return await this.#fromDatabase()
-    } catch (error) {
-      // A failure of the database says nothing about the key.
-      const isWrong =
-        error instanceof Failure &&
-        error.code === 'unauthorized' &&
-        this.#presented.header !== undefined
-      const address = isWrong ? this.#address() : undefined
-      if (address !== undefined) await this.#deps.failedKeys?.take(address)
-      throw error
-    }
-  }
-
-  async #fromDatabase(): Promise<Caller> {
-    const { header, session, isBasic } = this.#presented
-    if (session !== undefined) return this.#fromSession(session)
-    try {
-      return await this.#deps.authenticator.authenticate(header)
-    } catch (error) {
-      throw isBasic ? basicRefusal(error) : error
-    }
-  }
-
-  /** A second look is no request of the person, so that it does not prolong the session. */
-  async #fromSession(cookie: string): Promise<Caller> {
-    const { sessions } = this.#deps
-    const caller = this.#caller
-      ? await sessions.find(this.#caller)
-      : await sessions.authenticate(cookie)
+/**
+ * Looks the caller up. With the caller `known` it is a second look, which is no request of a person and
+ * does not prolong the session.
+ */
+async function callerFromDatabase(
+  { header, session, isBasic }: PresentedKey,
+  { authenticator, sessions }: AdmissionDeps,
+  known?: Caller,
+): Promise<Caller> {
+  if (session !== undefined) {
+    const caller = await (known ? sessions.find(known) : sessions.authenticate(session))
     if (caller) return caller
     throw fail('unauthorized', 'The session has ended; sign in again', {
       headers: { 'WWW-Authenticate': 'Bearer realm="remit"' },
     })
+  }
+  try {
+    return await authenticator.authenticate(header)
+  } catch (error) {
+    throw isBasic ? basicRefusal(error) : error
   }
 }
 

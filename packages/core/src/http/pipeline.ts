@@ -11,8 +11,8 @@ import { formFault } from '../keys/key-text.ts'
 import { allowsKeylessExchange } from '../orgs/organizations.ts'
 import { requireSameOrigin } from '../sessions/sessions.ts'
 import type { Sessions } from '../sessions/sessions.ts'
-import { Admission, presentedBy, presentedByClient, presentedKey } from './admit.ts'
-import type { AdmissionDeps, PresentedKey } from './admit.ts'
+import { authenticate, presentedBy, presentedByClient, presentedKey } from './admit.ts'
+import type { Admission, AdmissionDeps, PresentedKey } from './admit.ts'
 import { answer } from './answer.ts'
 import type { AnswerDeps } from './answer.ts'
 import { readBody, requireType } from './body.ts'
@@ -108,18 +108,16 @@ const admit =
       : presentedBy(c, deps.sessions)
     if (presented.body) c.set('earlyBody', presented.body)
     if (endpoint.keyless && (await isKeyless(endpoint, presented, deps))) return next()
-    const admission = new Admission(endpoint, presented, () => addressOf(c), deps)
+    let admission: Admission
     try {
-      await admission.authenticate()
+      admission = await authenticate(endpoint, presented, () => addressOf(c), deps)
     } catch (error) {
       if (!mayIgnore(endpoint, presented, error)) throw error
       return next()
     }
     if (presented.session !== undefined) checkPage(c, endpoint, deps.sessions)
     c.set('admission', admission)
-    if (deps.rateLimit) await admission.take()
-    const again = admission.admit()
-    if (again) await again
+    await admission.admit()
     await next()
     if (c.error instanceof Failure && c.error.status < 500) await admission.confirm()
   }
