@@ -6,7 +6,7 @@ import { isUnavailable } from '../db/failure.ts'
 import type { OrganizationVersions } from '../limits/at-version.ts'
 import { RetryBatch } from '../ledger/write/work.ts'
 import { judge } from './decide.ts'
-import type { RuleVerdicts, StageState, StageRules } from './decide.ts'
+import type { RuleVerdicts, Slots, SlotState } from './decide.ts'
 import type { Ask, DecisionScope, Overlay, Slot, Stage } from './stage.ts'
 
 /** The transaction in which a batch is prepared, and the version of the rules that it sees. */
@@ -19,13 +19,6 @@ export interface BatchScope extends DecisionScope {
 interface Snapshot {
   readonly version: number
   readonly rules: ReadonlyMap<Slot, unknown>
-}
-
-/** Requests that are ready for a decision, with the states of the stages for them. */
-export interface ReadyRequests {
-  /** The first of the requests; the rest is left for the next batch. */
-  readonly judged: readonly RuleVerdicts[]
-  readonly prepared: ReadonlyMap<Slot, StageState>
 }
 
 type Stages = ReadonlyMap<Slot, Stage>
@@ -76,6 +69,8 @@ export class DecisionBatch {
   #gathered: number | null = null
   readonly #outside = new Map<Slot, unknown>()
   readonly #unavailable = new Set<Slot>()
+  /** The stages of the last attempt. */
+  slots: Slots = new Map()
 
   constructor(all: DecisionStages, orgId: string, overlaid?: OverlaidRules) {
     this.#all = all
@@ -106,41 +101,39 @@ export class DecisionBatch {
   }
 
   /**
-   * Judges as many requests as the time allows and prepares the state of every stage for them. After
-   * a stage that fails, `RetryBatch` is thrown because its transaction must end, and the next attempt
-   * does without it. An error that means that the database is unavailable, or asks to repeat the
-   * transaction, is rethrown.
+   * Judges as many requests as the time allows, and prepares the state of every stage for them; the rest
+   * of the requests is left for the next batch. After a stage that fails, `RetryBatch` is thrown because
+   * its transaction must end, and the next attempt does without it. An error that means that the database
+   * is unavailable, or asks to repeat the transaction, is rethrown.
    */
-  async prepare(asks: readonly Ask[], scope: BatchScope): Promise<ReadyRequests> {
+  async prepare(asks: readonly Ask[], scope: BatchScope): Promise<readonly RuleVerdicts[]> {
     const snapshot = await this.#load(scope)
     this.#snapshot = snapshot
     const gathers = this.#all.gathering.some(([slot]) => !this.#unavailable.has(slot))
     if (gathers && this.#gathered !== snapshot.version) throw new RetryBatch()
-    const stages = new Map<Slot, StageRules>()
+    const slots = new Map<Slot, SlotState>()
     for (const [slot, stage] of this.#all.stages) {
       const available = !this.#unavailable.has(slot)
       const rules = available ? this.#rulesOf(stage, snapshot.rules.get(slot)) : null
-      stages.set(slot, { stage, snapshot: rules, available })
+      slots.set(slot, { stage, available, rules, state: null, leftOut: null, effects: [] })
     }
-    const judged = scope.time.firstOf(asks, (ask) => judge(ask, stages))
-    const ready = judged.map(({ ask }) => ask)
-    const prepared = new Map<Slot, StageState>()
-    for (const [slot, { stage, snapshot: rules, available }] of stages) {
-      if (!available) {
-        prepared.set(slot, { stage, state: null, available, leftOut: null })
-        continue
-      }
+    this.slots = slots
+    const judged = scope.time.firstOf(asks, (ask) => judge(ask, slots))
+    const ready = asks.slice(0, judged.length)
+    for (const [slot, filled] of slots) {
+      const { stage, available, rules } = filled
+      if (!available) continue
       try {
         const outside = this.#outside.get(slot)
-        const state = stage.prepare
+        filled.state = stage.prepare
           ? await stage.prepare(ready, rules, scope, outside, matchedOf(judged, slot))
           : rules
-        prepared.set(slot, { stage, state, available, leftOut: stage.leftOut?.(rules) ?? null })
+        filled.leftOut = stage.leftOut?.(rules) ?? null
       } catch (error) {
         this.#fail(slot, error)
       }
     }
-    return { judged, prepared }
+    return judged
   }
 
   /**

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { DecisionMeter } from '../computing/computing.ts'
 import { decide } from './decide.ts'
-import type { StageState } from './decide.ts'
+import type { SlotState } from './decide.ts'
 import { SLOTS } from './stage.ts'
 import type { Ask, Slot, Stage, StageVerdict } from './stage.ts'
 
@@ -30,7 +30,7 @@ const needsApproval: StageVerdict = {
 const pass: StageVerdict = { verdict: 'pass' }
 
 /** A stage that says what it is told to, or throws it. */
-function stage(said: StageVerdict | Error, options: Partial<StageState> = {}): StageState {
+function stage(said: StageVerdict | Error, options: Partial<SlotState> = {}): SlotState {
   const made: Stage = {
     unavailable: { reason: 'stage_unavailable', message: 'cannot answer' },
     load: () => Promise.resolve(null),
@@ -40,11 +40,19 @@ function stage(said: StageVerdict | Error, options: Partial<StageState> = {}): S
       return said
     },
   }
-  return { stage: made, state: null, available: true, leftOut: null, ...options }
+  return {
+    stage: made,
+    available: true,
+    rules: null,
+    state: null,
+    leftOut: null,
+    effects: [],
+    ...options,
+  }
 }
 
-const run = (stages: Partial<Record<Slot, StageState>>, ask: Partial<Ask> = {}) =>
-  decide({ ...ASK, ...ask }, new Map(Object.entries(stages) as [Slot, StageState][]))
+const run = (stages: Partial<Record<Slot, SlotState>>, ask: Partial<Ask> = {}) =>
+  decide({ ...ASK, ...ask }, new Map(Object.entries(stages) as [Slot, SlotState][]))
 
 describe('decide', () => {
   it('allows when no stage stands against it', () => {
@@ -109,7 +117,7 @@ describe('decide', () => {
         decision: 'deny',
         reason: 'stage_unavailable',
         message: 'cannot answer',
-        settled: [],
+        effects: [],
       })
     })
 
@@ -130,33 +138,33 @@ describe('decide', () => {
   describe('effects', () => {
     const held = (effect: string): StageVerdict => ({ verdict: 'pass', effect })
     const opened: StageVerdict = { ...needsApproval, effect: 'request' }
-    const settledOf = (stages: Partial<Record<Slot, StageState>>) =>
-      run(stages).settled.map(({ slot, effect }) => `${slot} ${String(effect)}`)
+    const effectsOf = (stages: Partial<Record<Slot, SlotState>>) =>
+      run(stages).effects.map(({ slot, effect }) => `${slot} ${String(effect)}`)
 
     it('of passes stand when everything passed', () => {
       expect(
-        settledOf({ spend_limit: stage(held('hold')), approval_rule: stage(held('used')) }),
+        effectsOf({ spend_limit: stage(held('hold')), approval_rule: stage(held('used')) }),
       ).toEqual(['spend_limit hold', 'approval_rule used'])
     })
 
     it('of passes fall with a denial', () => {
-      expect(settledOf({ spend_limit: stage(held('hold')), policy: stage(deny()) })).toEqual([])
+      expect(effectsOf({ spend_limit: stage(held('hold')), policy: stage(deny()) })).toEqual([])
     })
 
     it('of passes fall when approval is needed, and the request stands', () => {
-      expect(settledOf({ spend_limit: stage(held('hold')), approval_rule: stage(opened) })).toEqual(
+      expect(effectsOf({ spend_limit: stage(held('hold')), approval_rule: stage(opened) })).toEqual(
         ['approval_rule request'],
       )
     })
 
     it('are not made up where a stage has none', () => {
-      expect(settledOf({ spend_limit: stage(pass), approval_rule: stage(needsApproval) })).toEqual(
+      expect(effectsOf({ spend_limit: stage(pass), approval_rule: stage(needsApproval) })).toEqual(
         [],
       )
     })
 
     it('may be any value, also one that looks like nothing', () => {
-      expect(run({ spend_limit: stage({ verdict: 'pass', effect: 0 }) }).settled).toMatchObject([
+      expect(run({ spend_limit: stage({ verdict: 'pass', effect: 0 }) }).effects).toMatchObject([
         { effect: 0, decision: 'allow' },
       ])
     })

@@ -19,48 +19,57 @@ export function readingsOf(ask: Ask): readonly Ask[] {
   })))
 }
 
-/** The verdict of a stage by its rules alone, or the error that it failed with; then it denies. */
-export interface StageResult {
-  readonly verdict: StageVerdict
-  readonly error?: unknown
+/** A stage in its slot, for one batch. */
+export interface SlotState {
+  readonly stage: Stage
+  /** False for a stage that failed: it denies. */
+  readonly available: boolean
+  readonly rules: unknown
+  /** What the stage prepared for the batch, or its rules; null before. */
+  state: unknown
+  /** Warning for a stage that the plan of the caller does not include. */
+  leftOut: string | null
+  /** The effects of the decisions so far. */
+  readonly effects: Effect[]
 }
+
+export type Slots = ReadonlyMap<Slot, SlotState>
 
 /** One request with the verdicts of its rules, before anything is read for it. */
 export interface RuleVerdicts {
   readonly ask: Ask
-  readonly said: ReadonlyMap<Slot, StageResult>
+  readonly verdicts: ReadonlyMap<Slot, StageVerdict>
   /** Null if no stage found a match. */
   readonly matched: ReadonlyMap<Slot, unknown> | null
-}
-
-/** A stage with its rules, or marked as unavailable. */
-export interface StageRules {
-  readonly stage: Stage
-  readonly snapshot: unknown
-  readonly available: boolean
 }
 
 /** Returns true if the plan of the caller includes the stage of a slot. */
 const isInPlan = (ask: Ask, slot: Slot): boolean =>
   ask.plan === 'enterprise' || TEAM_SLOTS.has(slot)
 
+/** The denial of a stage that cannot decide, with its error unless it was unavailable before. */
+const denialOf = ({ unavailable }: Stage, error?: unknown): StageVerdict => ({
+  verdict: 'deny',
+  ...unavailable,
+  ...(error !== undefined && { failed: error }),
+})
+
 /**
- * Returns the verdict of a stage. A stage that is unavailable or throws denies. A stage that decides
- * by its rules alone must pass each reading of the request.
+ * Returns the verdict of a stage by its state or its rules. A stage that is unavailable or throws denies.
+ * A stage that decides by its rules alone must pass each reading of the request.
  */
-function verdictOf(ask: Ask, stage: Stage, state: unknown, available: boolean): StageResult {
-  const denied: StageVerdict = { verdict: 'deny', ...stage.unavailable }
-  if (!available) return { verdict: denied }
+function verdictOf(ask: Ask, { stage, available }: SlotState, state: unknown): StageVerdict {
+  if (!available) return denialOf(stage)
   try {
     const verdict = stage.decide(ask, state)
-    if (stage.prepare || verdict.verdict !== 'pass') return { verdict }
+    if (stage.prepare || verdict.verdict !== 'pass') return verdict
     for (const reading of readingsOf(ask)) {
       const other = stage.decide(reading, state)
-      if (other.verdict !== 'pass') return { verdict: other }
+      if (other.verdict !== 'pass') return other
     }
-    return { verdict }
+    return verdict
   } catch (error) {
-    return { verdict: denied, error: error ?? new Error('the stage threw no value') }
+    return denialOf(stage, error ?? new Error('the stage threw no value'))
   }
 }
 
@@ -68,38 +77,29 @@ function verdictOf(ask: Ask, stage: Stage, state: unknown, available: boolean): 
  * Evaluates all conditions for one request, in the order of the slots, up to the first stage that does
  * not pass. Pure.
  */
-export function judge(ask: Ask, stages: ReadonlyMap<Slot, StageRules>): RuleVerdicts {
-  const said = new Map<Slot, StageResult>()
+export function judge(ask: Ask, slots: Slots): RuleVerdicts {
+  const verdicts = new Map<Slot, StageVerdict>()
   let matched: Map<Slot, unknown> | null = null
-  if (deniedAtOnce(ask)) return { ask, said, matched }
+  if (deniedAtOnce(ask)) return { ask, verdicts, matched }
   for (const slot of SLOTS) {
-    const ruled = stages.get(slot)
-    if (!ruled || !isInPlan(ask, slot)) continue
-    const { stage, snapshot, available } = ruled
+    const filled = slots.get(slot)
+    if (!filled || !isInPlan(ask, slot)) continue
+    const { stage, rules, available } = filled
     if (!stage.prepare || !available) {
-      const one = verdictOf(ask, stage, snapshot, available)
-      said.set(slot, one)
-      if (one.verdict.verdict !== 'pass') break
+      const verdict = verdictOf(ask, filled, rules)
+      verdicts.set(slot, verdict)
+      if (verdict.verdict !== 'pass') break
     } else if (stage.match) {
       try {
-        const found = stage.match(ask, snapshot)
+        const found = stage.match(ask, rules)
         if (found !== undefined) (matched ??= new Map()).set(slot, found)
       } catch (error) {
-        said.set(slot, { verdict: { verdict: 'deny', ...stage.unavailable }, error })
+        verdicts.set(slot, denialOf(stage, error ?? new Error('the stage threw no value')))
         break
       }
     }
   }
-  return { ask, said, matched }
-}
-
-/** A stage with its state for the batch, or marked as unavailable. */
-export interface StageState {
-  readonly stage: Stage
-  readonly state: unknown
-  readonly available: boolean
-  /** Warning for a stage that the plan of the caller does not include. */
-  readonly leftOut: string | null
+  return { ask, verdicts, matched }
 }
 
 /** One decision with everything that its response and its entry contain. */
@@ -112,8 +112,8 @@ export interface DecisionResult {
   readonly answer: Partial<AuthorizeAnswer>
   readonly data: Partial<DecisionData>
   readonly warnings: readonly string[]
-  /** Effects of passed stages that apply to the decision. */
-  readonly settled: readonly (Effect & { readonly slot: Slot })[]
+  /** Effects of stages that apply to the decision. */
+  readonly effects: readonly Effect[]
   /** The verdict of each stage, in order: the trace of a dry-run. */
   readonly trace: readonly { readonly slot: Slot; readonly verdict: StageVerdict }[]
   /** The error of the stage that failed and therefore denied. */
@@ -138,27 +138,21 @@ export const unseenPlaces = ({ replaced = [] }: Ask['request']): string[] =>
  * decisions and dry-runs use the same function. A stage that throws denies, like an unavailable
  * one. `judged` has the verdicts of the rules alone; a stage without one there is evaluated here.
  */
-export function decide(
-  ask: Ask,
-  stages: ReadonlyMap<Slot, StageState>,
-  judged?: RuleVerdicts,
-): DecisionResult {
+export function decide(ask: Ask, slots: Slots, judged?: RuleVerdicts): DecisionResult {
   const trace: { slot: Slot; verdict: StageVerdict }[] = []
   const notes: CollectedNotes = { matched: [], answer: {}, data: {}, warnings: [] }
   let last: StageVerdict = deniedAtOnce(ask) ?? { verdict: 'pass' }
   let reason: Reason = 'default_allow'
   let broken: DecisionResult['broken'] = null
   for (const slot of last.verdict === 'pass' ? SLOTS : []) {
-    const prepared = stages.get(slot)
-    if (!prepared) continue
+    const filled = slots.get(slot)
+    if (!filled) continue
     if (!isInPlan(ask, slot)) {
-      if (prepared.leftOut) notes.warnings.push(prepared.leftOut)
+      if (filled.leftOut) notes.warnings.push(filled.leftOut)
       continue
     }
-    const { stage, state, available } = prepared
-    const said = judged?.said.get(slot) ?? verdictOf(ask, stage, state, available)
-    if (said.error !== undefined) broken = { slot, error: said.error }
-    last = said.verdict
+    last = judged?.verdicts.get(slot) ?? verdictOf(ask, filled, filled.state)
+    if (last.failed !== undefined) broken = { slot, error: last.failed }
     trace.push({ slot, verdict: last })
     if (last.notes) collect(last.notes, notes)
     if (last.verdict !== 'pass') break
@@ -174,7 +168,7 @@ export function decide(
     answer: notes.answer,
     data: notes.data,
     warnings: notes.warnings,
-    settled: settle(ask, decision, trace),
+    effects: effectsOf(ask, decision, trace),
     trace,
     broken,
   }
@@ -205,18 +199,14 @@ function collect({ matched, answer, data, warnings }: StageNotes, notes: Collect
  * The effect of a pass applies if all stages pass; the effect of a needs_approval applies by
  * itself.
  */
-function settle(
-  ask: Ask,
-  decision: Decision,
-  trace: DecisionResult['trace'],
-): DecisionResult['settled'] {
-  const settled: (Effect & { readonly slot: Slot })[] = []
+function effectsOf(ask: Ask, decision: Decision, trace: DecisionResult['trace']): Effect[] {
+  const effects: Effect[] = []
   for (const { slot, verdict } of trace) {
     if (verdict.verdict === 'deny' || verdict.effect === undefined) continue
     const meant = verdict.verdict === 'pass' ? 'allow' : 'needs_approval'
-    if (meant === decision) settled.push({ slot, ask, decision, effect: verdict.effect })
+    if (meant === decision) effects.push({ slot, ask, decision, effect: verdict.effect })
   }
-  return settled
+  return effects
 }
 
 /** Returns the resource as rules match it and entries store it: `type:id`, or null for none. */

@@ -35,7 +35,7 @@ import type { DecisionResult } from './decide.ts'
 import { DecisionBatch, DecisionStages } from './batch.ts'
 import { preview } from './preview.ts'
 import type { Preview, PreviewOptions } from './preview.ts'
-import type { Ask, Effect, Slot, Stage, ClaimedFacts } from './stage.ts'
+import type { Ask, Slot, Stage, ClaimedFacts } from './stage.ts'
 
 interface Job {
   readonly decisionId: string
@@ -160,7 +160,8 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     if (works.length === 0) return { outcomes: beyond }
     const { outcomes, further = [] } = await this.#decideAll(works, scope, batch)
     const limit = organization.limits.decisions_per_month ?? null
-    const decided = before + outcomes.filter((outcome) => outcome !== LATER).length
+    let decided = before
+    for (const outcome of outcomes) if (outcome !== LATER) decided++
     const reached = quotaEntries({ limit, decided: before }, { limit, decided }, recordedAt)
     return { outcomes: [...outcomes, ...beyond], further: [...further, ...reached] }
   }
@@ -171,37 +172,31 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     batch: DecisionBatch,
   ): Promise<LaneResult<AuthorizeAnswer>> {
     const asks = works.map((work) => askOf(scope.orgId, work, scope.now))
-    const { judged, prepared } = await batch.prepare(asks, scope)
+    const judged = await batch.prepare(asks, scope)
     const outcomes: (Outcome<AuthorizeAnswer> | typeof LATER)[] = []
-    const effects = new Map<Slot, Effect[]>()
     for (const [i, { caller, origin }] of works.entries()) {
       const about = judged[i]
       if (!about) {
         outcomes.push(LATER)
         continue
       }
-      const decided = decide(about.ask, prepared, about)
+      const decided = decide(about.ask, batch.slots, about)
       // The reply refers to the request until the commit.
       about.ask.memo = undefined
       if (decided.broken) {
         const { slot, error } = decided.broken
         this.#deps.log.error({ err: error, slot }, 'stage failed for a request; denying it')
       }
-      for (const settled of decided.settled) {
-        const { stage, state } = prepared.get(settled.slot) ?? {}
-        stage?.apply?.(settled, state)
-        const known = effects.get(settled.slot)
-        if (known) known.push(settled)
-        else effects.set(settled.slot, [settled])
+      for (const effect of decided.effects) {
+        const filled = batch.slots.get(effect.slot)
+        filled?.stage.apply?.(effect, filled.state)
+        filled?.effects.push(effect)
       }
       outcomes.push(outcomeOf(decided, caller, scope, origin.trace))
     }
     const further: EntryDraft[] = []
-    for (const [slot, { stage, state, available }] of prepared) {
-      const settled = effects.get(slot)
-      if (settled && stage.record && available)
-        further.push(...((await stage.record(settled, state, scope)) ?? []))
-    }
+    for (const { stage, state, effects } of batch.slots.values())
+      if (effects.length > 0) further.push(...((await stage.record?.(effects, state, scope)) ?? []))
     return { outcomes, further }
   }
 }

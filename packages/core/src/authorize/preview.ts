@@ -12,9 +12,9 @@ import { findHead, lockHead } from '../ledger/store/store.ts'
 import { RetryBatch } from '../ledger/write/work.ts'
 import type { HeavyWorkQueue } from '../threads/heavy-work-queue.ts'
 import { decide, unseenPlaces, resourceText } from './decide.ts'
-import type { DecisionResult } from './decide.ts'
+import type { DecisionResult, RuleVerdicts, Slots } from './decide.ts'
 import { DecisionBatch, OverlaidRules } from './batch.ts'
-import type { DecisionStages, ReadyRequests } from './batch.ts'
+import type { DecisionStages } from './batch.ts'
 import type { Ask, Overlay, Slot, StageVerdict, ClaimedFacts } from './stage.ts'
 
 export interface PreviewOptions {
@@ -57,7 +57,8 @@ interface PreviewDeps {
 
 type Tx = Transaction<CoreTables>
 
-interface PreviewPass extends ReadyRequests {
+interface PreviewPass {
+  readonly judged: readonly RuleVerdicts[]
   readonly now: number
   readonly version: number
 }
@@ -117,24 +118,20 @@ export async function preview(
         organization: await stages.versions.at(tx, head),
         time: new BatchTime(),
       }
-      const prepared = await batch.prepare(asks, view)
-      return { ...prepared, now, version: head.config_version }
+      return { judged: await batch.prepare(asks, view), now, version: head.config_version }
     }
     await batch.gather(() => asksAt(time ?? clock.now()))
     try {
       // On SQLite every decision waits for this transaction, so a preview takes its turn for it too.
-      const { judged, prepared, ...seen } = await heavyWork.run(orgId, () =>
-        undone(db, locked, ready),
-      )
+      const { judged, ...seen } = await heavyWork.run(orgId, () => undone(db, locked, ready))
       if (begun && begun.version !== seen.version) {
         if (isLast()) throw unavailable('overloaded')
         previews = []
         begun = null
       } else {
         begun ??= seen
-        const asked = without ? leavingOut(prepared, without) : prepared
-        const decideOne = (one: (typeof judged)[number]) =>
-          previews.push(shown(decide(one.ask, asked, one)))
+        const slots = without ? leavingOut(batch.slots, without) : batch.slots
+        const decideOne = (one: RuleVerdicts) => previews.push(shown(decide(one.ask, slots, one)))
         await inSlices(judged, decideOne, (slice) => heavyWork.run(orgId, slice), until)
       }
       batch = new DecisionBatch(stages, orgId, overlaid)
@@ -147,10 +144,8 @@ export async function preview(
   return previews
 }
 
-const leavingOut = (
-  prepared: ReadyRequests['prepared'],
-  slots: ReadonlySet<Slot>,
-): ReadyRequests['prepared'] => new Map([...prepared].filter(([slot]) => !slots.has(slot)))
+const leavingOut = (slots: Slots, without: ReadonlySet<Slot>): Slots =>
+  new Map([...slots].filter(([slot]) => !without.has(slot)))
 
 const SLICE_MS = 5
 

@@ -82,6 +82,8 @@ export type StageVerdict =
       readonly reason: Reason
       readonly message: string
       readonly notes?: StageNotes
+      /** The error of the stage, which could not decide. */
+      readonly failed?: unknown
     }
   | {
       readonly verdict: 'needs_approval'
@@ -89,6 +91,7 @@ export type StageVerdict =
       readonly message: string
       readonly notes?: StageNotes
       readonly effect?: unknown
+      readonly failed?: undefined
     }
 
 export interface Pass {
@@ -98,6 +101,7 @@ export interface Pass {
   readonly notes?: StageNotes
   /** Passed to `apply` and `record` if the request is allowed in the end. */
   readonly effect?: unknown
+  readonly failed?: undefined
 }
 
 /** The data of the entry of a decision. */
@@ -115,6 +119,7 @@ export interface StageNotes {
 
 /** An effect that applies, because the final decision is the one that it was meant for. */
 export interface Effect {
+  readonly slot: Slot
   readonly ask: Ask
   readonly decision: Decision
   readonly effect: unknown

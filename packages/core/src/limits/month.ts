@@ -33,13 +33,14 @@ export async function decisionsOfMonth(
 }
 
 /** Returns the count after a transaction with these entries. */
-export const countOf = (
-  { decided, recordedAt }: { readonly decided: number; readonly recordedAt: string },
+export function countOf(
+  { decided: before, recordedAt }: { readonly decided: number; readonly recordedAt: string },
   entries: readonly { readonly kind: string }[],
-): Counted => ({
-  decided: decided + entries.filter(({ kind }) => kind === DECISION).length,
-  decided_month: recordedAt.slice(0, MONTH),
-})
+): Counted {
+  let decided = before
+  for (const { kind } of entries) if (kind === DECISION) decided++
+  return { decided, decided_month: recordedAt.slice(0, MONTH) }
+}
 
 /** Returns how many of the next decisions the monthly limit admits. */
 export function admittedDecisions(

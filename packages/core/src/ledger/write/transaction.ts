@@ -17,7 +17,7 @@ import { signCheckpoint } from '../format/note.ts'
 import type { EntryDraft } from '../format/draft.ts'
 import { newSalt } from '../format/entry.ts'
 import { linkEntries } from '../format/link.ts'
-import type { Linked } from '../format/link.ts'
+import type { LinkedEntry } from '../format/link.ts'
 import { forgedHead, withoutHead } from './head-guard.ts'
 import type { HeadGuard } from './head-guard.ts'
 import type { NoteSigner } from '../format/note.ts'
@@ -102,10 +102,8 @@ export async function runTransaction(
       time: new BatchTime(),
       writes: [],
     }
-    const run = new LedgerTransaction(deps, scope, works)
-    await run.admit()
-    await run.work(lanes)
-    const recorded = await record(run, head, signer, deps)
+    const ran = await runWorks(works, await admit(works, scope, deps), lanes, scope)
+    const recorded = await record(works, ran, head, signer, scope, deps)
     const done = { ...recorded, topics, computedMs: scope.time.spentMs }
     if (topics.size > 0) await notifyOthers(tx, orgId, topics)
     onDone(done)
@@ -115,73 +113,80 @@ export async function runTransaction(
   return committed
 }
 
-/** The requests of one transaction from admission to their outcomes. */
-class LedgerTransaction {
-  readonly outcomes: (Outcome<unknown> | Error | typeof LATER)[] = []
-  readonly further: EntryDraft[] = []
-  readonly works: readonly Work[]
-  readonly scope: LedgerScope
-  readonly #deps: TransactionDeps
-  changed = false
+type WorkOutcome = Outcome<unknown> | Error | typeof LATER
 
-  constructor(deps: TransactionDeps, scope: LedgerScope, works: readonly Work[]) {
-    this.#deps = deps
-    this.scope = scope
-    this.works = works
-  }
+/** The outcomes of the requests of a transaction, and what it writes beyond them. */
+interface WorksRun {
+  readonly outcomes: readonly WorkOutcome[]
+  readonly further: readonly EntryDraft[]
+  /** The configuration changed. */
+  readonly changed: boolean
+}
 
-  /** Rejects callers whose key is no longer valid, and finds stored responses. */
-  async admit(): Promise<void> {
-    const { orgId, tx, now, configVersion, organization } = this.scope
-    const { isSuspended } = organization
-    const callers = this.works.flatMap(({ origin }) => origin.caller ?? [])
-    const live = await this.#deps.authenticator.recheck(tx, callers, configVersion, now)
-    for (const [i, work] of this.works.entries()) {
-      const { origin } = work
-      const caller = origin.caller && live.get(callerId(origin.caller.principal))
-      work.caller = caller ?? null
-      if (origin.caller && !isSameRight(origin.caller, caller)) {
-        this.outcomes[i] = fail('unauthorized', 'The key changed while the request was waiting')
-      } else if (isSuspended && origin.caller && !origin.whileSuspended) {
-        this.outcomes[i] = fail('organization_suspended')
-      } else if (origin.claim) {
-        const kept = await findAnswer(tx, orgId, origin.claim, now).catch(asFailure)
-        if (kept instanceof Failure) this.outcomes[i] = kept
-        else if (kept && !(await work.lane?.hasEnded?.(kept, this.scope)))
-          this.outcomes[i] = new AlreadyAnswered(kept)
-      }
+/** Rejects callers whose key is no longer valid, and finds stored responses; returns these outcomes. */
+async function admit(
+  works: readonly Work[],
+  scope: LedgerScope,
+  { authenticator }: TransactionDeps,
+): Promise<WorkOutcome[]> {
+  const { orgId, tx, now, configVersion, organization } = scope
+  const outcomes: WorkOutcome[] = []
+  const callers: Caller[] = []
+  for (const { origin } of works) if (origin.caller) callers.push(origin.caller)
+  const live = await authenticator.recheck(tx, callers, configVersion, now)
+  for (const [i, work] of works.entries()) {
+    const { origin } = work
+    const caller = origin.caller && live.get(callerId(origin.caller.principal))
+    work.caller = caller ?? null
+    if (origin.caller && !isSameRight(origin.caller, caller)) {
+      outcomes[i] = fail('unauthorized', 'The key changed while the request was waiting')
+    } else if (organization.isSuspended && origin.caller && !origin.whileSuspended) {
+      outcomes[i] = fail('organization_suspended')
+    } else if (origin.claim) {
+      const kept = await findAnswer(tx, orgId, origin.claim, now).catch(asFailure)
+      if (kept instanceof Failure) outcomes[i] = kept
+      else if (kept && !(await work.lane?.hasEnded?.(kept, scope)))
+        outcomes[i] = new AlreadyAnswered(kept)
     }
   }
+  return outcomes
+}
 
-  /** Runs the lanes in turn, and then the work that is alone. */
-  async work(lanes: OpenLanes): Promise<void> {
-    for (const [lane, batch] of lanes) {
-      const indices: number[] = []
-      const works: Work[] = []
-      for (const [i, work] of this.works.entries()) {
-        if (work.lane !== lane || this.outcomes[i]) continue
-        indices.push(i)
-        works.push(work)
-      }
-      if (works.length === 0) continue
-      // The next lane must see the writes of this one.
-      await writeRows(this.scope.tx, this.scope.writes.splice(0))
-      const result = await batch.run(works, this.scope)
-      for (const [k, i] of indices.entries()) {
-        this.outcomes[i] = result.outcomes[k] ?? new Error(`${lane.name} returned no outcome`)
-      }
-      this.further.push(...(result.further ?? []))
+/** Runs the lanes in turn, and then the work that is alone; requests with an outcome are left out. */
+async function runWorks(
+  works: readonly Work[],
+  outcomes: WorkOutcome[],
+  lanes: OpenLanes,
+  scope: LedgerScope,
+): Promise<WorksRun> {
+  const further: EntryDraft[] = []
+  let changed = false
+  for (const [lane, batch] of lanes) {
+    const indices: number[] = []
+    const own: Work[] = []
+    for (const [i, work] of works.entries()) {
+      if (work.lane !== lane || outcomes[i]) continue
+      indices.push(i)
+      own.push(work)
     }
-    for (const [i, { alone, caller }] of this.works.entries()) {
-      if (!alone || this.outcomes[i]) continue
-      // An error here fails the whole transaction; the writer then runs each request alone.
-      const outcome = await alone.run(this.scope, caller).catch(asFault)
-      if (alone.moves && outcome.entries.length === 0)
-        throw new WorkError(new Error('a configuration change must append an entry'))
-      this.outcomes[i] = outcome
-      this.changed ||= alone.moves
-    }
+    if (own.length === 0) continue
+    // The next lane must see the writes of this one.
+    await writeRows(scope.tx, scope.writes.splice(0))
+    const result = await batch.run(own, scope)
+    for (const [k, i] of indices.entries())
+      outcomes[i] = result.outcomes[k] ?? new Error(`${lane.name} returned no outcome`)
+    further.push(...(result.further ?? []))
   }
+  for (const [i, { alone, caller }] of works.entries()) {
+    if (!alone || outcomes[i]) continue
+    // An error here fails the whole transaction; the writer then runs each request alone.
+    const outcome = await alone.run(scope, caller).catch(asFault)
+    if (alone.moves && outcome.entries.length === 0)
+      throw new WorkError(new Error('a configuration change must append an entry'))
+    outcomes[i] = outcome
+    changed ||= alone.moves
+  }
+  return { outcomes, further, changed }
 }
 
 /** The work failed by itself, not because of the database or the ledger; `cause` is its error. */
@@ -201,59 +206,59 @@ const asFailure = (error: unknown): Failure => {
 }
 
 async function record(
-  run: LedgerTransaction,
+  works: readonly Work[],
+  { outcomes, further, changed }: WorksRun,
   head: LedgerHeadRow,
   signer: NoteSigner | null,
+  scope: LedgerScope,
   { heads, observers }: TransactionDeps,
 ): Promise<Pick<Committed, 'results' | 'mark' | 'size' | 'hash'>> {
+  const { orgId, tx, now, recordedAt, writes } = scope
   const drafts: EntryDraft[] = []
-  for (const outcome of run.outcomes) if (!leavesNothing(outcome)) drafts.push(...outcome.entries)
-  drafts.push(...run.further)
-  const { recordedAt } = run.scope
+  for (const outcome of outcomes) if (!leavesNothing(outcome)) drafts.push(...outcome.entries)
+  drafts.push(...further)
   const linked = linkEntries(head, drafts, recordedAt, newSalt)
   let note: string | null = signer && head.note
   if (drafts.length > 0) {
     const { size, root, hash, frontier } = linked
     note = signer && signCheckpoint(signer, { origin: head.origin, size, root })
-    const version = head.config_version + (run.changed ? 1 : 0)
-    const counted = { ...head, ...countOf(run.scope, drafts) }
-    run.scope.writes.push(...linkedRows(counted, linked, recordedAt, note, version))
+    const version = head.config_version + (changed ? 1 : 0)
+    const counted = { ...head, ...countOf(scope, drafts) }
+    writes.push(...linkedRows(counted, linked, recordedAt, note, version))
     if (note !== null) heads.keep({ ...head, size, hash, frontier, note, recorded_at: recordedAt })
-    for (const observer of observers) await observer.observe(linked.entries, run.scope)
+    for (const observer of observers) await observer.observe(linked.entries, scope)
   }
-  const results = reply(run, linked, note)
-  for (const [i, { origin }] of run.works.entries()) {
-    if (origin.claim && !(results[i] instanceof Error) && results[i] !== LATER) {
-      await keepAnswer(
-        run.scope.tx,
-        run.scope.orgId,
-        origin.claim,
-        origin.claim.encode(results[i]),
-        run.scope.now,
-      )
-    }
+  const results = reply(works, outcomes, linked.entries, note)
+  for (const [i, { origin }] of works.entries()) {
+    const result = results[i]
+    if (origin.claim && !(result instanceof Error) && result !== LATER)
+      await keepAnswer(tx, orgId, origin.claim, origin.claim.encode(result), now)
   }
-  await writeLastRows(run.scope.tx, run.scope.writes.splice(0))
+  await writeLastRows(tx, writes.splice(0))
   const first = linked.entries[0]?.row
   const mark = first ? { seq: first.seq, hash: first.hash } : null
   return { results, mark, size: linked.size, hash: linked.hash }
 }
 
 /** Returns true if a request writes nothing in this transaction. */
-const leavesNothing = (
-  outcome: Outcome<unknown> | Error | typeof LATER,
-): outcome is Error | typeof LATER => outcome === LATER || outcome instanceof Error
+const leavesNothing = (outcome: WorkOutcome): outcome is Error | typeof LATER =>
+  outcome === LATER || outcome instanceof Error
 
-function reply(run: LedgerTransaction, { entries }: Linked, note: string | null): unknown[] {
+function reply(
+  works: readonly Work[],
+  outcomes: readonly WorkOutcome[],
+  entries: readonly LinkedEntry[],
+  note: string | null,
+): unknown[] {
   let at = 0
   const replies: unknown[] = []
-  for (const [i, outcome] of run.outcomes.entries()) {
+  for (const [i, outcome] of outcomes.entries()) {
     if (leavesNothing(outcome)) {
       replies.push(outcome)
       continue
     }
     const own = entries.slice(at, (at += outcome.entries.length))
-    if (note !== null && run.works[i]?.origin.wantsNote)
+    if (note !== null && works[i]?.origin.wantsNote)
       for (const { receipt } of own) receipt.checkpoint = note
     replies.push(outcome.reply(own))
   }
