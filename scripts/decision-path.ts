@@ -71,6 +71,9 @@ session.connect()
 await session.post('Profiler.enable')
 await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
 
+/** The name that V8 gives to the initializers of the fields of a class. */
+const FIELDS = '<instance_members_initializer>'
+
 /** The source files and the functions of them that run in a decision. */
 async function coverage(): Promise<{ file: string; names: string[] }[]> {
   await session.post('Profiler.takePreciseCoverage')
@@ -78,9 +81,10 @@ async function coverage(): Promise<{ file: string; names: string[] }[]> {
   const { result } = await session.post('Profiler.takePreciseCoverage')
   return result.flatMap(({ url, functions }) => {
     const file = SOURCE.exec(url)?.[1]
-    // The first range of a module is the module itself.
+    // The first range of a module is the module itself. The fields of a class are no function of the source.
     const called = functions.filter(
-      ({ ranges: [range] }) => range && range.count > 0 && range.startOffset > 0,
+      ({ functionName, ranges: [range] }) =>
+        functionName !== FIELDS && range && range.count > 0 && range.startOffset > 0,
     )
     const names = called.map(({ functionName }) => functionName || '(arrow)')
     return file !== undefined && called.length > 0 ? [{ file, names }] : []

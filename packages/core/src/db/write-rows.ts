@@ -48,11 +48,13 @@ async function queriesFor(
   db: AnyDatabase,
   inserts: readonly BulkInsert[],
 ): Promise<CompiledQuery[]> {
-  const waiting = inserts.filter(({ rows }) => rows.length > 0)
-  const dialect = dialectOf(db)
-  if (dialect === 'sqlite' || (await isDistributed(db)))
-    return waiting.flatMap((insert) => valuesQueries(insert, dialect))
   const queries: CompiledQuery[] = []
+  const dialect = dialectOf(db)
+  if (dialect === 'sqlite' || (await isDistributed(db))) {
+    for (const insert of inserts) queries.push(...valuesQueries(insert, dialect))
+    return queries
+  }
+  const waiting = inserts.filter(({ rows }) => rows.length > 0)
   while (waiting.length > 0) {
     // Parts of one statement do not see each other's rows, so each statement has a table only once.
     const turn = [...new Map(waiting.map((insert) => [insert.table, insert])).values()]

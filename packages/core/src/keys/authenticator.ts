@@ -64,11 +64,15 @@ export class Authenticator {
     this.#credentials = credentials ?? null
   }
 
-  /** Returns the cached caller of an `Authorization` header, or null. */
+  /** Returns the cached caller of an `Authorization` header, or null; records the use of a credential. */
   recall(header: string | undefined): Caller | null {
     // A cached text was parsed before, so its hash is sufficient.
     const known = this.#cache.get(hashKey(bearerOf(header)))
-    return known && this.#isGood(known) ? known : null
+    if (known?.principal.type !== 'credential') return known ?? null
+    const { id, expiresAt } = known.principal
+    if (this.#clock.now() >= expiresAt) return null
+    this.#credentials?.used({ orgId: known.orgId, id })
+    return known
   }
 
   /**
@@ -100,14 +104,6 @@ export class Authenticator {
     if (holder) return this.#rememberAgent(holder, hashKey(text))
     this.#cache.delete(hashKey(text))
     throw refusal(text)
-  }
-
-  /** Checks the expiry of a cached credential and records its use. */
-  #isGood({ orgId, principal }: Caller): boolean {
-    if (principal.type !== 'credential') return true
-    if (this.#clock.now() >= principal.expiresAt) return false
-    this.#credentials?.used({ orgId, id: principal.id })
-    return true
   }
 
   /**

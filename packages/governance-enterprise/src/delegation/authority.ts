@@ -63,7 +63,7 @@ export function evaluatePermissions(
   const state = agentAdmission(agent_id, authority)
   if (state.state === 'suspended') return { says: 'suspended', reason: state.reason }
   if (state.state !== 'active') return { says: state.state }
-  const looks = new Looks(meter)
+  const looks: Looks = { meter, rules: 0, isOver: false }
   const denied = denialOf(ask, authority, looks)
   if (denied === 'overtime') return { says: 'overtime' }
   if (denied) return { says: 'denied', ...denied }
@@ -177,21 +177,17 @@ interface Denial {
 // Reading the clock costs as much as evaluating a rule.
 const RULES_A_LOOK = 16
 
-/** Looks at the clock after every few rules. */
-class Looks {
+/** The looks at the clock during one request. */
+interface Looks {
   readonly meter: Meter
-  isOver = false
-  #rules = 0
+  rules: number
+  isOver: boolean
+}
 
-  constructor(meter: Meter) {
-    this.meter = meter
-  }
-
-  /** Counts a rule; returns whether the time is over. */
-  count(): boolean {
-    if (++this.#rules % RULES_A_LOOK === 0) this.isOver ||= this.meter.isOver()
-    return this.isOver
-  }
+/** Counts a rule; returns whether the time is over. Looks at the clock after every few rules. */
+function isOverAfterRule(looks: Looks): boolean {
+  if (++looks.rules % RULES_A_LOOK === 0) looks.isOver ||= looks.meter.isOver()
+  return looks.isOver
 }
 
 /** A failing condition denies: its result is unknown. */
@@ -199,7 +195,7 @@ function denialOf(ask: Ask, { denies }: Authority, looks: Looks): Denial | 'over
   for (const by of denies.candidates(ask.request.agent_id, ask.request.action).rules) {
     const match = matchRule(by, ask, looks.meter)
     if (match !== false) return { by, isError: match === 'error' }
-    if (looks.count()) return 'overtime'
+    if (isOverAfterRule(looks)) return 'overtime'
   }
   return null
 }
@@ -218,7 +214,7 @@ function liveChain(ask: Ask, authority: Authority, looks: Looks): PermissionChai
 function authorizes(chain: PermissionChain, ask: Ask, authority: Authority, looks: Looks): boolean {
   // From the end: the last link is usually the narrowest.
   for (const { link } of chain.links.toReversed()) {
-    if (looks.count() || matchRule(link, ask, looks.meter) !== true) return false
+    if (isOverAfterRule(looks) || matchRule(link, ask, looks.meter) !== true) return false
   }
   if (chainBreakOf(chain, ask.now, authority)) return false
   const delegators = chain.links.slice(0, -1)

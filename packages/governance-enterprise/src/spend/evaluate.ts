@@ -174,43 +174,32 @@ const THRESHOLDS = [
  * again is recorded again.
  */
 export function thresholdEntries(
-  caps: Caps,
+  { agentId, dailyMicro, monthlyMicro }: Caps,
   windows: Pick<Windows, 'day' | 'month'>,
   before: CountedSpend,
   after: CountedSpend,
 ): EntryDraft<'spend.threshold'>[] {
-  return [
-    ...crossings(caps.agentId, windows.day, caps.dailyMicro, before.day, after.day),
-    ...crossings(caps.agentId, windows.month, caps.monthlyMicro, before.month, after.month),
-  ]
-}
-
-function crossings(
-  agentId: string,
-  window: string,
-  cap: number | null,
-  before: number,
-  after: number,
-): EntryDraft<'spend.threshold'>[] {
-  if (cap === null) return []
-  return THRESHOLDS.flatMap(({ percent, times, over }) =>
-    before * over < cap * times && cap * times <= after * over
-      ? [
-          {
-            kind: 'spend.threshold',
-            actor: actorOf(null),
-            agent_id: agentId,
-            data: {
-              agent_id: agentId,
-              window,
-              threshold_percent: percent,
-              limit_usd: fromMicroUsd(cap),
-              spent_usd: fromMicroUsd(after),
-            },
-          },
-        ]
-      : [],
-  )
+  const entries: EntryDraft<'spend.threshold'>[] = []
+  for (const name of ['day', 'month'] as const) {
+    const cap = name === 'day' ? dailyMicro : monthlyMicro
+    if (cap === null) continue
+    for (const { percent, times, over } of THRESHOLDS) {
+      if (before[name] * over >= cap * times || cap * times > after[name] * over) continue
+      entries.push({
+        kind: 'spend.threshold',
+        actor: actorOf(null),
+        agent_id: agentId,
+        data: {
+          agent_id: agentId,
+          window: windows[name],
+          threshold_percent: percent,
+          limit_usd: fromMicroUsd(cap),
+          spent_usd: fromMicroUsd(after[name]),
+        },
+      })
+    }
+  }
+  return entries
 }
 
 /** The same for holds that `usage` already includes; agents without a limit are skipped. */
@@ -225,17 +214,19 @@ export function thresholdsOfHolds(
     if (held_micro > 0 && usage.has(agent_id))
       added.set(agent_id, (added.get(agent_id) ?? 0) + held_micro)
   }
-  return [...added].flatMap(([agentId, micro]) => {
+  const entries: EntryDraft<'spend.threshold'>[] = []
+  for (const [agentId, micro] of added) {
     const caps = limits.get(agentId)
     const known = usage.get(agentId)
-    if (!caps || !known) return []
+    if (!caps || !known) continue
     const after = {
       day: known.day.spent + known.day.held,
       month: known.month.spent + known.month.held,
     }
     const before = { day: after.day - micro, month: after.month - micro }
-    return thresholdEntries(caps, windows, before, after)
-  })
+    entries.push(...thresholdEntries(caps, windows, before, after))
+  }
+  return entries
 }
 
 /** Micro-USD of movements or holds in each window. */

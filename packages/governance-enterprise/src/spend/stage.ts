@@ -17,6 +17,7 @@ import {
   readTotals,
   totalRows,
 } from './totals-store.ts'
+import type { Movement } from './totals-store.ts'
 
 interface Snapshot {
   readonly limits: ReadonlyMap<string, Limit>
@@ -97,25 +98,24 @@ export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measur
       known.month.held += (effect as Hold).micro
     },
 
-    async record(settled, { limits, usage, windows }, { orgId, writes }) {
-      const holds = settled.map(({ ask, effect }): SpendHoldRow => {
+    async record(effects, { limits, usage, windows }, { orgId, writes }) {
+      const holds: SpendHoldRow[] = []
+      const movements: Movement[] = []
+      const { day } = windows
+      for (const { ask, effect } of effects) {
         const { micro, expiresAt } = effect as Hold
-        return {
+        const { agent_id } = ask.request
+        holds.push({
           org_id: orgId,
           decision_id: ask.decisionId,
-          agent_id: ask.request.agent_id,
-          day: windows.day,
+          agent_id,
+          day,
           held_micro: micro,
           state: 'held',
           expires_at: expiresAt,
-        }
-      })
-      const movements = holds.map((hold) => ({
-        agentId: hold.agent_id,
-        day: hold.day,
-        spent: 0,
-        held: hold.held_micro,
-      }))
+        })
+        movements.push({ agentId: agent_id, day, spent: 0, held: micro })
+      }
       writes.push(holdRows(holds), totalRows(orgId, movements))
       return usage.size > 0 ? thresholdsOfHolds(holds, limits, usage, windows) : []
     },
@@ -166,9 +166,11 @@ const isUnused = (usage: SpendUsage | null): boolean =>
 
 /** The spend in an entry: the caps and the usage; the rest can be derived. */
 function recorded({ amount_usd, daily, monthly }: SpendState) {
-  const kept = (window: SpendState['daily']) =>
-    window && { limit_usd: window.limit_usd, spent_usd: window.spent_usd }
-  return { amount_usd, daily: kept(daily), monthly: kept(monthly) }
+  return {
+    amount_usd,
+    daily: daily && { limit_usd: daily.limit_usd, spent_usd: daily.spent_usd },
+    monthly: monthly && { limit_usd: monthly.limit_usd, spent_usd: monthly.spent_usd },
+  }
 }
 
 function holding(amount: Amount, limit: Limit | null, ask: Ask): Pass {
