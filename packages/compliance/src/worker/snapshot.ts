@@ -6,9 +6,12 @@ import type { Tables } from '../tables/schema.ts'
 
 type Db = Database<Tables>
 
+/** Nobody waits for the connection itself: the work of a thread has time limits of its own. */
+const CONNECT_MS = 10_000
+
 /** Opens the database with one read-only connection and passes `read` one snapshot of it. */
 export async function readSnapshot<T>(url: string, read: (db: Db) => Promise<T>): Promise<T> {
-  const db: Db = openDatabase(url, { readonly: true, poolSize: 1 })
+  const db: Db = openDatabase(url, { readonly: true, poolSize: 1, connectMs: CONNECT_MS })
   try {
     if (dialectOf(db) === 'postgres') {
       const snapshot = db.transaction().setIsolationLevel('repeatable read')
