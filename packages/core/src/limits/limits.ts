@@ -2,9 +2,8 @@ import { LIMITS, OrganizationLimits } from '@remit/contract'
 import type { Plan } from '@remit/contract'
 import { fail, invalid } from '../base/errors.ts'
 import { fieldErrors, FOR_FIELD_ERRORS } from '../base/fields.ts'
-import { on } from '../db/portable.ts'
-import type { AnyDatabase } from '../db/portable.ts'
-import type { CoreTables, OrganizationRow } from '../db/schema.ts'
+import type { OrganizationRow } from '../db/schema.ts'
+import type { OrganizationAtVersion } from './at-version.ts'
 
 type LimitName = keyof OrganizationLimits
 
@@ -34,17 +33,11 @@ export function changeLimits(stored: string, change: Readonly<Record<string, unk
 
 /** Throws `code` if an organization has as many objects as the operator allows. */
 export async function checkCount(
-  tx: AnyDatabase,
-  orgId: string,
+  { limits }: Pick<OrganizationAtVersion, 'limits'>,
   name: 'agents' | 'policies' | 'webhooks',
   count: () => Promise<number>,
 ): Promise<void> {
-  const row = await on<CoreTables>(tx)
-    .selectFrom('organization')
-    .select('limits')
-    .where('id', '=', orgId)
-    .executeTakeFirst()
-  const limit = row && limitsOf(row)[name]
+  const limit = limits[name]
   if (limit === undefined || (await count()) < limit) return
   throw fail(`too_many_${name}`, `The organization can have at most ${limit} ${name}`)
 }

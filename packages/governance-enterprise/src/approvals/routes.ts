@@ -11,6 +11,7 @@ import { on } from '@remit/core/db'
 import type { CoreTables, LedgerEntryRow } from '@remit/core/db'
 import { wireEntry } from '@remit/core/ledger/records'
 import { sql } from 'kysely'
+import { findOrganizationById } from '@remit/core/orgs'
 import { settingsOf } from '@remit/core/orgs/settings'
 import { receipted, recording } from '@remit/core/ledger/lanes'
 import type { Change, Outcome, LedgerScope } from '@remit/core/ledger/lanes'
@@ -169,7 +170,7 @@ async function eligibilityOf(
       no(`The role ${principal.role} cannot decide; the roles admin and approver can`),
     )
   const voter = await voterOf(principal, undefined, people.finder(db, orgId))
-  const settings = await readSettings(db, orgId)
+  const settings = settingsOf(await findOrganizationById(db, orgId))
   const owners = new Map<string, readonly string[]>()
   for (const agentId of new Set(rows.map((row) => row.agent_id)))
     owners.set(agentId, await people.owners(db, orgId, agentId))
@@ -191,15 +192,6 @@ function refusalOf(caller: Caller, row: ApprovalRequestRow, settings: VoteSettin
     if (error instanceof Failure) return error.message
     throw error
   }
-}
-
-async function readSettings(db: Deps['db'], orgId: string): Promise<VoteSettings> {
-  const organization = await db
-    .selectFrom('organization')
-    .select('settings')
-    .where('id', '=', orgId)
-    .executeTakeFirstOrThrow()
-  return settingsOf(organization)
 }
 
 type RuleEndpoints =
@@ -292,7 +284,7 @@ const decideApproval =
   (people: People, id: string, decision: ApprovalDecision): Change<Approval> =>
   async (scope, caller) => {
     const admitted = keyOf(caller)
-    const settings = await settingsIn(scope)
+    const { settings } = scope.organization
     admitKey(admitted, null, settings)
     const row = await requestIn(scope, id)
     const key = admitKey(admitted, row, settings)
@@ -346,15 +338,6 @@ const closedAt = ({ recordedAt }: LedgerScope) => ({ closed_at: recordedAt, coun
 function keyOf(caller: Caller | null): Caller {
   if (!caller) throw fail('role_required', 'Only a key or a person can decide an approval request')
   return caller
-}
-
-async function settingsIn({ tx, orgId }: LedgerScope) {
-  const organization = await tx
-    .selectFrom('organization')
-    .select('settings')
-    .where('id', '=', orgId)
-    .executeTakeFirstOrThrow()
-  return settingsOf(organization)
 }
 
 async function requestIn({ tx, orgId }: LedgerScope, id: string): Promise<ApprovalRequestRow> {

@@ -109,11 +109,11 @@ type Expected = '*' | number | 'nothing' | null
 /** Creates a rule, with the id of the caller if there is one. */
 const createPolicy =
   (ids: Ids, admitted: AdmittedPolicy, chosen?: string): Change<Reply<Answer>> =>
-  async ({ tx, orgId, now, recordedAt }, caller) => {
+  async ({ tx, orgId, now, recordedAt, organization }, caller) => {
     const id = chosen ?? ids.next('pol_', now)
     const made = { org_id: orgId, id, created_at: recordedAt, created_by: actorOf(caller).id }
     const row = toRow(admitted.input, { ...made, updated_at: null, revision: 1 })
-    await checkCount(tx, orgId, 'policies', () => countRules(tx, orgId))
+    await checkCount(organization, 'policies', () => countRules(tx, orgId))
     await admitBroad(tx, row, false)
     await insertRule(tx, row)
     const headers = { Location: `/v1/policies/${id}`, ETag: '"1"' }

@@ -61,7 +61,7 @@ export function webhookRoutes(deps: Deps): Route[] {
             'too_many_webhooks',
             `An organization can have at most ${MAX_WEBHOOKS} webhooks`,
           )
-        await checkCount(tx, orgId, 'webhooks', () => countWebhooks(tx, orgId))
+        await checkCount(scope.organization, 'webhooks', () => countWebhooks(tx, orgId))
         const signing = isSigned ? `whsec_${randomBytes(32).toString('base64')}` : ''
         const row: WebhookRow = {
           org_id: orgId,

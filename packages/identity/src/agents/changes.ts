@@ -36,7 +36,7 @@ export const registration =
     if (await findAgent(tx, orgId, agentId))
       throw fail('agent_exists', `${agentId} is or was registered`)
     if ((await countAgents(tx, orgId)) >= MAX_AGENTS) throw fail('too_many_agents')
-    await checkCount(tx, orgId, 'agents', () => countAgents(tx, orgId))
+    await checkCount(scope.organization, 'agents', () => countAgents(tx, orgId))
     const by = actorOf(caller).id
     const making = { orgId, agentId, at, by, revision }
     const row = newRow(input, making, await releaseStop(scope, agentId))

@@ -1,7 +1,5 @@
 import { fail, Failure, isoTime } from '@remit/core/base'
 import type { LedgerScope } from '@remit/core/ledger/lanes'
-import { settingsOf } from '@remit/core/orgs/settings'
-import { findOrganizationById } from '@remit/core/orgs'
 import type { CredentialRow } from '../tables/credentials.ts'
 import { countIssuedSince, countLive } from './store.ts'
 
@@ -16,12 +14,12 @@ const MINUTE_MS = 60_000
  * of credentials that the new one replaces.
  */
 export async function checkLimits(
-  { tx, orgId, now, recordedAt: at }: LedgerScope,
+  { tx, orgId, now, recordedAt: at, organization }: LedgerScope,
   agentId: string,
   source: CredentialRow['source'],
   replaces: 0 | 1 = 0,
 ): Promise<void> {
-  const { credentials_per_agent: mostAnAgent } = settingsOf(await findOrganizationById(tx, orgId))
+  const { credentials_per_agent: mostAnAgent } = organization.settings
   const ofAgent = await countLive(tx, orgId, at, { agentId, source })
   if (ofAgent - replaces >= mostAnAgent)
     throw fail('too_many_credentials', `An agent can have at most ${mostAnAgent} live credentials`)
