@@ -2,6 +2,7 @@ import { RemitError } from '@remit/contract/client'
 import type { Actor, Session } from '@remit/contract'
 import { queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { remit } from './client.ts'
+import { keysQuery } from './lists.ts'
 
 const SIGNED_OUT: Session = {
   principal: null,
@@ -30,11 +31,6 @@ export function useCan(): (endpoint: string) => boolean {
   const { endpoints } = useSession()
   return (endpoint) => endpoints.includes(endpoint)
 }
-
-export const keysQuery = queryOptions({
-  queryKey: ['keys'],
-  queryFn: ({ signal }) => remit.listKeys({ query: { limit: 1_000 }, signal }),
-})
 
 /** Returns the words for an actor: `carla (key_1)` for a key with a name, where the reader may list keys. */
 export function useActorText(): (actor: Actor | null) => string | null {

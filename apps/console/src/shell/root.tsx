@@ -1,15 +1,16 @@
 import { Suspense, useEffect, useState, lazy, useEffectEvent, useRef } from 'react'
 import { useLocation, useNavigate, Link } from '@tanstack/react-router'
 import { RemitError } from '@remit/contract/client'
-import { useMutation, useQueryClient, useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { Dialog } from '@base-ui/react/dialog'
 import { Menu, Search, BookOpen, Keyboard, LogOut } from 'lucide-react'
-import { useSession, sessionQuery, signInWithKey, useCan, signOut } from '../api/session.ts'
+import { useSession, signInWithKey, useCan, signOut } from '../api/session.ts'
 import { t } from '../texts.ts'
 import { Page } from '../ui/layout.tsx'
 import { Failure, Skeleton, Code, Note } from '../ui/states.tsx'
 import { pageAt, isShown, PAGES } from './pages.ts'
 import { isServerThere, messageOf } from '../api/client.ts'
+import { forgetAll, refresh } from '../api/query-client.ts'
 import icon from '../icon.svg'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { Input, Checkbox } from '../ui/field.tsx'
@@ -121,13 +122,12 @@ function OrganizationForm({ given, isOnly }: { given: URLSearchParams; isOnly: b
 
 function KeyForm() {
   const [key, setKey] = useState('')
-  const client = useQueryClient()
   const signIn = useMutation({
     mutationFn: () => signInWithKey(key.trim()),
     onSuccess: async () => {
       setKey('')
-      client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
-      await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
+      forgetAll()
+      await refresh('session')
     },
   })
   const { error } = signIn
@@ -441,7 +441,6 @@ function PendingCount() {
 }
 
 function SignOut() {
-  const client = useQueryClient()
   const leave = useMutation({
     mutationFn: signOut,
     onSuccess: (provider) => {
@@ -449,8 +448,8 @@ function SignOut() {
       else location.assign(provider)
     },
     onSettled: async () => {
-      await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
-      client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
+      await refresh('session')
+      forgetAll()
     },
   })
   return (

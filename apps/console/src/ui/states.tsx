@@ -40,12 +40,16 @@ export function Code({ children, label }: { children: string; label: string }) {
   )
 }
 
-/** Shows the request of a form as a command. */
-export function CurlButton({ request }: { request: () => Request }) {
+/** Shows a request as a command: that of a form, or a path to read. */
+export function CurlButton({ request }: { request: (() => Request) | string }) {
   const [shown, setShown] = useState<string | null>(null)
+  const show = () => {
+    const asked = typeof request === 'string' ? { method: 'GET', path: request } : request()
+    setShown(curlOf(asked, location.origin))
+  }
   return (
     <>
-      <Button tone="quiet" onClick={() => setShown(curlOf(request(), location.origin))}>
+      <Button tone="quiet" onClick={show}>
         <Terminal aria-hidden />
         {t.common.showAsCurl}
       </Button>
@@ -96,15 +100,18 @@ export interface EmptyProps {
   readonly children?: ReactNode
   /** The request that makes it not empty. */
   readonly request?: Request
+  /** In the place of a request. */
+  readonly command?: string
 }
 
 /** Nothing to show, and the next step. */
-export function Empty({ title, children, request }: EmptyProps) {
+export function Empty({ title, children, request, command }: EmptyProps) {
+  const code = command ?? (request && curlOf(request, location.origin))
   return (
     <div className={styles['empty']}>
       <h2>{title}</h2>
       {children && <p>{children}</p>}
-      {request && <Code label={t.common.command}>{curlOf(request, location.origin)}</Code>}
+      {code !== undefined && <Code label={t.common.command}>{code}</Code>}
     </div>
   )
 }

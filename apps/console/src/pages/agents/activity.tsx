@@ -4,20 +4,20 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { remit } from '../../api/client.ts'
+import { limitQuery } from '../../api/lists.ts'
 import { useCan } from '../../api/session.ts'
 import { period, statsQuery } from '../../api/stats.ts'
 import { count, usd } from '../../format/money.ts'
 import { t } from '../../texts.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
-import { Card, Table } from '../../ui/layout.tsx'
+import { Card, Table, TableOf } from '../../ui/layout.tsx'
 import { Loaded } from '../../ui/states.tsx'
-import { Meter, Pair, Tile, Tiles } from '../../ui/tile.tsx'
+import { Pair, Tile, Tiles } from '../../ui/tile.tsx'
 import ui from '../../ui/ui.module.css'
 import { Ago, Id, Literal } from '../../ui/values.tsx'
 import { Status } from '../approvals/detail.tsx'
 import { Decided } from '../decisions/decided.tsx'
-import { LimitDialog } from '../spend/limit-dialog.tsx'
-import { limitsQuery } from '../spend/queries.ts'
+import { LimitDialog, Used } from '../spend/limit-dialog.tsx'
 import { credentialsQuery } from './queries.ts'
 
 const DAY_MS = 86_400_000
@@ -37,11 +37,7 @@ const recentQuery = (id: string, isOn: boolean) => ({
 const useRecent = (id: string) => useQuery(recentQuery(id, useCan()('GET /v1/ledger')))
 
 const useLimit = (id: string) =>
-  useQuery({
-    ...limitsQuery,
-    enabled: useCan()('GET /v1/spend-limits'),
-    select: ({ data }) => data.find(({ agent_id }) => agent_id === id) ?? null,
-  })
+  useQuery({ ...limitQuery(id), enabled: useCan()('GET /v1/spend-limits') })
 
 /** Decisions of the agent in seven days; with `denied_agent`, those that were deny. */
 function useCount(id: string, by: 'agent' | 'denied_agent'): number | undefined {
@@ -147,34 +143,27 @@ function RecentDecisions({ id }: { id: string }) {
       }
     >
       <Loaded query={query}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <p className={ui['muted']}>{t.agents.noActivity}</p>
-          ) : (
-            <Table<Entry>
-              label={t.agents.activity}
-              rows={data.slice(0, SHOWN)}
-              rowKey={({ seq }) => String(seq)}
-              csv={`decisions-${id}`}
-              all={() => Promise.resolve(data)}
-              columns={[
-                {
-                  name: t.ledger.time,
-                  value: ({ recorded_at }) => recorded_at,
-                  as: 'time',
-                },
-                {
-                  name: t.ledger.decision,
-                  value: ({ decision }) => decision,
-                  cell: (entry) => <Decided entry={entry} />,
-                },
-                { name: t.ledger.action, value: ({ action }) => action, as: 'id' },
-                { name: t.ledger.resource, value: ({ resource }) => resource, as: 'id' },
-                { name: t.ledger.reason, value: ({ reason }) => reason },
-              ]}
-            />
-          )
-        }
+        {({ data }) => (
+          <Table<Entry>
+            label={t.agents.activity}
+            rows={data.slice(0, SHOWN)}
+            rowKey={({ seq }) => String(seq)}
+            empty={t.agents.noActivity}
+            csv={`decisions-${id}`}
+            all={() => Promise.resolve(data)}
+            columns={[
+              { name: t.ledger.time, value: ({ recorded_at }) => recorded_at, as: 'time' },
+              {
+                name: t.ledger.decision,
+                value: ({ decision }) => decision,
+                cell: (entry) => <Decided entry={entry} />,
+              },
+              { name: t.ledger.action, value: ({ action }) => action, as: 'id' },
+              { name: t.ledger.resource, value: ({ resource }) => resource, as: 'id' },
+              { name: t.ledger.reason, value: ({ reason }) => reason },
+            ]}
+          />
+        )}
       </Loaded>
     </Card>
   )
@@ -201,8 +190,12 @@ function Limit({ id }: { id: string }) {
             <p className={ui['muted']}>{t.agents.noLimitText}</p>
           ) : (
             <>
-              <Used name={t.spend.day} used={limit.spent.day} cap={limit.daily_usd} />
-              <Used name={t.spend.month} used={limit.spent.month} cap={limit.monthly_usd} />
+              <div>
+                {t.spend.day}: <Used used={limit.spent.day} cap={limit.daily_usd} />
+              </div>
+              <div>
+                {t.spend.month}: <Used used={limit.spent.month} cap={limit.monthly_usd} />
+              </div>
             </>
           )
         }
@@ -211,22 +204,6 @@ function Limit({ id }: { id: string }) {
         <LimitDialog agent={id} limit={query.data} onClose={() => setOpen(false)} />
       )}
     </Card>
-  )
-}
-
-interface UsedProps {
-  readonly name: string
-  readonly used: { readonly usd: number; readonly held_usd: number }
-  readonly cap: number | null
-}
-
-function Used({ name, used: { usd: settled, held_usd: held }, cap }: UsedProps) {
-  const total = settled + held
-  return (
-    <div>
-      {name}: {cap === null ? `${usd(total)} · ${t.spend.noCap}` : t.spend.of(usd(total), usd(cap))}
-      {cap !== null && <Meter share={cap === 0 ? 1 : total / cap} />}
-    </div>
   )
 }
 
@@ -239,47 +216,30 @@ const approvalsQuery = (id: string, status?: 'pending') => ({
     }),
 })
 
-function Requests({ id }: { id: string }) {
-  const query = useQuery(approvalsQuery(id))
-  return (
-    <Card title={t.approvals.title}>
-      <Loaded query={query}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <p className={ui['muted']}>{t.agents.noRequests}</p>
-          ) : (
-            <Table<Approval>
-              label={t.approvals.title}
-              rows={data}
-              rowKey={(row) => row.id}
-              columns={[
-                {
-                  name: t.approvals.action,
-                  cell: ({ id: request, action }) => (
-                    <Link to="/approvals/$id" params={{ id: request }}>
-                      <Id>{action}</Id>
-                    </Link>
-                  ),
-                },
-                { name: t.approvals.resource, value: (row) => resourceText(row), as: 'id' },
-                {
-                  name: t.approvals.amount,
-                  end: true,
-                  cell: (row) => amountText(row) ?? '–',
-                },
-                { name: t.approvals.status, cell: ({ status }) => <Status status={status} /> },
-                {
-                  name: t.approvals.requestedAt,
-                  cell: ({ requested_at: at }) => <Ago at={at} />,
-                },
-              ]}
-            />
-          )
-        }
-      </Loaded>
-    </Card>
-  )
-}
+const Requests = ({ id }: { id: string }) => (
+  <Card title={t.approvals.title}>
+    <TableOf<Approval>
+      query={useQuery(approvalsQuery(id))}
+      empty={t.agents.noRequests}
+      label={t.approvals.title}
+      rowKey={(row) => row.id}
+      columns={[
+        {
+          name: t.approvals.action,
+          cell: ({ id: request, action }) => (
+            <Link to="/approvals/$id" params={{ id: request }}>
+              <Id>{action}</Id>
+            </Link>
+          ),
+        },
+        { name: t.approvals.resource, value: (row) => resourceText(row), as: 'id' },
+        { name: t.approvals.amount, end: true, cell: (row) => amountText(row) ?? '–' },
+        { name: t.approvals.status, cell: ({ status }) => <Status status={status} /> },
+        { name: t.approvals.requestedAt, cell: ({ requested_at: at }) => <Ago at={at} /> },
+      ]}
+    />
+  </Card>
+)
 
 /** The servers that the newest decisions name: the MCP gateway records the one of each call. */
 function McpServers({ id }: { id: string }) {

@@ -1,11 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { remit } from '../../api/client.ts'
 
-export const agentsQuery = queryOptions({
-  queryKey: ['agents'],
-  queryFn: ({ signal }) => remit.listAgents({ query: { limit: 1_000 }, signal }),
-})
-
 export const agentQuery = (id: string) =>
   queryOptions({
     queryKey: ['agents', id],

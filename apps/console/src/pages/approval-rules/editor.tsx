@@ -14,7 +14,7 @@ import { requestQuery } from '../approvals/queries.ts'
 import { exceptLike } from '../policies/like-request.ts'
 import type { Version } from '../rules/draft.ts'
 import { DeleteRule, DraftForm, useDraft } from '../rules/editor.tsx'
-import { ConditionField, PatternFields, ValidationNote } from '../rules/form.tsx'
+import { ConditionField, PatternFields, PATTERNS, ValidationNote } from '../rules/form.tsx'
 import { faultAt, fieldsOf } from '../rules/validation.ts'
 import type { DraftFieldsProps } from '../rules/validation.ts'
 import { approvalRuleDrafts } from './draft.ts'
@@ -126,11 +126,6 @@ function Editor({ stored, first }: { stored: Version<ApprovalRule> | null; first
   )
 }
 
-const PATTERNS = [
-  ['agents', t.policies.agents],
-  ['actions', t.policies.actions],
-  ['resources', t.policies.resources],
-] as const
 const APPROVERS = [
   ['users', t.approvalRules.users],
   ['roles', t.approvalRules.roles],

@@ -5,11 +5,6 @@ import { versionOf } from '../rules/draft.ts'
 import type { Version } from '../rules/draft.ts'
 import { withCondition } from '../rules/validation.ts'
 
-export const rulesQuery = queryOptions({
-  queryKey: ['approval-rules'],
-  queryFn: ({ signal }) => remit.listApprovalRules({ query: { limit: 1_000 }, signal }),
-})
-
 export const pathOf = (id: string): string => `/v1/approval-rules/${encodeURIComponent(id)}`
 
 export const readRule = (id: string, signal?: AbortSignal): Promise<Version<ApprovalRule>> =>

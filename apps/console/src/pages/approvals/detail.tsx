@@ -1,7 +1,8 @@
 import { summaryOf, titleOf } from '@remit/contract/fit'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { remit } from '../../api/client.ts'
+import { refresh } from '../../api/query-client.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
@@ -250,10 +251,9 @@ function Votes({ request: { votes } }: { request: Request }) {
 }
 
 function Revoke({ id }: { id: string }) {
-  const client = useQueryClient()
   const revoke = useMutation({
     mutationFn: () => remit.revokeApproval({ params: { id } }),
-    onSettled: () => client.invalidateQueries({ queryKey: ['approvals'] }),
+    onSettled: () => refresh('approvals'),
   })
   return (
     <>

@@ -2,6 +2,7 @@ import type { Issuer } from '@remit/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { remit } from '../../api/client.ts'
+import { issuersQuery } from '../../api/lists.ts'
 import { useActorText, useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { buttonClass } from '../../ui/button.tsx'
@@ -13,7 +14,6 @@ import { DeleteRule, DraftForm, useDraft } from '../rules/editor.tsx'
 import { issuerDrafts } from './draft.ts'
 import type { Draft } from './draft.ts'
 import { IssuerForm } from './form.tsx'
-import { issuersQuery } from './list.tsx'
 
 const PATH = '/v1/identity/idp'
 
@@ -113,7 +113,7 @@ function StoredIssuer({ issuer }: { issuer: Issuer }) {
               t.agents.issuers.fetched,
               keys.fetched_at === null ? t.common.never : <Time at={keys.fetched_at} as="full" />,
             ],
-            [t.agents.issuers.error, keys.error && <Literal>{keys.error}</Literal>],
+            [t.agents.issuers.error, keys.error],
             [t.common.created, <Time key="c" at={issuer.created_at} as="full" />],
             [
               t.common.createdBy,

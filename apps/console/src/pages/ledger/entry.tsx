@@ -111,7 +111,7 @@ function EntryView({ seq }: { seq: number }) {
           <EntryLinks entry={entry} />
           <Payload entry={entry} />
           <div>
-            <CurlButton request={() => ({ method: 'GET', path: `/v1/ledger/${seq}` })} />
+            <CurlButton request={`/v1/ledger/${seq}`} />
           </div>
         </>
       )}
@@ -123,18 +123,17 @@ const names = t.ledger.fields
 
 function EntryFacts({ entry }: { entry: FullEntry }) {
   const actorText = useActorText()
-  const text = (value: string | null) => (value ? <Literal>{value}</Literal> : null)
   return (
     <Facts
       rows={[
-        [names.kind, text(entry.kind)],
+        [names.kind, entry.kind],
         [names.recorded_at, <Time key="t" at={entry.recorded_at} as="exact" />],
-        [names.actor, text(actorText(entry.actor))],
-        [names.agent_id, text(entry.agent_id)],
-        [names.action, text(entry.action)],
-        [names.resource, text(entry.resource)],
+        [names.actor, actorText(entry.actor)],
+        [names.agent_id, entry.agent_id],
+        [names.action, entry.action],
+        [names.resource, entry.resource],
         [names.decision, entry.decision && <Decision decision={entry.decision} />],
-        [names.reason, text(entry.reason)],
+        [names.reason, entry.reason],
         [names.commitment, <Id key="c">{entry.commitment}</Id>],
         [names.salt, entry.salt && <Id>{entry.salt}</Id>],
         [names.prev_hash, <Id key="p">{entry.prev_hash}</Id>],

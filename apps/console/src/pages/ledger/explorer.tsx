@@ -46,7 +46,7 @@ export function Explorer() {
             columns={COLUMNS}
             rows={() => everyPage((cursor) => readEntries(filters, cursor))}
           />
-          <CurlButton request={() => ({ method: 'GET', path: `/v1/ledger${searchOf(filters)}` })} />
+          <CurlButton request={`/v1/ledger${searchOf(filters)}`} />
         </header>
         <FilterBar filters={filters} />
         <List key={JSON.stringify(filters)} filters={filters} open={seq} />

@@ -1,6 +1,7 @@
 import type { McpTool, McpToolState } from '@remit/contract'
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { queryOptions } from '@tanstack/react-query'
 import { remit } from '../../api/client.ts'
+import { pagesQuery } from '../../api/lists.ts'
 
 const LIMIT = 100
 
@@ -17,16 +18,11 @@ export const waitingQuery = queryOptions({
     const pages = await Promise.all(
       WAITING.map((state) => remit.listMcpTools({ query: { state, limit: LIMIT }, signal })),
     )
-    return pages.flatMap(({ data }) => data)
+    return { data: pages.flatMap(({ data }) => data) }
   },
 })
 
-export const allQuery = infiniteQueryOptions({
-  queryKey: ['mcp-tools', 'all'],
-  initialPageParam: '',
-  queryFn: ({ pageParam, signal }) => readTools(pageParam || undefined, signal),
-  getNextPageParam: ({ next_cursor }) => next_cursor,
-})
+export const allQuery = pagesQuery(['mcp-tools', 'all'], readTools)
 
 /** One tool, which the API gives as part of the list. */
 export const toolQuery = (id: string) =>

@@ -85,7 +85,7 @@ function Answer({ answer }: { answer: AccessDecision }) {
         </p>
         <Facts
           rows={[
-            [t.playground.reason, reason && <Literal>{reason}</Literal>],
+            [t.playground.reason, reason],
             [
               t.playground.matched,
               <Literal key="m">

@@ -1,7 +1,7 @@
 import type { Approval, Entry, Policy, PolicyChange, PolicyInput } from '@remit/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch, Link } from '@tanstack/react-router'
-import { useState, lazy, Suspense } from 'react'
+import { useState } from 'react'
 import { remit } from '../../api/client.ts'
 import { useActorText, useCan } from '../../api/session.ts'
 import { RULE_VARIABLES } from '../../editor/condition-editor.tsx'
@@ -9,13 +9,14 @@ import { t } from '../../texts.ts'
 import { buttonClass, Button } from '../../ui/button.tsx'
 import { Input, Checkbox, Select, UtcInput } from '../../ui/field.tsx'
 import { Page, Stack, Row, Card, Grid } from '../../ui/layout.tsx'
-import { Loaded, Note, Skeleton } from '../../ui/states.tsx'
+import { Loaded, Note } from '../../ui/states.tsx'
+import { TextDiff } from '../../ui/text-diff.tsx'
 import ui from '../../ui/ui.module.css'
 import { Id, Literal, Time } from '../../ui/values.tsx'
 import { requestQuery } from '../approvals/queries.ts'
 import type { Version } from '../rules/draft.ts'
 import { DeleteRule, DraftForm, useDraft } from '../rules/editor.tsx'
-import { ConditionField, PatternFields, ValidationNote } from '../rules/form.tsx'
+import { ConditionField, PatternFields, PATTERNS, ValidationNote } from '../rules/form.tsx'
 import { faultAt, fieldsOf } from '../rules/validation.ts'
 import type { DraftFieldsProps } from '../rules/validation.ts'
 import { policyDrafts } from './draft.ts'
@@ -199,10 +200,6 @@ function DeletePolicy({ id }: { id: string }) {
   )
 }
 
-const TextDiff = lazy(async () => ({
-  default: (await import('../../editor/text-diff.tsx')).TextDiff,
-}))
-
 /** The changes of a rule, from the ledger. */
 function RuleHistory({ id }: { id: string }) {
   const can = useCan()
@@ -247,28 +244,14 @@ function Change({ entry, before }: { entry: Entry; before: Entry | undefined }) 
       )}
       {isOpen && before && (
         <div style={{ flexBasis: '100%' }}>
-          <Suspense fallback={<Skeleton />}>
-            <TextDiff
-              label={t.policies.compare}
-              before={ruleText(before)}
-              after={ruleText(entry)}
-            />
-          </Suspense>
+          <TextDiff label={t.policies.compare} before={ruleText(before)} after={ruleText(entry)} />
         </div>
       )}
     </div>
   )
 }
 
-const EFFECTS = [
-  ['deny', 'deny'],
-  ['allow', 'allow'],
-] as const
-const PATTERNS = [
-  ['agents', t.policies.agents],
-  ['actions', t.policies.actions],
-  ['resources', t.policies.resources],
-] as const
+const EFFECTS = ['deny', 'allow'] as const
 
 function RuleForm(props: DraftFieldsProps<Draft>) {
   const { isReadOnly = false, validation } = props

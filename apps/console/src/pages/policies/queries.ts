@@ -8,11 +8,6 @@ import { withCondition } from '../rules/validation.ts'
 const MOST = 1_000
 const DAY_MS = 86_400_000
 
-export const policiesQuery = queryOptions({
-  queryKey: ['policies'],
-  queryFn: ({ signal }) => remit.listPolicies({ query: { limit: MOST }, signal }),
-})
-
 export const pathOf = (id: string): string => `/v1/policies/${encodeURIComponent(id)}`
 
 export const readPolicy = (id: string, signal?: AbortSignal): Promise<Version<Policy>> =>

@@ -2,6 +2,7 @@ import type { ReadyReport, Approval, SpendLimit, Stats } from '@remit/contract'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { remit } from '../../api/client.ts'
+import { limitsQuery } from '../../api/lists.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Pair } from '../../ui/tile.tsx'
@@ -64,10 +65,7 @@ function TimeToDecision({ period }: Pick<ReadyReport, 'period'>) {
 
 function SpendAgainstCaps({ period }: Pick<ReadyReport, 'period'>) {
   const stats = useQuery(statsOf(period, 'agent'))
-  const limits = useQuery({
-    queryKey: ['spend', 'limits'],
-    queryFn: ({ signal }) => remit.listSpendLimits({ query: { limit: 1_000 }, signal }),
-  })
+  const limits = useQuery(limitsQuery)
   return (
     <Loaded query={limits}>
       {({ data }) => (

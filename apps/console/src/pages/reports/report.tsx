@@ -6,6 +6,7 @@ import type {
   ReportCheck,
   ReportEvidence,
 } from '@remit/contract'
+import { hex, sha256 } from '@remit/contract/fit'
 import {
   actorText,
   EVALUATION_NOTICE,
@@ -26,6 +27,7 @@ import { useMutation, useQuery, useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { remit } from '../../api/client.ts'
+import { pagesQuery } from '../../api/lists.ts'
 import { t } from '../../texts.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { Card, Facts, Page, Row, Stack, Table } from '../../ui/layout.tsx'
@@ -57,7 +59,7 @@ export function ReportPage() {
       title={title}
       actions={
         <>
-          <CurlButton request={() => ({ method: 'GET', path })} />
+          <CurlButton request={path} />
           {report?.status === 'ready' && <Downloads path={path} />}
         </>
       }
@@ -123,12 +125,7 @@ function Ready({ report }: { report: ReadyReport }) {
               [t.reports.scope, content.scope.statement],
               [t.reports.period, periodText(period)],
               [t.reports.generated, <Time key="g" at={report.generated_at} as="full" />],
-              [
-                t.reports.requestedBy,
-                <Literal key="b">
-                  {actorText(report.generated_by, report.generated_by_person)}
-                </Literal>,
-              ],
+              [t.reports.requestedBy, actorText(report.generated_by, report.generated_by_person)],
               [t.reports.openFindings, openFindingsText(content)],
               [
                 t.reports.verifiedLedger,
@@ -210,9 +207,7 @@ function canonical(value: unknown): string {
 /** The SHA-256 of a value's canonical JSON; null where the browser has no WebCrypto. */
 async function canonicalHash(value: unknown): Promise<string | null> {
   if (!globalThis.crypto?.subtle) return null
-  const bytes = new TextEncoder().encode(canonical(value))
-  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
-  return Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return hex(await sha256(new TextEncoder().encode(canonical(value))))
 }
 
 /** Advice for controls without evidence, by reason, the most frequent first. */
@@ -271,8 +266,8 @@ function Finding({ finding }: { finding: ReportFinding }) {
       </p>
       <Facts
         rows={[
-          [t.reports.agents, named(finding.agents)],
-          [t.reports.recordedBy, named(finding.keys)],
+          [t.reports.agents, finding.agents?.join(', ')],
+          [t.reports.recordedBy, finding.keys?.join(', ')],
           [t.reports.entriesWithDates(finding.count, seqs.length), dated(seqs, dates)],
           [t.reports.corrected, fixed_seq == null ? null : dated([fixed_seq], [fixed_at ?? null])],
         ]}
@@ -281,9 +276,6 @@ function Finding({ finding }: { finding: ReportFinding }) {
     </article>
   )
 }
-
-const named = (names: readonly string[] | undefined) =>
-  names && names.length > 0 ? <Literal>{names.join(', ')}</Literal> : null
 
 const dated = (seqs: readonly number[], dates: ReportFinding['dates']) =>
   seqs.length > 0 ? <DatedSeqs of={seqs} dates={dates} /> : null
@@ -454,11 +446,8 @@ function AllEvidence({ report, control }: { report: string; control: string }) {
       ...(signal && { signal }),
     })
   const query = useInfiniteQuery({
-    queryKey: ['reports', report, 'evidence', control],
+    ...pagesQuery(['reports', report, 'evidence', control], read),
     enabled: isOpen,
-    initialPageParam: '',
-    queryFn: ({ pageParam, signal }) => read(pageParam || undefined, signal),
-    getNextPageParam: ({ next_cursor }) => next_cursor,
   })
   if (!isOpen)
     return (
@@ -470,11 +459,11 @@ function AllEvidence({ report, control }: { report: string; control: string }) {
     )
   return (
     <Loaded query={query}>
-      {({ pages }) => (
+      {({ data }) => (
         <Stack>
           <Table
             label={t.reports.allEvidence}
-            rows={pages.flatMap(({ data }) => data)}
+            rows={data}
             rowKey={({ seq }) => String(seq)}
             csv={`evidence-${control}`}
             all={() => everyPage(read)}

@@ -1,9 +1,10 @@
 import type { Framework, ReportListItem } from '@remit/contract'
 import { openText, periodText } from '@remit/contract/report-texts'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { fieldErrorsOf, remit } from '../../api/client.ts'
+import { refresh } from '../../api/query-client.ts'
 import { ledgerStartQuery } from '../../api/organization.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
@@ -33,10 +34,7 @@ export function Reports() {
       state.data?.data.some(({ status }) => status === 'generating') ? POLL_MS : false,
   })
   return (
-    <Page
-      title={t.reports.title}
-      actions={<CurlButton request={() => ({ method: 'GET', path: '/v1/compliance/reports' })} />}
-    >
+    <Page title={t.reports.title} actions={<CurlButton request="/v1/compliance/reports" />}>
       <Stack>
         {can('POST /v1/compliance/reports') && <Generate />}
         <Loaded query={query}>
@@ -56,7 +54,6 @@ export function Reports() {
 }
 
 function Generate() {
-  const client = useQueryClient()
   const navigate = useNavigate()
   const [framework, setFramework] = useState<Framework>('soc2')
   const [from, setFrom] = useState('')
@@ -70,7 +67,7 @@ function Generate() {
   const generate = useMutation({
     mutationFn: () => remit.createReport({ body }),
     onSuccess: async ({ id }) => {
-      await client.invalidateQueries({ queryKey: ['reports'] })
+      await refresh('reports')
       await navigate({ to: '/reports/$id', params: { id } })
     },
   })

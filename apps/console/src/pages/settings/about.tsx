@@ -1,7 +1,7 @@
 import { useSession } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Card, Facts } from '../../ui/layout.tsx'
-import { Id, Literal } from '../../ui/values.tsx'
+import { Id } from '../../ui/values.tsx'
 
 export function About() {
   const { organization, principal, edition, evaluation, login } = useSession()
@@ -12,15 +12,12 @@ export function About() {
     <Card title={t.settings.tabs.about}>
       <Facts
         rows={[
-          [t.settings.about.organization, organization && <Literal>{organization.name}</Literal>],
+          [t.settings.about.organization, organization?.name],
           [t.settings.about.id, organization && <Id>{organization.id}</Id>],
           [t.settings.about.plan, organization?.plan],
           [t.settings.about.edition, edition],
           [t.settings.about.evaluation, evaluation ? t.common.yes : t.common.no],
-          [
-            t.settings.about.signedInAs,
-            principal && <Literal>{principal.email ?? principal.name ?? principal.id}</Literal>,
-          ],
+          [t.settings.about.signedInAs, principal?.email ?? principal?.name ?? principal?.id],
           [t.settings.about.role, principal?.role],
           [t.settings.about.login, ways.join(', ')],
         ]}

@@ -2,6 +2,7 @@ import type { TrustPolicy, TrustPolicyInput } from '@remit/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { messageOf, remit } from '../../api/client.ts'
+import { trustQuery } from '../../api/lists.ts'
 import { useCan } from '../../api/session.ts'
 import { TRUST_VARIABLES } from '../../editor/condition-editor.tsx'
 import { t } from '../../texts.ts'
@@ -16,7 +17,6 @@ import { fieldsOf, withCondition } from '../rules/validation.ts'
 import type { DraftFieldsProps } from '../rules/validation.ts'
 import { trustDrafts } from './draft.ts'
 import type { Draft } from './draft.ts'
-import { trustQuery } from './list.tsx'
 
 const PATH = '/v1/identity/trust'
 
@@ -105,10 +105,7 @@ async function replace(old: TrustPolicy | null, body: TrustPolicyInput): Promise
   )
 }
 
-const EFFECTS = [
-  ['allow', 'allow'],
-  ['deny', 'deny'],
-] as const
+const EFFECTS = ['allow', 'deny'] as const
 const PATTERNS = [
   ['source_agents', t.agents.trust.source],
   ['target_agents', t.agents.trust.target],
