@@ -11,6 +11,7 @@ import { Failure, Skeleton, Code, Note } from '../ui/states.tsx'
 import { pageAt, isShown, PAGES } from './pages.ts'
 import { isServerThere, messageOf } from '../api/client.ts'
 import { forgetAll, refresh } from '../api/query-client.ts'
+import { keptText } from '../api/storage.ts'
 import icon from '../icon.svg'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { Input, Checkbox } from '../ui/field.tsx'
@@ -63,7 +64,7 @@ function Login() {
   const { login } = useSession()
   const query = new URLSearchParams({
     next: location.pathname + location.search,
-    ...(asksAgain() && { prompt: 'login' }),
+    ...(askAgain.read() !== null && { prompt: 'login' }),
   })
   return (
     <main className={styles['signIn']}>
@@ -169,7 +170,7 @@ function Shell() {
   useEventStream()
   useQueueFirst()
   useApprovalNotices()
-  useEffect(() => setAskAgain(false), [])
+  useEffect(() => askAgain.write(null), [])
   const { pathname } = useLocation()
   const main = useRef<HTMLElement>(null)
   const [isHelpOpen, setHelpOpen] = useState(false)
@@ -444,7 +445,7 @@ function SignOut() {
   const leave = useMutation({
     mutationFn: signOut,
     onSuccess: (provider) => {
-      if (provider === null) setAskAgain(true)
+      if (provider === null) askAgain.write('on')
       else location.assign(provider)
     },
     onSettled: async () => {
@@ -460,25 +461,9 @@ function SignOut() {
   )
 }
 
-const NAME = 'remit.console.ask-again'
-
 /**
- * Remembers until the next sign-in whether the identity provider must ask who it is: after a sign-out
- * that the provider does not know of, it would sign in the same person without a question.
+ * Remembers until the next sign-in that the identity provider must ask who it is: after a sign-out that the
+ * provider does not know of, it would sign in the same person without a question. Without storage, a person
+ * can still ask for it: /console/login?prompt=login.
  */
-function setAskAgain(isOn: boolean): void {
-  try {
-    if (isOn) sessionStorage.setItem(NAME, 'on')
-    else sessionStorage.removeItem(NAME)
-  } catch {
-    // Without storage, a person can still ask for it: /console/login?prompt=login.
-  }
-}
-
-function asksAgain(): boolean {
-  try {
-    return sessionStorage.getItem(NAME) !== null
-  } catch {
-    return false
-  }
-}
+const askAgain = keptText('remit.console.ask-again', 'sessionStorage')

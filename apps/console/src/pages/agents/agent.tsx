@@ -2,7 +2,7 @@ import type { Agent, EffectivePermissions, Credential } from '@remit/contract'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { fieldErrorsOf, isMissing, remit } from '../../api/client.ts'
+import { isMissing, remit } from '../../api/client.ts'
 import { refresh } from '../../api/query-client.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
@@ -125,7 +125,7 @@ function Stop({ agent: { agent_id: id, status } }: { agent: Agent }) {
               hint={t.agents.stopReasonHint}
               maxLength={500}
               value={reason}
-              fault={faultAt(fieldErrorsOf(error), 'suspended_reason')}
+              fault={faultAt(error, 'suspended_reason')}
               onValue={setReason}
             />
           )}

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { fieldErrorsOf, remit } from '../../api/client.ts'
+import { remit } from '../../api/client.ts'
 import { refresh } from '../../api/query-client.ts'
 import { t } from '../../texts.ts'
 import { ActionDialog } from '../../ui/action.tsx'
@@ -33,7 +33,7 @@ export function RegisterDialog({ isStaying = false, onClose }: RegisterDialogPro
       onClose()
     },
   })
-  const { text } = fieldsOf({ draft, onDraft: setDraft, faults: fieldErrorsOf(register.error) })
+  const { text } = fieldsOf({ draft, onDraft: setDraft, error: register.error })
   return (
     <ActionDialog
       title={t.agents.register}

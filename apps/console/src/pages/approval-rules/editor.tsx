@@ -116,7 +116,7 @@ function Editor({ stored, first }: { stored: Version<ApprovalRule> | null; first
           label={t.approvalRules.id}
           hint={t.approvalRules.idHint}
           value={id}
-          fault={faultAt(fields.faults, 'id')}
+          fault={faultAt(fields.error, 'id')}
           onValue={setId}
         />
       )}
@@ -139,8 +139,8 @@ const NUMBERS = [
 ] as const
 
 function ApprovalRuleForm(props: DraftFieldsProps<Draft>) {
-  const { draft, isReadOnly = false, validation } = props
-  const { set, faultOf, text, check, patterns } = fieldsOf(props)
+  const { draft, isReadOnly = false } = props
+  const { set, faultOf, text, check, condition, patterns } = fieldsOf(props)
   return (
     <Stack>
       <Input
@@ -149,12 +149,7 @@ function ApprovalRuleForm(props: DraftFieldsProps<Draft>) {
         hint={t.approvalRules.descriptionHint}
       />
       <PatternFields {...patterns} fields={PATTERNS} />
-      <ConditionField
-        {...text('condition')}
-        isReadOnly={isReadOnly}
-        validation={validation}
-        variables={RULE_VARIABLES}
-      />
+      <ConditionField {...condition('condition')} variables={RULE_VARIABLES} />
       <PatternFields
         values={draft.approvers}
         isReadOnly={isReadOnly}
@@ -195,7 +190,7 @@ function ApprovalRuleForm(props: DraftFieldsProps<Draft>) {
         />
       )}
       <Checkbox {...check('enabled')} label={t.policies.enabled} />
-      <ValidationNote validation={validation} />
+      <ValidationNote validation={props.validation} />
     </Stack>
   )
 }

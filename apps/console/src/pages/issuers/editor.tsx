@@ -125,12 +125,7 @@ function StoredIssuer({ issuer }: { issuer: Issuer }) {
       <Card className={ui['form']} title={t.issuers.terms}>
         <Stack>
           <Note tone="info">{t.issuers.immutable}</Note>
-          <IssuerForm
-            isReadOnly
-            draft={issuerDrafts.draftOf(issuer)}
-            onDraft={() => undefined}
-            faults={[]}
-          />
+          <IssuerForm isReadOnly draft={issuerDrafts.draftOf(issuer)} onDraft={() => undefined} />
         </Stack>
       </Card>
     </Stack>

@@ -167,7 +167,6 @@ function MappingField(props: DraftFieldsProps<MappingDraft>) {
             draft: rule,
             onDraft: (changed) => set({ rules: rules.with(i, changed) }),
             isReadOnly,
-            faults: [],
           })
           return (
             <div key={i} className={styles['rule']}>
@@ -225,7 +224,6 @@ function ConditionsField(props: ConditionsFieldProps) {
             draft: condition,
             onDraft: (changed) => onConditions(conditions.with(i, changed)),
             isReadOnly,
-            faults: [],
           })
           return (
             <div key={i} className={styles['condition']}>

@@ -3,9 +3,10 @@ import { Link } from '@tanstack/react-router'
 import { CircleCheck, CircleDashed } from 'lucide-react'
 import { useState } from 'react'
 import type { ReactNode } from 'react'
-import { remit, fieldErrorsOf } from '../../api/client.ts'
+import { remit } from '../../api/client.ts'
 import { agentsQuery } from '../../api/lists.ts'
 import { refresh } from '../../api/query-client.ts'
+import { keptText } from '../../api/storage.ts'
 import { useEvents } from '../../api/events.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
@@ -63,7 +64,7 @@ const NEEDED = [
 /** Leads from an empty organization to one that denies what no rule allows. It goes when all is done. */
 export function FirstSteps() {
   const can = useCan()
-  const [isGone, setGone] = useState(isHidden)
+  const [isGone, setGone] = useState(() => kept.read() === 'hidden')
   const [open, setOpen] = useState<Step | null>(null)
   const isOn = !isGone && NEEDED.every(can)
   const { data: done } = useQuery({ ...stepsQuery, enabled: isOn })
@@ -81,7 +82,7 @@ export function FirstSteps() {
         <Button
           tone="quiet"
           onClick={() => {
-            hide()
+            kept.write('hidden')
             setGone(true)
           }}
         >
@@ -146,23 +147,8 @@ function Take({ step, isNext, onOpen }: TakeProps): ReactNode {
 const STEPS = ['agent', 'decision', 'limit', 'rule', 'approver', 'deny'] as const
 type Step = (typeof STEPS)[number]
 
-const NAME = 'remit.console.first-steps'
-
-function hide(): void {
-  try {
-    localStorage.setItem(NAME, 'hidden')
-  } catch {
-    // Without storage, the list is back with the next load.
-  }
-}
-
-function isHidden(): boolean {
-  try {
-    return localStorage.getItem(NAME) === 'hidden'
-  } catch {
-    return false
-  }
-}
+/** Without storage, a hidden list is back with the next load. */
+const kept = keptText('remit.console.first-steps')
 
 interface DialogProps {
   readonly onClose: () => void
@@ -178,7 +164,7 @@ function AskDialog({ onClose }: DialogProps) {
     mutationFn: () => remit.authorize({ body }),
     onSuccess: () => refresh('first-steps'),
   })
-  const faultOf = (path: string) => faultAt(fieldErrorsOf(ask.error), path)
+  const faultOf = (path: string) => faultAt(ask.error, path)
   return (
     <ActionDialog
       title={t.firstSteps.names.decision}

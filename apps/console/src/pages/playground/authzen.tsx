@@ -2,7 +2,7 @@ import type { AccessDecision } from '@remit/contract'
 import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { fieldErrorsOf, remit } from '../../api/client.ts'
+import { remit } from '../../api/client.ts'
 import { t } from '../../texts.ts'
 import { ActionForm } from '../../ui/action.tsx'
 import { Input, TextArea } from '../../ui/field.tsx'
@@ -41,8 +41,7 @@ export function AuthzenPlayground() {
     ...(context && { context }),
   }
   const run = useMutation({ mutationFn: () => remit.accessEvaluation({ body }) })
-  const faults = fieldErrorsOf(run.error)
-  const { text, faultOf } = fieldsOf({ draft, onDraft: setDraft, faults })
+  const { text, faultOf } = fieldsOf({ draft, onDraft: setDraft, error: run.error })
   return (
     <div className={styles['split']}>
       <Card title={t.playground.tabs.authzen}>

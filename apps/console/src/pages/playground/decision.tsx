@@ -1,7 +1,7 @@
 import type { DryRunAnswer } from '@remit/contract'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { fieldErrorsOf, remit } from '../../api/client.ts'
+import { remit } from '../../api/client.ts'
 import { t } from '../../texts.ts'
 import { ActionForm } from '../../ui/action.tsx'
 import { Input, TextArea } from '../../ui/field.tsx'
@@ -28,8 +28,7 @@ export function DecisionPlayground() {
     ...(context && { context }),
   }
   const run = useMutation({ mutationFn: () => remit.dryRunPolicies({ body }) })
-  const faults = fieldErrorsOf(run.error)
-  const { text, faultOf } = fieldsOf({ draft, onDraft: setDraft, faults })
+  const { text, faultOf } = fieldsOf({ draft, onDraft: setDraft, error: run.error })
   return (
     <div className={styles['split']}>
       <Card title={t.playground.tabs.decision}>

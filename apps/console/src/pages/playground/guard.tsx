@@ -30,7 +30,7 @@ export function GuardPlayground() {
       answer: await remit.checkContent({ body: draft }),
     }),
   })
-  const { text, choice } = fieldsOf({ draft, onDraft: setDraft, faults: [] })
+  const { text, choice } = fieldsOf({ draft, onDraft: setDraft })
   return (
     <div className={styles['split']}>
       <Card title={t.playground.tabs.guard}>

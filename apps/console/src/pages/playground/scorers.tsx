@@ -1,7 +1,7 @@
 import type { ScorersAnswer } from '@remit/contract'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { fieldErrorsOf, remit } from '../../api/client.ts'
+import { remit } from '../../api/client.ts'
 import { t } from '../../texts.ts'
 import { ActionForm } from '../../ui/action.tsx'
 import { Input, Select, TextArea } from '../../ui/field.tsx'
@@ -55,8 +55,7 @@ export function ScorerPlayground() {
   const run = useMutation({
     mutationFn: () => remit.runScorer({ body, timeoutMs: 150_000 }),
   })
-  const faults = fieldErrorsOf(run.error)
-  const { text, choice, faultOf } = fieldsOf({ draft, onDraft: setDraft, faults })
+  const { text, choice, faultOf } = fieldsOf({ draft, onDraft: setDraft, error: run.error })
   return (
     <div className={styles['split']}>
       <Card title={t.playground.tabs.scorers}>

@@ -138,7 +138,7 @@ function Editor({ id, stored, first }: EditorProps) {
             hint={needsReason ? t.policies.saveHint : t.policies.changeReasonHint}
             maxLength={500}
             value={reason}
-            fault={faultAt(fields.faults, 'change_reason')}
+            fault={faultAt(fields.error, 'change_reason')}
             onValue={setReason}
           />
         )}
@@ -254,25 +254,19 @@ function Change({ entry, before }: { entry: Entry; before: Entry | undefined }) 
 const EFFECTS = ['deny', 'allow'] as const
 
 function RuleForm(props: DraftFieldsProps<Draft>) {
-  const { isReadOnly = false, validation } = props
-  const { text, choice, check, patterns } = fieldsOf(props)
+  const { text, choice, check, condition, patterns } = fieldsOf(props)
   return (
     <Stack>
       <Input {...text('description')} label={t.policies.description} />
       <Select {...choice('effect')} label={t.policies.effect} options={EFFECTS} />
       <PatternFields {...patterns} fields={PATTERNS} />
-      <ConditionField
-        {...text('condition')}
-        isReadOnly={isReadOnly}
-        validation={validation}
-        variables={RULE_VARIABLES}
-      />
+      <ConditionField {...condition('condition')} variables={RULE_VARIABLES} />
       <Grid>
         <UtcInput {...text('not_before')} label={t.policies.starts} />
         <UtcInput {...text('expires_at')} label={t.policies.ends} />
       </Grid>
       <Checkbox {...check('enabled')} label={t.policies.enabled} />
-      <ValidationNote validation={validation} />
+      <ValidationNote validation={props.validation} />
     </Stack>
   )
 }

@@ -3,7 +3,7 @@ import { openText, periodText } from '@remit/contract/report-texts'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { fieldErrorsOf, remit } from '../../api/client.ts'
+import { remit } from '../../api/client.ts'
 import { refresh } from '../../api/query-client.ts'
 import { ledgerStartQuery } from '../../api/organization.ts'
 import { useCan } from '../../api/session.ts'
@@ -14,6 +14,7 @@ import { Card, Page, Row, Stack, Table } from '../../ui/layout.tsx'
 import { CurlButton, Empty, Failure, Loaded } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
 import { useNow } from '../../ui/values.tsx'
+import { faultAt } from '../rules/validation.ts'
 import { askedPeriod } from './asked-period.ts'
 
 const REPORT = {
@@ -71,8 +72,7 @@ function Generate() {
       await navigate({ to: '/reports/$id', params: { id } })
     },
   })
-  const faultOf = (path: string) =>
-    fieldErrorsOf(generate.error).find((error) => error.path === path)?.message
+  const faultOf = (path: string) => faultAt(generate.error, path)
   return (
     <Card title={t.reports.generate}>
       <Stack>

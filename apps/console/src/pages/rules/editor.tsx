@@ -4,7 +4,6 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Suspense, useState } from 'react'
 import type { ReactNode } from 'react'
-import { fieldErrorsOf } from '../../api/client.ts'
 import { refresh } from '../../api/query-client.ts'
 import type { Request } from '../../format/curl.ts'
 import { t } from '../../texts.ts'
@@ -86,7 +85,7 @@ export function useDraft<Rule, Input, Draft extends { readonly kept: object }, S
       onDraft: setDraft,
       isReadOnly: !mayChange,
       validation,
-      faults: fieldErrorsOf(save.error),
+      error: save.error,
     } satisfies DraftFieldsProps<Draft>,
     conflict: isConflict && read && (
       <Conflict

@@ -1,7 +1,7 @@
 import type { Key } from '@remit/contract'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { fieldErrorsOf, remit } from '../../api/client.ts'
+import { remit } from '../../api/client.ts'
 import { refresh } from '../../api/query-client.ts'
 import { keysQuery } from '../../api/lists.ts'
 import { useCan } from '../../api/session.ts'
@@ -119,11 +119,7 @@ function NewKey({ onMade }: { onMade: (secret: string | null) => void }) {
       onMade(secret)
     },
   })
-  const { text, choice } = fieldsOf({
-    draft,
-    onDraft: setDraft,
-    faults: fieldErrorsOf(create.error),
-  })
+  const { text, choice } = fieldsOf({ draft, onDraft: setDraft, error: create.error })
   return (
     <Card title={t.settings.keys.create}>
       <Stack>

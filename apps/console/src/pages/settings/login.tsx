@@ -1,7 +1,7 @@
 import type { LoginProvider, LoginProviderInput } from '@remit/contract'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { fieldErrorsOf, isMissing, remit } from '../../api/client.ts'
+import { isMissing, remit } from '../../api/client.ts'
 import { refresh } from '../../api/query-client.ts'
 import { useCan, useSession } from '../../api/session.ts'
 import { t } from '../../texts.ts'
@@ -47,11 +47,7 @@ function Form({ stored }: { stored: LoginProvider | null }) {
       return refresh('login-provider')
     },
   })
-  const { text, check } = fieldsOf({
-    draft,
-    onDraft: setDraft,
-    faults: fieldErrorsOf(save.error),
-  })
+  const { text, check } = fieldsOf({ draft, onDraft: setDraft, error: save.error })
   const { login: texts } = t.settings
   const input = (name: 'issuer' | 'clientId' | 'scopes' | 'roleClaim', path: string) => (
     <Input {...text(name, path)} mono label={texts[name]} hint={texts.hints[name]} />

@@ -1,7 +1,7 @@
 import type { Organization, OrganizationChange } from '@remit/contract'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { fieldErrorsOf, remit } from '../../api/client.ts'
+import { remit } from '../../api/client.ts'
 import { refresh } from '../../api/query-client.ts'
 import { organizationQuery } from '../../api/organization.ts'
 import { useCan } from '../../api/session.ts'
@@ -13,6 +13,7 @@ import { Loaded, Note } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
 import { Literal } from '../../ui/values.tsx'
+import { fieldErrorsOf } from '../rules/validation.ts'
 import { SETTING_TEXTS } from './setting-texts.ts'
 
 type Values = Organization['settings']

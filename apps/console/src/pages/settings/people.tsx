@@ -1,7 +1,7 @@
 import type { Person, PersonChange, PersonRole } from '@remit/contract'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { fieldErrorsOf, remit } from '../../api/client.ts'
+import { remit } from '../../api/client.ts'
 import { listQuery } from '../../api/lists.ts'
 import { refresh } from '../../api/query-client.ts'
 import { useCan } from '../../api/session.ts'
@@ -174,11 +174,7 @@ function Invite() {
       return refresh('people')
     },
   })
-  const { text, choice } = fieldsOf({
-    draft,
-    onDraft: setDraft,
-    faults: fieldErrorsOf(invite.error),
-  })
+  const { text, choice } = fieldsOf({ draft, onDraft: setDraft, error: invite.error })
   return (
     <Card title={t.settings.people.invite}>
       <form

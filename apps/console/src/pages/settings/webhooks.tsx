@@ -1,7 +1,7 @@
 import type { Webhook, WebhookEvent, WebhookFormat, Delivery } from '@remit/contract'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { fieldErrorsOf, remit } from '../../api/client.ts'
+import { remit } from '../../api/client.ts'
 import { listQuery } from '../../api/lists.ts'
 import { refresh } from '../../api/query-client.ts'
 import { useCan } from '../../api/session.ts'
@@ -161,11 +161,7 @@ function NewWebhook({ onMade }: { onMade: (secret: string | null) => void }) {
       onMade(secret)
     },
   })
-  const { set, text, choice } = fieldsOf({
-    draft,
-    onDraft: setDraft,
-    faults: fieldErrorsOf(create.error),
-  })
+  const { set, text, choice } = fieldsOf({ draft, onDraft: setDraft, error: create.error })
   return (
     <Card title={t.settings.webhooks.create}>
       <ActionForm

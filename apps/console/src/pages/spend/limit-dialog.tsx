@@ -1,7 +1,7 @@
 import type { SpendLimit } from '@remit/contract'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { fieldErrorsOf, remit } from '../../api/client.ts'
+import { remit } from '../../api/client.ts'
 import { refresh } from '../../api/query-client.ts'
 import { usd } from '../../format/money.ts'
 import { t } from '../../texts.ts'
@@ -45,11 +45,7 @@ export function LimitDialog({ limit, agent: known, onClose }: LimitDialogProps) 
     mutationFn: () => remit.removeSpendLimit({ params: { id: agent } }),
     ...close(t.spend.removed),
   })
-  const { text, choice, faultOf } = fieldsOf({
-    draft,
-    onDraft: setDraft,
-    faults: fieldErrorsOf(save.error),
-  })
+  const { text, choice, faultOf } = fieldsOf({ draft, onDraft: setDraft, error: save.error })
   const path = `/v1/spend-limits/${encodeURIComponent(agent)}`
   return (
     <ActionDialog

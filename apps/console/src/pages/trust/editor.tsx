@@ -113,8 +113,7 @@ const PATTERNS = [
 ] as const
 
 function TrustForm(props: DraftFieldsProps<Draft>) {
-  const { isReadOnly = false, validation } = props
-  const { text, choice, check, patterns } = fieldsOf(props)
+  const { text, choice, check, condition, patterns } = fieldsOf(props)
   return (
     <Stack>
       <Grid>
@@ -122,17 +121,12 @@ function TrustForm(props: DraftFieldsProps<Draft>) {
         <Select {...choice('effect')} label={t.agents.trust.effect} options={EFFECTS} />
       </Grid>
       <PatternFields {...patterns} fields={PATTERNS} hint={t.agents.trust.selectorsHint} />
-      <ConditionField
-        {...text('condition')}
-        isReadOnly={isReadOnly}
-        validation={validation}
-        variables={TRUST_VARIABLES}
-      />
+      <ConditionField {...condition('condition')} variables={TRUST_VARIABLES} />
       <Grid>
         <UtcInput {...text('expires_at')} label={t.policies.ends} />
       </Grid>
       <Checkbox {...check('enabled')} label={t.policies.enabled} />
-      <ValidationNote validation={validation} />
+      <ValidationNote validation={props.validation} />
     </Stack>
   )
 }
