@@ -16,7 +16,7 @@ import { Pair, Tile, Tiles } from '../../ui/tile.tsx'
 import ui from '../../ui/ui.module.css'
 import { Ago, Id, Literal } from '../../ui/values.tsx'
 import { Status } from '../approvals/detail.tsx'
-import { Decided } from '../decisions/decided.tsx'
+import { DECISION_COLUMN, REQUEST_COLUMNS, TIME_COLUMN } from '../ledger/columns.tsx'
 import { LimitDialog, Used } from '../spend/limit-dialog.tsx'
 import { credentialsQuery } from './queries.ts'
 
@@ -151,17 +151,7 @@ function RecentDecisions({ id }: { id: string }) {
             empty={t.agents.noActivity}
             csv={`decisions-${id}`}
             all={() => Promise.resolve(data)}
-            columns={[
-              { name: t.ledger.time, value: ({ recorded_at }) => recorded_at, as: 'time' },
-              {
-                name: t.ledger.decision,
-                value: ({ decision }) => decision,
-                cell: (entry) => <Decided entry={entry} />,
-              },
-              { name: t.ledger.action, value: ({ action }) => action, as: 'id' },
-              { name: t.ledger.resource, value: ({ resource }) => resource, as: 'id' },
-              { name: t.ledger.reason, value: ({ reason }) => reason },
-            ]}
+            columns={[TIME_COLUMN, DECISION_COLUMN, ...REQUEST_COLUMNS]}
           />
         )}
       </Loaded>

@@ -11,7 +11,7 @@ import { Code, CurlButton, Empty, Loaded, Note } from '../../ui/states.tsx'
 import { Pair } from '../../ui/tile.tsx'
 import ui from '../../ui/ui.module.css'
 import { Decision, Id, Literal, Time, Badge } from '../../ui/values.tsx'
-import { SEQ_COLUMN } from '../ledger/seq-column.tsx'
+import { SEQ_COLUMN, TIME_COLUMN } from '../ledger/columns.tsx'
 import { costOf, outcomesOf, storyQuery } from './story.ts'
 import type { Story, Recorded } from './story.ts'
 import { Status } from '../approvals/detail.tsx'
@@ -166,7 +166,7 @@ function Timeline({ entries }: { entries: readonly Entry[] }) {
         csv="decision"
         columns={[
           SEQ_COLUMN,
-          { name: t.ledger.time, value: ({ recorded_at }) => recorded_at, as: 'time' },
+          TIME_COLUMN,
           { name: t.ledger.kind, value: ({ kind }) => kind },
           { name: t.ledger.actor, value: ({ actor }) => actorText(actor), as: 'id' },
           { name: t.decisions.reported, value: ({ data }) => outcomesOf([{ data } as Entry])[0] },

@@ -17,6 +17,7 @@ import { Button } from '../../ui/button.tsx'
 import { useNarrow } from '../../ui/preferences.ts'
 import { CsvButton, CurlButton, Empty, Failure, Skeleton } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
+import { DECISIONS } from './columns.tsx'
 import styles from './explorer.module.css'
 import { isFiltered, queryOf, withFilter } from './filters.ts'
 import type { Filters, FilterName } from './filters.ts'
@@ -353,13 +354,6 @@ const KINDS = [
   ['', t.common.all],
   ...Object.entries(t.ledger.kinds),
 ] as const satisfies readonly (readonly [string, string])[]
-
-const DECISIONS = [
-  ['', t.common.all],
-  ['allow', 'allow'],
-  ['deny', 'deny'],
-  ['needs_approval', 'needs approval'],
-] as const
 
 const RARE: readonly FilterName[] = ['actor', 'trace_id', 'decision_id', 'from', 'to']
 

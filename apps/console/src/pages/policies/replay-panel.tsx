@@ -9,7 +9,7 @@ import { Card, Facts, Row, Stack, Table } from '../../ui/layout.tsx'
 import { CurlButton, Failure, Note, Skeleton } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
 import { Id, Literal } from '../../ui/values.tsx'
-import { SEQ_COLUMN } from '../ledger/seq-column.tsx'
+import { SEQ_COLUMN } from '../ledger/columns.tsx'
 import styles from './policies.module.css'
 import { replay, replayBody } from './queries.ts'
 

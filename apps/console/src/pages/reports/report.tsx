@@ -40,7 +40,7 @@ import { Bars, Pictures } from './pictures.tsx'
 import styles from './reports.module.css'
 import { count } from '../../format/money.ts'
 import { everyPage } from '../../format/csv.ts'
-import { SEQ_COLUMN } from '../ledger/seq-column.tsx'
+import { SEQ_COLUMN } from '../ledger/columns.tsx'
 
 const POLL_MS = 1_500
 
