@@ -414,9 +414,7 @@ function Sidebar({ onHelp, onSearch }: MenuProps) {
         <SignOut />
         {principal && (
           <div className={styles['who']} role="group" aria-label={t.settings.about.signedInAs}>
-            <span>
-              <Literal>{principal.email ?? principal.name ?? principal.id}</Literal>
-            </span>
+            <Literal as="span">{principal.email ?? principal.name ?? principal.id}</Literal>
             <span>{principal.role}</span>
           </div>
         )}

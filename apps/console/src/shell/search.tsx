@@ -97,11 +97,7 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
             <span className={ui['muted']}>{hit.group === hits[i - 1]?.group ? '' : hit.group}</span>
             <span>
               <Literal>{hit.text}</Literal>
-              {hit.note !== undefined && (
-                <small>
-                  <Literal>{hit.note}</Literal>
-                </small>
-              )}
+              {hit.note !== undefined && <Literal as="small">{hit.note}</Literal>}
             </span>
           </div>
         ))}

@@ -32,9 +32,9 @@ function Field({ label, hint, fault, children }: FieldProps) {
       {isNoted && (
         <div id={noteId}>
           {fault && (
-            <div className={styles['fault']}>
-              <Literal>{fault}</Literal>
-            </div>
+            <Literal as="div" className={styles['fault']}>
+              {fault}
+            </Literal>
           )}
           {hint && <div className={styles['hint']}>{hint}</div>}
         </div>

@@ -130,9 +130,7 @@ export function Note({
 export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   return (
     <div role="alert" className={classes(styles['note'], styles['deny'])}>
-      <span>
-        <Literal>{messageOf(error)}</Literal>
-      </span>
+      <Literal as="span">{messageOf(error)}</Literal>
       {onRetry && <Button onClick={onRetry}>{t.common.retry}</Button>}
     </div>
   )

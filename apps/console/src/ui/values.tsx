@@ -1,14 +1,32 @@
 import { useEffect, useState } from 'react'
-import type { ReactNode } from 'react'
+import type { HTMLAttributes, ReactNode } from 'react'
 import { partsOf, spellOut } from '../format/literal.ts'
 import { usd } from '../format/money.ts'
 import { bothTimes, hourAgo, relative, shortUtc, utc } from '../format/time.ts'
 import { classes } from './button.tsx'
 import styles from './ui.module.css'
 
+interface LiteralProps extends HTMLAttributes<HTMLElement> {
+  readonly children: string
+  readonly lines?: boolean
+  /** The element around the text; none unless given. */
+  readonly as?:
+    | 'code'
+    | 'dd'
+    | 'div'
+    | 'dt'
+    | 'h3'
+    | 'li'
+    | 'mark'
+    | 'p'
+    | 'small'
+    | 'span'
+    | 'strong'
+}
+
 /** Text from outside: invisible characters are spelled out. */
-export function Literal({ children, lines = false }: { children: string; lines?: boolean }) {
-  return partsOf(children, lines).map((part, i) =>
+export function Literal({ children, lines = false, as: Element, ...rest }: LiteralProps) {
+  const parts = partsOf(children, lines).map((part, i) =>
     part.isSpelled ? (
       <span key={i} className={styles['spelled']}>
         {part.text}
@@ -17,14 +35,19 @@ export function Literal({ children, lines = false }: { children: string; lines?:
       part.text
     ),
   )
+  return Element ? <Element {...rest}>{parts}</Element> : parts
 }
 
 /** An identifier in one line; the whole of it in the tooltip. */
 export function Id({ children, className }: { children: string; className?: string }) {
   return (
-    <span className={classes(styles['mono'], styles['clip'], className)} title={spellOut(children)}>
-      <Literal>{children}</Literal>
-    </span>
+    <Literal
+      as="span"
+      className={classes(styles['mono'], styles['clip'], className)}
+      title={spellOut(children)}
+    >
+      {children}
+    </Literal>
   )
 }
 
@@ -34,9 +57,7 @@ export const Described = ({ as: text, id }: { as: string | null; id: string }): 
     <Id>{id}</Id>
   ) : (
     <>
-      <div>
-        <Literal>{text}</Literal>
-      </div>
+      <Literal as="div">{text}</Literal>
       <Id>{id}</Id>
     </>
   )

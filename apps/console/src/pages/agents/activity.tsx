@@ -243,9 +243,9 @@ function McpServers({ id }: { id: string }) {
           return (
             <ul>
               {[...names].toSorted().map((name) => (
-                <li key={name}>
-                  <Literal>{name}</Literal>
-                </li>
+                <Literal as="li" key={name}>
+                  {name}
+                </Literal>
               ))}
             </ul>
           )

@@ -114,9 +114,7 @@ function Stop({ agent: { agent_id: id, status } }: { agent: Agent }) {
       {(error) => (
         <>
           <p>
-            <strong>
-              <Literal>{id}</Literal>
-            </strong>
+            <Literal as="strong">{id}</Literal>
           </p>
           {isActive && <p>{t.agents.stopText}</p>}
           {isActive && (

@@ -344,9 +344,7 @@ function Item({ request, isOpen, isChosen, canVote, onToggle }: ItemProps) {
       <span className={styles['side']}>
         {t.approvals.ends} <Ago at={expires_at} />
       </span>
-      <small>
-        <Literal>{[agent_id, resourceText(request)].filter(Boolean).join(' · ')}</Literal>
-      </small>
+      <Literal as="small">{[agent_id, resourceText(request)].filter(Boolean).join(' · ')}</Literal>
       <span className={styles['side']}>{amountText(request)}</span>
       {failedText(requirements) !== null && (
         <span className={styles['failed']}>

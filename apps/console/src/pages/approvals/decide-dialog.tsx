@@ -91,9 +91,7 @@ function DecideForm({ vote, onClose }: { vote: Vote; onClose: (isDone: boolean) 
         <ul className={styles['bundle']}>
           {requests.map((request) => (
             <li key={request.id}>
-              <strong>
-                <Literal>{summaryOf(request)}</Literal>
-              </strong>{' '}
+              <Literal as="strong">{summaryOf(request)}</Literal>{' '}
               <span className={ui['muted']}>
                 <Literal>{request.agent_id}</Literal> {t.approvals.asks}{' '}
                 <Literal>{titleOf(request)}</Literal>

@@ -66,9 +66,7 @@ function Detail({ request, onVote }: { request: Request; onVote: (vote: Vote) =>
     <Card
       title={
         <span className={styles['title']}>
-          <strong>
-            <Literal>{summary}</Literal>
-          </strong>
+          <Literal as="strong">{summary}</Literal>
           <small>
             <Literal>{agent_id}</Literal> {t.approvals.asks} <Literal>{title}</Literal>
           </small>
@@ -137,12 +135,10 @@ function Exact({ request }: { request: Request }) {
           <dl className={styles['fields']}>
             {session.map(({ path, pointer, value }) => (
               <div key={pointer}>
-                <dt>
-                  <Literal>{path}</Literal>
-                </dt>
-                <dd>
-                  <Literal lines>{valueText(value)}</Literal>
-                </dd>
+                <Literal as="dt">{path}</Literal>
+                <Literal as="dd" lines>
+                  {valueText(value)}
+                </Literal>
               </div>
             ))}
           </dl>
@@ -205,9 +201,9 @@ function Rules({ request: { requirements, votes } }: { request: Request }) {
             </Badge>
           </div>
           {description && (
-            <span className={ui['muted']}>
-              <Literal>{description}</Literal>
-            </span>
+            <Literal as="span" className={ui['muted']}>
+              {description}
+            </Literal>
           )}
           <span className={ui['muted']}>
             {t.approvals.approvers}: <Literal>{approversText(approvers)}</Literal>
@@ -231,18 +227,18 @@ function Votes({ request: { votes } }: { request: Request }) {
       {votes.map(({ approver, decision, comment, at }) => (
         <div key={approver.id} className={styles['rule']}>
           <div className={styles['ruleHead']}>
-            <span title={approver.named ? t.approvals.named : t.approvals.unnamed}>
-              <Literal>{approver.id}</Literal>
-            </span>
+            <Literal as="span" title={approver.named ? t.approvals.named : t.approvals.unnamed}>
+              {approver.id}
+            </Literal>
             <Row>
               <Badge tone={decision === 'approve' ? 'allow' : 'deny'}>{decision}</Badge>
               <Time at={at} />
             </Row>
           </div>
           {comment !== null && (
-            <span className={ui['muted']}>
-              <Literal>{comment}</Literal>
-            </span>
+            <Literal as="span" className={ui['muted']}>
+              {comment}
+            </Literal>
           )}
         </div>
       ))}

@@ -154,9 +154,7 @@ const NONE: readonly string[] = []
 
 const FieldRow = ({ name, value, was = null, isMarked = false, notes = NONE }: FieldRowProps) => (
   <div data-marked={was !== null || isMarked ? '' : undefined}>
-    <dt>
-      <Literal>{name}</Literal>
-    </dt>
+    <Literal as="dt">{name}</Literal>
     <dd>
       <Literal lines>{value}</Literal>
       {was !== null && (
@@ -222,11 +220,9 @@ export function LastDecisions({ request }: { request: Request }) {
             <Link to="/ledger/$seq" params={{ seq: String(one.seq) }}>
               <Literal>{one.action ?? ''}</Literal>
             </Link>
-            <span>
-              <Literal>
-                {[amountText(contextOf(one)), one.resource].filter(Boolean).join(' · ')}
-              </Literal>
-            </span>
+            <Literal as="span">
+              {[amountText(contextOf(one)), one.resource].filter(Boolean).join(' · ')}
+            </Literal>
             <Time at={one.recorded_at} />
           </li>
         ))}
@@ -253,9 +249,7 @@ export function ApprovedBefore({ request }: { request: Request }) {
             <Link to="/approvals/$id" params={{ id: one.id }} search={{ tab: 'history' }}>
               <Literal>{amountText(one) ?? (resourceText(one) || one.action)}</Literal>
             </Link>
-            <span>
-              <Literal>{amountText(one) === null ? '' : resourceText(one)}</Literal>
-            </span>
+            <Literal as="span">{amountText(one) === null ? '' : resourceText(one)}</Literal>
             <Time at={one.decided_at ?? one.requested_at} />
           </li>
         ))}

@@ -223,9 +223,9 @@ function Cells({ entry }: { entry: Entry }) {
       <span role="cell">
         <Time at={recorded_at} />
       </span>
-      <span role="cell" title={spellOut(kind)}>
-        <Literal>{kind}</Literal>
-      </span>
+      <Literal as="span" role="cell" title={spellOut(kind)}>
+        {kind}
+      </Literal>
       <span role="cell">{decision !== null && <Decision decision={decision} />}</span>
       <span role="cell">
         {agent_id !== null || actor === null ? (

@@ -110,9 +110,9 @@ function Findings({ tool: { findings, verdict, review } }: { tool: McpTool }) {
       </Note>
       {markedOf(verdict).map(({ text, score }) => (
         <blockquote key={text} className={ui['marked']}>
-          <mark>
-            <Literal lines>{text}</Literal>
-          </mark>
+          <Literal as="mark" lines>
+            {text}
+          </Literal>
           {score !== null && <small>{t.mcpTools.score(score.toFixed(2))}</small>}
         </blockquote>
       ))}
@@ -124,9 +124,7 @@ function Change({ member, before, after }: McpTool['changes'][number]) {
   const label = t.mcpTools.differenceOf(member)
   return (
     <div>
-      <h3>
-        <Literal>{label}</Literal>
-      </h3>
+      <Literal as="h3">{label}</Literal>
       <TextDiff label={spellOut(label)} before={indented(before)} after={indented(after)} />
     </div>
   )

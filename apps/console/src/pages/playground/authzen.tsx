@@ -79,9 +79,9 @@ function Answer({ answer }: { answer: AccessDecision }) {
       actions={<Badge tone={decision ? 'allow' : 'deny'}>{`decision: ${decision}`}</Badge>}
     >
       <Stack>
-        <p role="status">
-          <Literal>{message ?? ''}</Literal>
-        </p>
+        <Literal as="p" role="status">
+          {message ?? ''}
+        </Literal>
         <Facts
           rows={[
             [t.playground.reason, reason],

@@ -64,9 +64,9 @@ function Trace({ answer }: { answer: Extract<DryRunAnswer, { trace: unknown }> }
   return (
     <Card title={t.playground.trace} actions={<Decision decision={decision} />}>
       <Stack>
-        <p role="status">
-          <Literal>{message}</Literal>
-        </p>
+        <Literal as="p" role="status">
+          {message}
+        </Literal>
         <Table
           label={t.playground.trace}
           rows={trace}
@@ -82,9 +82,9 @@ function Trace({ answer }: { answer: Extract<DryRunAnswer, { trace: unknown }> }
             {
               name: t.playground.matched,
               cell: ({ matched = [] }) => (
-                <span className={styles['matched']}>
-                  <Literal>{matched.map(({ kind, id }) => `${kind} ${id}`).join(', ')}</Literal>
-                </span>
+                <Literal as="span" className={styles['matched']}>
+                  {matched.map(({ kind, id }) => `${kind} ${id}`).join(', ')}
+                </Literal>
               ),
             },
             {
@@ -93,9 +93,9 @@ function Trace({ answer }: { answer: Extract<DryRunAnswer, { trace: unknown }> }
                 <>
                   <Literal>{reason ?? ''}</Literal>
                   {said !== undefined && said !== message && (
-                    <div className={ui['hint']}>
-                      <Literal>{said}</Literal>
-                    </div>
+                    <Literal as="div" className={ui['hint']}>
+                      {said}
+                    </Literal>
                   )}
                 </>
               ),
@@ -103,9 +103,9 @@ function Trace({ answer }: { answer: Extract<DryRunAnswer, { trace: unknown }> }
           ]}
         />
         {warnings.map((warning) => (
-          <p key={warning} className={ui['hint']}>
-            <Literal>{warning}</Literal>
-          </p>
+          <Literal as="p" key={warning} className={ui['hint']}>
+            {warning}
+          </Literal>
         ))}
       </Stack>
     </Card>

@@ -142,9 +142,9 @@ function Scores({ answer: { scores, aggregate, scorer } }: { answer: ScorersAnsw
             {
               name: t.playground.reason,
               cell: ({ reason }) => (
-                <span className={ui['muted']}>
-                  <Literal>{reason}</Literal>
-                </span>
+                <Literal as="span" className={ui['muted']}>
+                  {reason}
+                </Literal>
               ),
             },
           ]}

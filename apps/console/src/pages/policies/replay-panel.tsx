@@ -106,9 +106,9 @@ function Result({ result }: { result: Replay }) {
       )}
       <Facts rows={[[t.policies.digest, <Id key="d">{judged_by.digest}</Id>]]} />
       {notes.map((note) => (
-        <p key={note} className={ui['hint']}>
-          <Literal>{note}</Literal>
-        </p>
+        <Literal as="p" key={note} className={ui['hint']}>
+          {note}
+        </Literal>
       ))}
     </Stack>
   )

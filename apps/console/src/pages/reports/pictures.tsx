@@ -292,9 +292,7 @@ const textOf = ({ value, text }: BarRow): string => text ?? count(value)
 
 const Bar = ({ row, share }: { row: BarRow; share: number }) => (
   <>
-    <span>
-      <Literal>{row.name}</Literal>
-    </span>
+    <Literal as="span">{row.name}</Literal>
     <svg viewBox="0 0 100 12" preserveAspectRatio="none" aria-hidden>
       {row.limit !== undefined && <rect data-track="" width="100" height="12" rx="1" />}
       <rect

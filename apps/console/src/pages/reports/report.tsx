@@ -162,9 +162,9 @@ function Ready({ report }: { report: ReadyReport }) {
           <Control key={control.id} report={report.id} control={control} />
         ))}
       </Card>
-      <p className={ui['hint']}>
-        <Literal>{notice}</Literal>
-      </p>
+      <Literal as="p" className={ui['hint']}>
+        {notice}
+      </Literal>
     </Stack>
   )
 }
@@ -261,9 +261,7 @@ function Finding({ finding }: { finding: ReportFinding }) {
         </h3>
         <span className={ui['muted']}>{findingState(finding)}</span>
       </header>
-      <p>
-        <Literal>{text}</Literal>
-      </p>
+      <Literal as="p">{text}</Literal>
       <Facts
         rows={[
           [t.reports.agents, finding.agents?.join(', ')],
@@ -305,9 +303,7 @@ function Control({ report, control }: { report: string; control: ReportControl }
     <details className={styles['control']}>
       <summary>
         <strong>{id}</strong>
-        <span>
-          <Literal>{title}</Literal>
-        </span>
+        <Literal as="span">{title}</Literal>
         {reason && <span className={ui['muted']}>{t.reports.reasons[reason]}</span>}
         <Badge tone={STATUS_TONES[status]}>{t.reports.statuses[status]}</Badge>
       </summary>
@@ -349,9 +345,9 @@ const List = ({ title, items }: { title: string; items: readonly string[] | null
       <h3>{title}</h3>
       <ul>
         {items.map((item) => (
-          <li key={item}>
-            <Literal>{item}</Literal>
-          </li>
+          <Literal as="li" key={item}>
+            {item}
+          </Literal>
         ))}
       </ul>
     </div>

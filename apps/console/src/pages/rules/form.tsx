@@ -117,9 +117,9 @@ export function ValidationNote({ validation }: { validation: ValidationState | u
         <Note tone="deny">
           <ul>
             {lines.map((line) => (
-              <li key={line}>
-                <Literal>{line}</Literal>
-              </li>
+              <Literal as="li" key={line}>
+                {line}
+              </Literal>
             ))}
           </ul>
         </Note>

@@ -55,9 +55,9 @@ export function People() {
               <>
                 <Literal>{email}</Literal>
                 {name !== null && (
-                  <div className={ui['muted']}>
-                    <Literal>{name}</Literal>
-                  </div>
+                  <Literal as="div" className={ui['muted']}>
+                    {name}
+                  </Literal>
                 )}
               </>
             ),

@@ -285,9 +285,9 @@ function Attempts({ delivery: { attempts } }: { delivery: Delivery }) {
       </summary>
       <ul>
         {attempts.map((one) => (
-          <li key={one.at}>
-            <Literal>{lineOf(one)}</Literal>
-          </li>
+          <Literal as="li" key={one.at}>
+            {lineOf(one)}
+          </Literal>
         ))}
       </ul>
     </details>
