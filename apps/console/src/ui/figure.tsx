@@ -93,15 +93,24 @@ export function Figure(props: FigureProps) {
           <Chart label={title} times={times} series={series} unit={unit} />
         </Suspense>
       )}
-      <ul className={styles['legend']}>
-        {series.map(({ label, color }) => (
-          <li key={label}>
-            <span style={{ background: `var(${color})` }} />
-            {label}
-          </li>
-        ))}
-        {note !== undefined && <li>{note}</li>}
-      </ul>
+      <Legend series={series} note={note} />
     </PictureCard>
   )
 }
+
+interface LegendProps {
+  readonly series: readonly Pick<Series, 'label' | 'color'>[]
+  readonly note?: string | undefined
+}
+
+export const Legend = ({ series, note }: LegendProps) => (
+  <ul className={styles['legend']}>
+    {series.map(({ label, color }) => (
+      <li key={label}>
+        <span style={{ background: `var(${color})` }} />
+        {label}
+      </li>
+    ))}
+    {note !== undefined && <li>{note}</li>}
+  </ul>
+)

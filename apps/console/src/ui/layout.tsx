@@ -14,12 +14,11 @@ interface PageProps {
   readonly lead?: ReactNode
   readonly actions?: ReactNode
   readonly tabs?: ReactNode
-  readonly bar?: ReactNode
   readonly children: ReactNode
 }
 
 /** The frame that all pages share. */
-export function Page({ title, lead, actions, tabs, bar, children }: PageProps) {
+export function Page({ title, lead, actions, tabs, children }: PageProps) {
   return (
     <div className={styles['page']}>
       <header className={styles['head']}>
@@ -28,7 +27,6 @@ export function Page({ title, lead, actions, tabs, bar, children }: PageProps) {
       </header>
       {lead && <p className={styles['lead']}>{lead}</p>}
       {tabs}
-      {bar && <div className={styles['bar']}>{bar}</div>}
       <div className={styles['content']}>{children}</div>
     </div>
   )
