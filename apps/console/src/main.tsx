@@ -17,8 +17,7 @@ import { Toasts } from './ui/toasts.tsx'
 import { readSearch as readApprovals } from './pages/approvals/queries.ts'
 import { readLive } from './pages/live/spans.ts'
 import { readFilters } from './pages/ledger/filters.ts'
-import { NotFound } from './shell/current-page.tsx'
-import { Broken, Root } from './shell/root.tsx'
+import { Broken, NotFound, Root } from './shell/root.tsx'
 import { t } from './texts.ts'
 import { Skeleton } from './ui/states.tsx'
 
@@ -46,124 +45,141 @@ function page<Exports extends Record<string, unknown>, Name extends keyof Export
   )
 }
 
-const ledgerRoute = createRoute({
+const ledger = createRoute({
   getParentRoute: () => rootRoute,
   path: '/ledger',
   validateSearch: readFilters,
   component: page(() => import('./pages/ledger/explorer.tsx'), 'Explorer'),
 })
+const entry = createRoute({
+  getParentRoute: () => ledger,
+  path: '$seq',
+  component: page(() => import('./pages/ledger/entry.tsx'), 'EntryPanel'),
+})
+const decision = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/decisions/$id',
+  component: page(() => import('./pages/decisions/decision.tsx'), 'DecisionPage'),
+})
+const approvals = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/approvals',
+  validateSearch: readApprovals,
+  component: page(() => import('./pages/approvals/approvals.tsx'), 'Approvals'),
+})
+const approval = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/approvals/$id',
+  validateSearch: readApprovals,
+  component: page(() => import('./pages/approvals/approvals.tsx'), 'Approvals'),
+})
+const policies = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/policies',
+  validateSearch: readTexts('tab'),
+  component: page(() => import('./pages/policies/policies.tsx'), 'Policies'),
+})
+const policy = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/policies/$id',
+  validateSearch: readTexts('like'),
+  component: page(() => import('./pages/policies/editor.tsx'), 'PolicyEditor'),
+})
+const approvalRule = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/policies/approval-rules/$id',
+  validateSearch: readTexts('except'),
+  component: page(() => import('./pages/approval-rules/editor.tsx'), 'ApprovalRuleEditor'),
+})
+const live = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/',
+  validateSearch: readLive,
+  component: page(() => import('./pages/live/live.tsx'), 'Live'),
+})
+const agents = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/agents',
+  validateSearch: readTexts('tab'),
+  component: page(() => import('./pages/agents/agents.tsx'), 'Agents'),
+})
+const agent = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/agents/$id',
+  component: page(() => import('./pages/agents/agent.tsx'), 'AgentPage'),
+})
+const trust = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/agents/trust/$id',
+  component: page(() => import('./pages/trust/editor.tsx'), 'TrustEditor'),
+})
+const issuer = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/agents/issuers/$id',
+  validateSearch: readTexts('copy'),
+  component: page(() => import('./pages/issuers/editor.tsx'), 'IssuerPage'),
+})
+const mcpTools = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/mcp-tools',
+  validateSearch: readTexts('tab'),
+  component: page(() => import('./pages/mcp-tools/list.tsx'), 'McpTools'),
+})
+const mcpTool = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/mcp-tools/$id',
+  component: page(() => import('./pages/mcp-tools/tool.tsx'), 'McpToolPage'),
+})
+const spend = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/spend',
+  validateSearch: readTexts('agent'),
+  component: page(() => import('./pages/spend/spend.tsx'), 'Spend'),
+})
+const reports = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/reports',
+  component: page(() => import('./pages/reports/reports.tsx'), 'Reports'),
+})
+const report = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/reports/$id',
+  component: page(() => import('./pages/reports/report.tsx'), 'ReportPage'),
+})
+const playground = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/playground',
+  validateSearch: readTexts('tab'),
+  component: page(() => import('./pages/playground/playground.tsx'), 'Playground'),
+})
+const settings = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/settings',
+  validateSearch: readTexts('tab'),
+  component: page(() => import('./pages/settings/settings.tsx'), 'Settings'),
+})
 
 const router = createRouter({
   routeTree: rootRoute.addChildren([
-    createRoute({
-      getParentRoute: () => rootRoute,
-      path: '/',
-      validateSearch: readLive,
-      component: page(() => import('./pages/live/live.tsx'), 'Live'),
-    }),
-    createRoute({
-      getParentRoute: () => rootRoute,
-      path: '/approvals',
-      validateSearch: readApprovals,
-      component: page(() => import('./pages/approvals/approvals.tsx'), 'Approvals'),
-    }),
-    createRoute({
-      getParentRoute: () => rootRoute,
-      path: '/approvals/$id',
-      validateSearch: readApprovals,
-      component: page(() => import('./pages/approvals/approvals.tsx'), 'Approvals'),
-    }),
-    createRoute({
-      getParentRoute: () => rootRoute,
-      path: '/policies',
-      validateSearch: readTexts('tab'),
-      component: page(() => import('./pages/policies/policies.tsx'), 'Policies'),
-    }),
-    createRoute({
-      getParentRoute: () => rootRoute,
-      path: '/policies/$id',
-      validateSearch: readTexts('like'),
-      component: page(() => import('./pages/policies/editor.tsx'), 'PolicyEditor'),
-    }),
-    createRoute({
-      getParentRoute: () => rootRoute,
-      path: '/policies/approval-rules/$id',
-      validateSearch: readTexts('except'),
-      component: page(() => import('./pages/approval-rules/editor.tsx'), 'ApprovalRuleEditor'),
-    }),
-    ledgerRoute.addChildren([
-      createRoute({
-        getParentRoute: () => ledgerRoute,
-        path: '$seq',
-        component: page(() => import('./pages/ledger/entry.tsx'), 'EntryPanel'),
-      }),
-    ]),
-    createRoute({
-      getParentRoute: () => rootRoute,
-      path: '/decisions/$id',
-      component: page(() => import('./pages/decisions/decision.tsx'), 'DecisionPage'),
-    }),
-    createRoute({
-      getParentRoute: () => rootRoute,
-      path: '/agents',
-      validateSearch: readTexts('tab'),
-      component: page(() => import('./pages/agents/agents.tsx'), 'Agents'),
-    }),
-    createRoute({
-      getParentRoute: () => rootRoute,
-      path: '/agents/$id',
-      component: page(() => import('./pages/agents/agent.tsx'), 'AgentPage'),
-    }),
-    createRoute({
-      getParentRoute: () => rootRoute,
-      path: '/agents/trust/$id',
-      component: page(() => import('./pages/trust/editor.tsx'), 'TrustEditor'),
-    }),
-    createRoute({
-      getParentRoute: () => rootRoute,
-      path: '/agents/issuers/$id',
-      validateSearch: readTexts('copy'),
-      component: page(() => import('./pages/issuers/editor.tsx'), 'IssuerPage'),
-    }),
-    createRoute({
-      getParentRoute: () => rootRoute,
-      path: '/mcp-tools',
-      validateSearch: readTexts('tab'),
-      component: page(() => import('./pages/mcp-tools/list.tsx'), 'McpTools'),
-    }),
-    createRoute({
-      getParentRoute: () => rootRoute,
-      path: '/mcp-tools/$id',
-      component: page(() => import('./pages/mcp-tools/tool.tsx'), 'McpToolPage'),
-    }),
-    createRoute({
-      getParentRoute: () => rootRoute,
-      path: '/spend',
-      validateSearch: readTexts('agent'),
-      component: page(() => import('./pages/spend/spend.tsx'), 'Spend'),
-    }),
-    createRoute({
-      getParentRoute: () => rootRoute,
-      path: '/reports',
-      component: page(() => import('./pages/reports/reports.tsx'), 'Reports'),
-    }),
-    createRoute({
-      getParentRoute: () => rootRoute,
-      path: '/reports/$id',
-      component: page(() => import('./pages/reports/report.tsx'), 'ReportPage'),
-    }),
-    createRoute({
-      getParentRoute: () => rootRoute,
-      path: '/playground',
-      validateSearch: readTexts('tab'),
-      component: page(() => import('./pages/playground/playground.tsx'), 'Playground'),
-    }),
-    createRoute({
-      getParentRoute: () => rootRoute,
-      path: '/settings',
-      validateSearch: readTexts('tab'),
-      component: page(() => import('./pages/settings/settings.tsx'), 'Settings'),
-    }),
+    live,
+    approvals,
+    approval,
+    policies,
+    policy,
+    approvalRule,
+    ledger.addChildren([entry]),
+    decision,
+    agents,
+    agent,
+    trust,
+    issuer,
+    mcpTools,
+    mcpTool,
+    spend,
+    reports,
+    report,
+    playground,
+    settings,
   ]),
   basepath: '/console',
   defaultPreload: 'intent',

@@ -1,5 +1,5 @@
 import { Suspense, useEffect, useState, lazy, useEffectEvent, useRef } from 'react'
-import { useLocation, useNavigate, Link } from '@tanstack/react-router'
+import { Link, Navigate, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
 import { RemitError } from '@remit/contract/client'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Dialog } from '@base-ui/react/dialog'
@@ -8,7 +8,7 @@ import { useSession, signInWithKey, useCan, signOut } from '../api/session.ts'
 import { t } from '../texts.ts'
 import { Page } from '../ui/layout.tsx'
 import { Failure, Skeleton, Code, Note } from '../ui/states.tsx'
-import { pageAt, isShown, PAGES } from './pages.ts'
+import { isFormOfOthers, isShown, pageAt, PAGES } from './pages.ts'
 import { isServerThere, messageOf } from '../api/client.ts'
 import { forgetAll, refresh } from '../api/query-client.ts'
 import { keptText } from '../api/storage.ts'
@@ -20,7 +20,6 @@ import { followEvents, useEvents } from '../api/events.ts'
 import { notifyOf, wantsNotifications } from '../api/notifications.ts'
 import ui from '../ui/ui.module.css'
 import { useNow, Literal } from '../ui/values.tsx'
-import { CurrentPage } from './current-page.tsx'
 import { Modal } from '../ui/modal.tsx'
 import { setShortcuts, useShortcuts } from '../ui/preferences.ts'
 import { pendingQuery } from '../pages/approvals/queries.ts'
@@ -204,6 +203,26 @@ function Shell() {
     </div>
   )
 }
+
+/** The page of the address, if the edition and the role include it. `/console` opens the first that they do. */
+function CurrentPage() {
+  const can = useCan()
+  const { pathname } = useLocation()
+  const page = pageAt(pathname)
+  if (isFormOfOthers(pathname, can)) return <NotFound />
+  if (!page || isShown(page, can)) return <Outlet />
+  const first = PAGES.find((one) => isShown(one, can))
+  return page.to === '/' && first ? <Navigate to={first.to} replace /> : <NotFound />
+}
+
+export const NotFound = () => (
+  <Page title={t.common.notFound}>
+    <p className={ui['muted']}>{t.common.notFoundText}</p>
+    <p>
+      <Link to="/">{t.common.toStart}</Link>
+    </p>
+  </Page>
+)
 
 /** Shown to administrators from 30 days before the expiry. */
 function LicenseNote() {

@@ -1,6 +1,6 @@
 import type { Approval, Entry } from '@remit/contract'
 import { amountText, resourceText } from '@remit/contract/fit'
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { remit } from '../../api/client.ts'
@@ -18,7 +18,6 @@ import { Ago, Id, Literal } from '../../ui/values.tsx'
 import { Status } from '../approvals/detail.tsx'
 import { DECISION_COLUMN, REQUEST_COLUMNS, TIME_COLUMN } from '../ledger/columns.tsx'
 import { LimitDialog, Used } from '../spend/limit-dialog.tsx'
-import { credentialsQuery } from './queries.ts'
 
 const DAY_MS = 86_400_000
 const DAYS = 7
@@ -27,14 +26,20 @@ const READ = 100
 const SHOWN = 8
 const DECIDED = 'authorization.decided'
 
-const recentQuery = (id: string, isOn: boolean) => ({
-  queryKey: ['agents', id, 'recent'],
-  enabled: isOn,
-  queryFn: ({ signal }: { signal: AbortSignal }) =>
-    remit.listEntries({ query: { agent_id: id, kind: DECIDED, limit: READ }, signal }),
-})
+export const credentialsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['agents', id, 'credentials'],
+    queryFn: ({ signal }) =>
+      remit.listCredentials({ params: { agentID: id }, query: { limit: 100 }, signal }),
+  })
 
-const useRecent = (id: string) => useQuery(recentQuery(id, useCan()('GET /v1/ledger')))
+const useRecent = (id: string) =>
+  useQuery({
+    queryKey: ['agents', id, 'recent'],
+    enabled: useCan()('GET /v1/ledger'),
+    queryFn: ({ signal }) =>
+      remit.listEntries({ query: { agent_id: id, kind: DECIDED, limit: READ }, signal }),
+  })
 
 const useLimit = (id: string) =>
   useQuery({ ...limitQuery(id), enabled: useCan()('GET /v1/spend-limits') })

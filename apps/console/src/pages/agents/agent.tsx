@@ -14,10 +14,9 @@ import { CurlButton, Empty, Failure, Loaded } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import { Literal, Time, Ago } from '../../ui/values.tsx'
 import { faultAt } from '../rules/validation.ts'
-import { AgentActivity, AgentNumbers } from './activity.tsx'
+import { AgentActivity, AgentNumbers, credentialsQuery } from './activity.tsx'
 import { AgentStatus } from './agents.tsx'
 import { OpenDefault } from './open-default.tsx'
-import { agentQuery, effectiveQuery, credentialsQuery } from './queries.ts'
 import { SecretDialog } from '../../ui/secret-dialog.tsx'
 
 const agentPath = (id: string): string => `/v1/identity/agents/${encodeURIComponent(id)}`
@@ -26,7 +25,10 @@ const agentPath = (id: string): string => `/v1/identity/agents/${encodeURICompon
 export function AgentPage() {
   const { id } = useParams({ from: '/agents/$id' })
   const can = useCan()
-  const query = useQuery(agentQuery(id))
+  const query = useQuery({
+    queryKey: ['agents', id],
+    queryFn: ({ signal }) => remit.getAgent({ params: { agentID: id }, signal }),
+  })
   return (
     <Page
       title={<Literal>{id}</Literal>}
@@ -134,7 +136,10 @@ function Stop({ agent: { agent_id: id, status } }: { agent: Agent }) {
 }
 
 function Effective({ id }: { id: string }) {
-  const query = useQuery(effectiveQuery(id))
+  const query = useQuery({
+    queryKey: ['agents', id, 'effective'],
+    queryFn: ({ signal }) => remit.getEffectivePermissions({ query: { agent_id: id }, signal }),
+  })
   return (
     <Card title={t.agents.effective}>
       <Loaded query={query}>{(answer) => <Permissions answer={answer} />}</Loaded>

@@ -1,5 +1,6 @@
 import { RemitError } from '@remit/contract/client'
 import type { Entry } from '@remit/contract'
+import { isObject, parseJson } from '@remit/contract/fit'
 import { useQuery, useMutation } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { ChevronDown, ChevronUp, X, CircleCheck, CircleDashed, CircleX } from 'lucide-react'
@@ -79,14 +80,10 @@ const MEMBERS = ['action', 'actor', 'agent_id', 'data', 'decision', 'reason', 'r
 
 /** The entry as its hashed text says it: members beside that text are a server's reading of it. */
 function asHashed(entry: FullEntry): FullEntry {
-  if (typeof entry.payload !== 'string') return entry
-  try {
-    const said = JSON.parse(entry.payload) as Entry
-    return { ...entry, ...Object.fromEntries(MEMBERS.map((name) => [name, said[name]])) }
-  } catch {
-    // The verification says that this is not the text of the ledger.
-    return entry
-  }
+  const said = parseJson(entry.payload ?? '')
+  // The verification says that this is not the text of the ledger.
+  if (!isObject(said)) return entry
+  return { ...entry, ...Object.fromEntries(MEMBERS.map((name) => [name, said[name]])) }
 }
 
 function EntryView({ seq }: { seq: number }) {

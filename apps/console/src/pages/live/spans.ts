@@ -12,7 +12,7 @@ export const SPANS = {
 } as const
 export type Span = keyof typeof SPANS
 
-export const isSpan = (text: unknown): text is Span =>
+const isSpan = (text: unknown): text is Span =>
   typeof text === 'string' && Object.hasOwn(SPANS, text)
 
 export interface Period {

@@ -1,13 +1,33 @@
 import type { McpTool, McpToolState } from '@remit/contract'
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { queryOptions, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
+import { remit } from '../../api/client.ts'
+import { pagesQuery } from '../../api/lists.ts'
 import { everyPage } from '../../format/csv.ts'
 import { t } from '../../texts.ts'
 import { Page, TableOf, TabLinks } from '../../ui/layout.tsx'
 import type { TableOfProps } from '../../ui/layout.tsx'
 import { CurlButton } from '../../ui/states.tsx'
 import { Id, Badge } from '../../ui/values.tsx'
-import { allQuery, readTools, waitingQuery } from './queries.ts'
+
+const LIMIT = 100
+
+/** One page of all tools. */
+export const readTools = (cursor: string | undefined, signal?: AbortSignal) =>
+  remit.listMcpTools({ query: { limit: LIMIT, cursor }, ...(signal && { signal }) })
+
+/** The states of the tab of tools that an administrator should look at. */
+const WAITING: readonly McpToolState[] = ['changed', 'seen']
+
+const waitingQuery = queryOptions({
+  queryKey: ['mcp-tools', 'waiting'],
+  queryFn: async ({ signal }) => {
+    const pages = await Promise.all(
+      WAITING.map((state) => remit.listMcpTools({ query: { state, limit: LIMIT }, signal })),
+    )
+    return { data: pages.flatMap(({ data }) => data) }
+  },
+})
 
 const TABS = [
   { label: t.mcpTools.tabs.waiting, value: 'waiting' },
@@ -39,7 +59,7 @@ const WaitingTools = () => (
 
 const AllTools = () => (
   <ToolTable
-    query={useInfiniteQuery(allQuery)}
+    query={useInfiniteQuery(pagesQuery(['mcp-tools', 'all'], readTools))}
     all={() => everyPage(readTools)}
     empty={{ title: t.mcpTools.empty, text: t.mcpTools.emptyText, command: t.mcpTools.gateway }}
   />

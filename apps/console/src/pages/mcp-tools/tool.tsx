@@ -1,4 +1,5 @@
 import type { McpTool } from '@remit/contract'
+import { parseJson } from '@remit/contract/fit'
 import { useQuery, useMutation } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -8,8 +9,7 @@ import { Card, Facts, Page, Row, Stack } from '../../ui/layout.tsx'
 import { Code, CurlButton, Loaded, Missing, Note } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
 import { Id, Literal, Time } from '../../ui/values.tsx'
-import { toolQuery } from './queries.ts'
-import { ToolState } from './list.tsx'
+import { readTools, ToolState } from './list.tsx'
 import { remit } from '../../api/client.ts'
 import { refresh } from '../../api/query-client.ts'
 import { useCan } from '../../api/session.ts'
@@ -22,7 +22,19 @@ import { announce } from '../../ui/toasts.tsx'
 /** One tool with everything that an admission depends on. */
 export function McpToolPage() {
   const { id } = useParams({ from: '/mcp-tools/$id' })
-  const query = useQuery(toolQuery(id))
+  // The API gives a tool as part of the list.
+  const query = useQuery({
+    queryKey: ['mcp-tools', 'tool', id],
+    queryFn: async ({ signal }): Promise<McpTool | null> => {
+      for (let cursor: string | undefined; ;) {
+        const page = await readTools(cursor, signal)
+        const found = page.data.find((tool) => tool.id === id)
+        if (found) return found
+        if (page.next_cursor === null) return null
+        cursor = page.next_cursor
+      }
+    },
+  })
   const name = query.data?.name ?? id
   return (
     <Page title={<Literal>{name}</Literal>} actions={<CurlButton request="/v1/mcp/tools" />}>
@@ -130,14 +142,11 @@ function Change({ member, before, after }: McpTool['changes'][number]) {
   )
 }
 
+/** A text for reading, of JSON; JSON of a text is the text, and what is no JSON stays. */
 function indented(json: string | null): string {
-  if (json === null) return ''
-  try {
-    const value = JSON.parse(json) as unknown
-    return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
-  } catch {
-    return json
-  }
+  const value = parseJson(json ?? '')
+  if (value === undefined) return json ?? ''
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
 }
 
 const pathOf = (id: string, verb: 'admit' | 'review' | 'withdraw'): string =>

@@ -1,4 +1,5 @@
 import type { ScorersAnswer } from '@remit/contract'
+import { parseJson } from '@remit/contract/fit'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { remit } from '../../api/client.ts'
@@ -24,12 +25,8 @@ const EXAMPLE = JSON.stringify(
 )
 
 function readList(text: string): Record<string, unknown>[] | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return Array.isArray(value) ? (value as Record<string, unknown>[]) : null
-  } catch {
-    return null
-  }
+  const value = parseJson(text)
+  return Array.isArray(value) ? (value as Record<string, unknown>[]) : null
 }
 
 export function ScorerPlayground() {

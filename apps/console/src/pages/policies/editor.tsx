@@ -14,24 +14,22 @@ import { TextDiff } from '../../ui/text-diff.tsx'
 import ui from '../../ui/ui.module.css'
 import { Id, Literal, Time } from '../../ui/values.tsx'
 import { requestQuery } from '../approvals/queries.ts'
+import { versionOf } from '../rules/draft.ts'
 import type { Version } from '../rules/draft.ts'
 import { DeleteRule, DraftForm, useDraft } from '../rules/editor.tsx'
 import { ConditionField, PatternFields, PATTERNS, ValidationNote } from '../rules/form.tsx'
-import { faultAt, fieldsOf } from '../rules/validation.ts'
+import { faultAt, fieldsOf, withCondition } from '../rules/validation.ts'
 import type { DraftFieldsProps } from '../rules/validation.ts'
 import { policyDrafts } from './draft.ts'
 import type { Draft } from './draft.ts'
 import { allowLike } from './like-request.ts'
 import styles from './policies.module.css'
-import {
-  pathOf,
-  policyQuery,
-  readPolicy,
-  validatePolicy,
-  historyQuery,
-  ruleText,
-} from './queries.ts'
 import { ReplayPanel } from './replay-panel.tsx'
+
+const pathOf = (id: string): string => `/v1/policies/${encodeURIComponent(id)}`
+
+const readPolicy = (id: string, signal?: AbortSignal): Promise<Version<Policy>> =>
+  versionOf(remit.getPolicy.withResponse({ params: { policyID: id }, ...(signal && { signal }) }))
 
 /** One policy: form, condition, replay, history. The id `new` makes one. */
 export function PolicyEditor() {
@@ -65,7 +63,11 @@ function Like({ id }: { id: string }) {
 }
 
 function Existing({ id }: { id: string }) {
-  const query = useQuery(policyQuery(id))
+  const query = useQuery({
+    queryKey: ['policies', id],
+    queryFn: ({ signal }) => readPolicy(id, signal),
+    refetchOnWindowFocus: false,
+  })
   const name = query.data?.rule.description ?? t.policies.edit(id)
   return (
     <Page
@@ -104,7 +106,10 @@ function Editor({ id, stored, first }: EditorProps) {
     first,
     stored,
     mayChange: can(id === null ? 'POST /v1/policies' : 'PUT /v1/policies/{policyID}'),
-    validate: validatePolicy,
+    validate: (draft, signal) =>
+      withCondition(draft, (body) =>
+        remit.createPolicy({ query: { validate: 'true' }, body, signal }),
+      ),
     store: (input, headers) =>
       id === null
         ? remit.createPolicy({ body: withReason(input) })
@@ -200,10 +205,33 @@ function DeletePolicy({ id }: { id: string }) {
   )
 }
 
-/** The changes of a rule, from the ledger. */
+const CHANGES = ['policy.created', 'policy.updated', 'policy.deleted'] as const
+
+const policyOf = ({ data }: Entry): { id?: unknown } | null =>
+  (data?.['policy'] as { id?: unknown } | undefined) ?? data
+
+/** The rule of a change as text that compares well. */
+function ruleText(entry: Entry): string {
+  const { ledger: _, updated_at: __, ...rule } = (policyOf(entry) ?? {}) as Record<string, unknown>
+  return JSON.stringify(rule, null, 2)
+}
+
+/** The changes of a rule, newest first, from the newest thousand of each kind in the ledger. */
 function RuleHistory({ id }: { id: string }) {
   const can = useCan()
-  const query = useQuery({ ...historyQuery(id), enabled: can('GET /v1/ledger') })
+  const query = useQuery({
+    queryKey: ['policies', id, 'history'],
+    enabled: can('GET /v1/ledger'),
+    queryFn: async ({ signal }) => {
+      const pages = await Promise.all(
+        CHANGES.map((kind) => remit.listEntries({ query: { kind, limit: 1_000 }, signal })),
+      )
+      return pages
+        .flatMap(({ data }) => data)
+        .filter((entry) => policyOf(entry)?.id === id)
+        .toSorted((one, other) => other.seq - one.seq)
+    },
+  })
   if (!can('GET /v1/ledger')) return null
   return (
     <Card title={t.policies.history}>

@@ -1,6 +1,7 @@
 import type { PolicyInput, Replay, FlipKind } from '@remit/contract'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
+import { remit } from '../../api/client.ts'
 import { count } from '../../format/money.ts'
 import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
@@ -11,9 +12,18 @@ import ui from '../../ui/ui.module.css'
 import { Id, Literal } from '../../ui/values.tsx'
 import { SEQ_COLUMN } from '../ledger/columns.tsx'
 import styles from './policies.module.css'
-import { replay, replayBody } from './queries.ts'
 
+const DAY_MS = 86_400_000
 const DAYS = [1, 7, 30]
+
+/** The request that replays the recorded decisions of some days under a draft, in place of the rule `id`. */
+const replayBody = (input: PolicyInput, id: string | null, days: number, now = Date.now()) => ({
+  from: new Date(now - days * DAY_MS).toISOString(),
+  to: new Date(now).toISOString(),
+  limit: 50,
+  // A disabled rule decides nothing: it is as if it were not there.
+  overlay: { add: input.enabled ? [input] : [], remove: id === null ? [] : [id] },
+})
 
 interface ReplayPanelProps {
   readonly input: PolicyInput
@@ -28,7 +38,8 @@ interface ReplayPanelProps {
 export function ReplayPanel({ input, id, isCurrent, isDisabled, onReplayed }: ReplayPanelProps) {
   const [days, setDays] = useState(7)
   const run = useMutation({
-    mutationFn: (draft: PolicyInput) => replay(draft, id, days),
+    mutationFn: (draft: PolicyInput) =>
+      remit.replayPolicies({ body: replayBody(draft, id, days), timeoutMs: 90_000 }),
     onSuccess: (_, draft) => onReplayed(JSON.stringify(draft)),
   })
   return (
@@ -53,7 +64,7 @@ export function ReplayPanel({ input, id, isCurrent, isDisabled, onReplayed }: Re
             request={() => ({
               method: 'POST',
               path: '/v1/compliance/policies/replay',
-              body: replayBody(input, id, days, Date.now()),
+              body: replayBody(input, id, days),
             })}
           />
         </Row>
