@@ -130,10 +130,12 @@ const mcpTool = createRoute({
   path: '/mcp-tools/$id',
   component: page(() => import('./pages/mcp-tools/tool.tsx'), 'McpToolPage'),
 })
+const readAgent = readTexts('agent')
 const spend = createRoute({
   getParentRoute: () => rootRoute,
   path: '/spend',
-  validateSearch: readTexts('agent'),
+  // An empty text would stay in the search unless it is replaced.
+  validateSearch: (search: Record<string, unknown>) => ({ agent: readAgent(search).agent }),
   component: page(() => import('./pages/spend/spend.tsx'), 'Spend'),
 })
 const reports = createRoute({

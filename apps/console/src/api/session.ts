@@ -2,7 +2,7 @@ import { RemitError } from '@remit/contract/client'
 import type { Actor, Session } from '@remit/contract'
 import { queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { remit } from './client.ts'
-import { keysQuery } from './lists.ts'
+import { keysQuery } from './queries.ts'
 
 const SIGNED_OUT: Session = {
   principal: null,
@@ -41,12 +41,4 @@ export function useActorText(): (actor: Actor | null) => string | null {
     const name = data?.data.find(({ id }) => id === actor.id)?.name
     return name ? `${name} (${actor.id})` : `${actor.type} ${actor.id}`.trim()
   }
-}
-
-export const signInWithKey = (key: string): Promise<void> => remit.startSession({ body: { key } })
-
-/** Returns the address that signs out at the identity provider; null where there is none. */
-export async function signOut(): Promise<string | null> {
-  const { headers } = await remit.endSession.withResponse()
-  return headers.get('location')
 }

@@ -1,15 +1,15 @@
-import { Suspense, useEffect, useState, lazy, useEffectEvent, useRef } from 'react'
+import { Fragment, Suspense, useEffect, useState, lazy, useEffectEvent, useRef } from 'react'
 import { Link, Navigate, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
 import { RemitError } from '@remit/contract/client'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Dialog } from '@base-ui/react/dialog'
 import { Menu, Search, BookOpen, Keyboard, LogOut } from 'lucide-react'
-import { useSession, signInWithKey, useCan, signOut } from '../api/session.ts'
+import { useSession, useCan } from '../api/session.ts'
 import { t } from '../texts.ts'
 import { Page } from '../ui/layout.tsx'
 import { Failure, Skeleton, Code, Note } from '../ui/states.tsx'
 import { isFormOfOthers, isShown, pageAt, PAGES } from './pages.ts'
-import { isServerThere, messageOf } from '../api/client.ts'
+import { isServerThere, messageOf, remit } from '../api/client.ts'
 import { forgetAll, refresh } from '../api/query-client.ts'
 import { keptText } from '../api/storage.ts'
 import icon from '../icon.svg'
@@ -123,7 +123,7 @@ function OrganizationForm({ given, isOnly }: { given: URLSearchParams; isOnly: b
 function KeyForm() {
   const [key, setKey] = useState('')
   const signIn = useMutation({
-    mutationFn: () => signInWithKey(key.trim()),
+    mutationFn: () => remit.startSession({ body: { key: key.trim() } }),
     onSuccess: async () => {
       setKey('')
       forgetAll()
@@ -364,18 +364,14 @@ function ShortcutsDialog({ isOpen, setOpen }: ShortcutsProps) {
 const Keys = ({ rows }: { rows: readonly (readonly [string, string])[] }) => (
   <dl className={styles['keys']}>
     {rows.map(([key, text]) => (
-      <KeyRow key={key} name={key} text={text} />
+      <Fragment key={key}>
+        <dt>
+          <kbd>{key}</kbd>
+        </dt>
+        <dd>{text}</dd>
+      </Fragment>
     ))}
   </dl>
-)
-
-const KeyRow = ({ name, text }: { name: string; text: string }) => (
-  <>
-    <dt>
-      <kbd>{name}</kbd>
-    </dt>
-    <dd>{text}</dd>
-  </>
 )
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent)
@@ -460,8 +456,10 @@ function PendingCount() {
 
 function SignOut() {
   const leave = useMutation({
-    mutationFn: signOut,
-    onSuccess: (provider) => {
+    mutationFn: () => remit.endSession.withResponse(),
+    onSuccess: ({ headers }) => {
+      // The address that signs out at the identity provider, where there is one.
+      const provider = headers.get('location')
       if (provider === null) askAgain.write('on')
       else location.assign(provider)
     },

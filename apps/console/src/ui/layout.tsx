@@ -1,5 +1,7 @@
 import { Link } from '@tanstack/react-router'
-import type { ComponentProps, ReactNode } from 'react'
+import { Fragment } from 'react'
+import type { ComponentProps, ComponentType, ReactNode } from 'react'
+import { useCan } from '../api/session.ts'
 import { count } from '../format/money.ts'
 import { t } from '../texts.ts'
 import { Button, classes } from './button.tsx'
@@ -50,7 +52,7 @@ export function TabLinks({
   current,
   label,
 }: {
-  tabs: Tab[]
+  tabs: readonly Tab[]
   current: string
   label: string
 }) {
@@ -69,6 +71,31 @@ export function TabLinks({
         </Link>
       ))}
     </nav>
+  )
+}
+
+interface TabPageProps {
+  readonly title: string
+  readonly tabs: readonly {
+    readonly label: string
+    readonly value: string
+    /** The endpoint that the tab is about; a tab without one is for everybody. */
+    readonly needs?: string
+    readonly Panel: ComponentType
+  }[]
+  /** The tab of the address; the first one unless there is one. */
+  readonly current: string | undefined
+}
+
+/** A page of tabs, each for people who may call its endpoint. */
+export function TabPage({ title, tabs, current }: TabPageProps) {
+  const can = useCan()
+  const shown = tabs.filter(({ needs }) => needs === undefined || can(needs))
+  const tab = shown.find(({ value }) => value === current) ?? shown[0]
+  return (
+    <Page title={title} tabs={<TabLinks label={title} tabs={shown} current={tab?.value ?? ''} />}>
+      {tab && <tab.Panel />}
+    </Page>
   )
 }
 
@@ -108,18 +135,14 @@ export function Facts({ rows }: { rows: readonly (readonly [string, ReactNode])[
           ([, value]) => value !== null && value !== undefined && value !== false && value !== '',
         )
         .map(([name, value]) => (
-          <FactRow key={name} name={name} value={value} />
+          <Fragment key={name}>
+            <dt>{name}</dt>
+            <dd>{typeof value === 'string' ? <Literal>{value}</Literal> : value}</dd>
+          </Fragment>
         ))}
     </dl>
   )
 }
-
-const FactRow = ({ name, value }: { name: string; value: ReactNode }) => (
-  <>
-    <dt>{name}</dt>
-    <dd>{typeof value === 'string' ? <Literal>{value}</Literal> : value}</dd>
-  </>
-)
 
 type Value = string | number | null | undefined
 

@@ -1,6 +1,6 @@
 import { Check, Copy, Download, Terminal } from 'lucide-react'
 import { useState } from 'react'
-import type { ReactNode } from 'react'
+import type { ComponentProps, ReactNode } from 'react'
 import { isMissing, messageOf } from '../api/client.ts'
 import { csvOf, saveCsv } from '../format/csv.ts'
 import type { CsvColumn } from '../format/csv.ts'
@@ -28,13 +28,22 @@ export function CopyButton({ text, label = t.common.copy }: { text: string; labe
   )
 }
 
+interface PreProps extends ComponentProps<'pre'> {
+  readonly label: string
+}
+
+/** Text that scrolls, also by keyboard. */
+export const Pre = ({ label, ...rest }: PreProps) => (
+  <pre tabIndex={0} role="region" aria-label={label} {...rest} />
+)
+
 /** Text to read and copy, such as a command. */
 export function Code({ children, label }: { children: string; label: string }) {
   return (
     <div className={styles['code']}>
-      <pre tabIndex={0} role="region" aria-label={label}>
+      <Pre label={label}>
         <Literal lines>{children}</Literal>
-      </pre>
+      </Pre>
       <CopyButton text={children} />
     </div>
   )

@@ -72,40 +72,31 @@ export function useNow(everyMs: number): number {
   return now
 }
 
-/** A time in UTC; both UTC and local in the tooltip. */
+/** A text about a time; both UTC and local in the tooltip. */
+const At = ({ at, children }: { at: string; children: string }) => (
+  <time dateTime={at} title={bothTimes(at)} className={styles['nowrap']}>
+    {children}
+  </time>
+)
+
 interface TimeProps {
   readonly at: string
   /** `exact`: with milliseconds, as an entry of the ledger records it. */
   readonly as?: 'short' | 'full' | 'exact'
 }
 
-export function Time({ at, as = 'short' }: TimeProps) {
-  return (
-    <time dateTime={at} title={bothTimes(at)} className={styles['nowrap']}>
-      {as === 'short' ? shortUtc(at) : `${utc(at, as === 'exact')} UTC`}
-    </time>
-  )
-}
+/** A time in UTC. */
+export const Time = ({ at, as = 'short' }: TimeProps) => (
+  <At at={at}>{as === 'short' ? shortUtc(at) : `${utc(at, as === 'exact')} UTC`}</At>
+)
 
 /** A time as a distance from now. */
-export function Ago({ at }: { at: string }) {
-  const now = useNow(10_000)
-  return (
-    <time dateTime={at} title={bothTimes(at)} className={styles['nowrap']}>
-      {relative(at, now)}
-    </time>
-  )
-}
+export const Ago = ({ at }: { at: string }) => <At at={at}>{relative(at, useNow(10_000))}</At>
 
 /** An hour of the clock as a distance from the current one, which is all that a count by hour knows. */
-export function HourAgo({ start }: { start: string }) {
-  const now = useNow(10_000)
-  return (
-    <time dateTime={start} title={bothTimes(start)} className={styles['nowrap']}>
-      {hourAgo(start, now)}
-    </time>
-  )
-}
+export const HourAgo = ({ start }: { start: string }) => (
+  <At at={start}>{hourAgo(start, useNow(10_000))}</At>
+)
 
 export const Money = ({ amount }: { amount: number | null }): ReactNode =>
   amount === null ? '–' : <span className={styles['nowrap']}>{usd(amount)}</span>

@@ -148,13 +148,7 @@ const APPROVERS = [
   ['users', t.approvalRules.users],
   ['roles', t.approvalRules.roles],
 ] as const
-const NUMBERS = [
-  'required_approvals',
-  'required_rejections',
-  'request_ttl_seconds',
-  'approval_ttl_seconds',
-  'rejection_cooldown_seconds',
-] as const
+const NUMBERS = Object.keys(t.approvalRules.numbers) as (keyof typeof t.approvalRules.numbers)[]
 
 function ApprovalRuleForm(props: DraftFieldsProps<Draft>) {
   const { draft, isReadOnly = false } = props

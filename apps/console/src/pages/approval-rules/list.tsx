@@ -1,6 +1,6 @@
 import type { ApprovalRule } from '@remit/contract'
 import { useQuery } from '@tanstack/react-query'
-import { approvalRulesQuery } from '../../api/lists.ts'
+import { approvalRulesQuery } from '../../api/queries.ts'
 import { Link } from '@tanstack/react-router'
 import { t } from '../../texts.ts'
 import { TableOf } from '../../ui/layout.tsx'

@@ -7,7 +7,7 @@ import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card, Facts, Row, Stack } from '../../ui/layout.tsx'
-import { Failure, Loaded, Note } from '../../ui/states.tsx'
+import { Failure, Loaded, Note, Pre } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
 import { Ago, Badge, Id, Literal, Time } from '../../ui/values.tsx'
 import type { Tone } from '../../ui/values.tsx'
@@ -147,9 +147,9 @@ function Exact({ request }: { request: Request }) {
       <details className={styles['more']}>
         <summary>{t.approvals.exact}</summary>
         <p className={ui['hint']}>{t.approvals.requestHint}</p>
-        <pre className={styles['shown']} tabIndex={0} role="region" aria-label={t.approvals.exact}>
+        <Pre label={t.approvals.exact} className={styles['shown']}>
           <Literal>{request.shown}</Literal>
-        </pre>
+        </Pre>
         <p className={styles['hash']}>
           {t.approvals.hash}: <code>{request.binding_hash}</code>
         </p>

@@ -1,7 +1,7 @@
 import type { Approval, ApprovalStatus } from '@remit/contract'
 import { queryOptions } from '@tanstack/react-query'
 import { remit } from '../../api/client.ts'
-import { pagesQuery } from '../../api/lists.ts'
+import { pagesQuery } from '../../api/queries.ts'
 import { t } from '../../texts.ts'
 
 export type Request = Approval

@@ -16,7 +16,7 @@ import { costOf, outcomesOf, storyQuery } from './story.ts'
 import type { Story, Recorded } from './story.ts'
 import { Status } from '../approvals/detail.tsx'
 import { remit } from '../../api/client.ts'
-import { approvalRulesQuery, policiesQuery } from '../../api/lists.ts'
+import { approvalRulesQuery, policiesQuery } from '../../api/queries.ts'
 import { triedOf } from './tried.ts'
 import type { Matched, RulesThen, Tried } from './tried.ts'
 

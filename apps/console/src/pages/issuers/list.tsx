@@ -1,7 +1,7 @@
 import type { Issuer } from '@remit/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { issuersQuery } from '../../api/lists.ts'
+import { issuersQuery } from '../../api/queries.ts'
 import { t } from '../../texts.ts'
 import { TableOf } from '../../ui/layout.tsx'
 import { Literal, Time } from '../../ui/values.tsx'

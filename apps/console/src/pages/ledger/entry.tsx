@@ -10,7 +10,7 @@ import { useActorText } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { buttonClass, Button } from '../../ui/button.tsx'
 import { Card, Facts, Row, Stack } from '../../ui/layout.tsx'
-import { CopyButton, CurlButton, Loaded, Note } from '../../ui/states.tsx'
+import { CopyButton, CurlButton, Loaded, Note, Pre } from '../../ui/states.tsx'
 import { Decision, Id, Literal, Time } from '../../ui/values.tsx'
 import styles from './explorer.module.css'
 import { count } from '../../format/money.ts'
@@ -151,9 +151,9 @@ function Payload({ entry }: { entry: FullEntry }) {
         <CopyButton text={exact ?? JSON.stringify(entry.data)} label={t.ledger.payloadExact} />
       }
     >
-      <pre className={styles['payload']} tabIndex={0} role="region" aria-label={t.ledger.payload}>
+      <Pre label={t.ledger.payload} className={styles['payload']}>
         <Literal lines>{JSON.stringify(entry.data, null, 2)}</Literal>
-      </pre>
+      </Pre>
     </Card>
   )
 }
@@ -195,6 +195,8 @@ function Verification({ entry }: { entry: FullEntry }) {
     },
   })
   const result = check.data
+  const note = result?.verdict.note
+  const text = result ? verdictText(result.verdict) : t.verify.lead
   return (
     <Card
       title={t.verify.title}
@@ -210,33 +212,22 @@ function Verification({ entry }: { entry: FullEntry }) {
     >
       <Stack>
         <output
-          aria-label={result ? verdictText(result.verdict) : t.verify.lead}
+          aria-label={text}
           className={result && styles['verdict']}
           data-state={result?.verdict.state}
         >
-          {check.isPending
-            ? t.verify.running
-            : result
-              ? verdictText(result.verdict)
-              : t.verify.lead}
+          {check.isPending ? t.verify.running : text}
         </output>
         {result && <Checks {...result} />}
-        {result?.verdict.note && (
+        {note && (
           <details>
             <summary>{t.verify.hashed}</summary>
-            <pre
-              className={styles['payload']}
-              tabIndex={0}
-              role="region"
-              aria-label={t.verify.hashed}
-            >
-              {headerOf(/\/ledger\/([^/]+)\//.exec(result.verdict.note.origin)?.[1] ?? '', entry)}
-            </pre>
+            <Pre label={t.verify.hashed} className={styles['payload']}>
+              {headerOf(/\/ledger\/([^/]+)\//.exec(note.origin)?.[1] ?? '', entry)}
+            </Pre>
           </details>
         )}
-        {result?.verdict.note && (
-          <PinnedKey origin={result.verdict.note.origin} onPinned={check.reset} />
-        )}
+        {note && <PinnedKey origin={note.origin} onPinned={check.reset} />}
       </Stack>
     </Card>
   )

@@ -89,9 +89,11 @@ function GoTo() {
   )
 }
 
+const HEADINGS = ['seq', 'time', 'kind', 'decision', 'who', 'action', 'resource', 'reason'] as const
+
 function List({ filters, open }: { filters: Filters; open: string | undefined }) {
   const scroller = useRef<HTMLDivElement>(null)
-  const head = useHead()
+  const head = useQuery(headQuery)
   const [anchor, setAnchor] = useState<number | null>(null)
   const [seen, setSeen] = useState(0)
   useEvents(({ seq }) => setSeen((newest) => Math.max(newest, seq)))
@@ -159,14 +161,11 @@ function List({ filters, open }: { filters: Filters; open: string | undefined })
         >
           <div role="rowgroup">
             <div role="row" aria-rowindex={1} className={styles['headRow']}>
-              <span role="columnheader">{t.ledger.seq}</span>
-              <span role="columnheader">{t.ledger.time}</span>
-              <span role="columnheader">{t.ledger.kind}</span>
-              <span role="columnheader">{t.ledger.decision}</span>
-              <span role="columnheader">{t.ledger.who}</span>
-              <span role="columnheader">{t.ledger.action}</span>
-              <span role="columnheader">{t.ledger.resource}</span>
-              <span role="columnheader">{t.ledger.reason}</span>
+              {HEADINGS.map((name) => (
+                <span key={name} role="columnheader">
+                  {t.ledger[name]}
+                </span>
+              ))}
             </div>
           </div>
           <div
@@ -344,8 +343,6 @@ function useMatchingRows(filters: Filters, last: number): Rows {
     refetch: () => void pages.refetch(),
   }
 }
-
-const useHead = () => useQuery(headQuery)
 
 const range = (from: number, to: number): number[] =>
   Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i)

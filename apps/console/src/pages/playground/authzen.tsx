@@ -7,7 +7,7 @@ import { t } from '../../texts.ts'
 import { ActionForm } from '../../ui/action.tsx'
 import { Input, TextArea } from '../../ui/field.tsx'
 import { Card, Facts, Grid, Stack } from '../../ui/layout.tsx'
-import { Note } from '../../ui/states.tsx'
+import { Note, Pre } from '../../ui/states.tsx'
 import { Badge, Literal } from '../../ui/values.tsx'
 import { fieldsOf } from '../rules/validation.ts'
 import { readObject } from './json.ts'
@@ -101,14 +101,9 @@ function Answer({ answer }: { answer: AccessDecision }) {
             ],
           ]}
         />
-        <pre
-          className={styles['text']}
-          tabIndex={0}
-          role="region"
-          aria-label={t.playground.authzen.answer}
-        >
+        <Pre label={t.playground.authzen.answer} className={styles['text']}>
           <Literal lines>{JSON.stringify(answer, null, 2)}</Literal>
-        </pre>
+        </Pre>
       </Stack>
     </Card>
   )

@@ -1,7 +1,7 @@
 import type { Sink } from '@remit/contract'
 import { useQuery } from '@tanstack/react-query'
 import { remit } from '../../api/client.ts'
-import { listQuery } from '../../api/lists.ts'
+import { listQuery } from '../../api/queries.ts'
 import { t } from '../../texts.ts'
 import { TableOf } from '../../ui/layout.tsx'
 import { Described, Literal, Time } from '../../ui/values.tsx'

@@ -1,7 +1,7 @@
 import type { Organization, Usage } from '@remit/contract'
 import { useQuery } from '@tanstack/react-query'
 import { remit } from '../../api/client.ts'
-import { organizationQuery } from '../../api/organization.ts'
+import { organizationQuery } from '../../api/queries.ts'
 import { count } from '../../format/money.ts'
 import { t } from '../../texts.ts'
 import { Card, Facts, Stack, Table } from '../../ui/layout.tsx'

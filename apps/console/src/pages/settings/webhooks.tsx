@@ -2,7 +2,7 @@ import type { Webhook, WebhookEvent, WebhookFormat, Delivery } from '@remit/cont
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { remit } from '../../api/client.ts'
-import { listQuery } from '../../api/lists.ts'
+import { listQuery } from '../../api/queries.ts'
 import { refresh } from '../../api/query-client.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'

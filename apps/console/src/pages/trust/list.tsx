@@ -1,7 +1,7 @@
 import type { TrustPolicy } from '@remit/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { trustQuery } from '../../api/lists.ts'
+import { trustQuery } from '../../api/queries.ts'
 import { t } from '../../texts.ts'
 import { TableOf } from '../../ui/layout.tsx'
 import { CONDITION_COLUMN, RuleName } from '../rules/list.tsx'
