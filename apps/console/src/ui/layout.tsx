@@ -90,10 +90,10 @@ interface TabPageProps {
 /** A page of tabs, each for people who may call its endpoint. */
 export function TabPage({ title, tabs, current }: TabPageProps) {
   const can = useCan()
-  const shown = tabs.filter(({ needs }) => needs === undefined || can(needs))
-  const tab = shown.find(({ value }) => value === current) ?? shown[0]
+  const allowed = tabs.filter(({ needs }) => needs === undefined || can(needs))
+  const tab = allowed.find(({ value }) => value === current) ?? allowed[0]
   return (
-    <Page title={title} tabs={<TabLinks label={title} tabs={shown} current={tab?.value ?? ''} />}>
+    <Page title={title} tabs={<TabLinks label={title} tabs={allowed} current={tab?.value ?? ''} />}>
       {tab && <tab.Panel />}
     </Page>
   )

@@ -394,18 +394,15 @@ function FilterBar({ filters }: { filters: Filters }) {
             value={filters.decision_id}
             onText={set('decision_id')}
           />
-          <Input
-            type="datetime-local"
-            label={t.ledger.from}
-            value={filters.from ?? ''}
-            onValue={set('from')}
-          />
-          <Input
-            type="datetime-local"
-            label={t.ledger.to}
-            value={filters.to ?? ''}
-            onValue={set('to')}
-          />
+          {(['from', 'to'] as const).map((name) => (
+            <Input
+              key={name}
+              type="datetime-local"
+              label={t.ledger[name]}
+              value={filters[name] ?? ''}
+              onValue={set(name)}
+            />
+          ))}
         </>
       )}
       {!isOpen && (

@@ -5,10 +5,10 @@ import { remit } from '../../api/client.ts'
 import { pagesQuery } from '../../api/queries.ts'
 import { everyPage } from '../../format/csv.ts'
 import { t } from '../../texts.ts'
-import { Page, TableOf, TabLinks } from '../../ui/layout.tsx'
+import { Page, TabLinks, TableOf } from '../../ui/layout.tsx'
 import type { TableOfProps } from '../../ui/layout.tsx'
 import { CurlButton } from '../../ui/states.tsx'
-import { Id, Badge } from '../../ui/values.tsx'
+import { Badge, Id } from '../../ui/values.tsx'
 
 const LIMIT = 100
 
