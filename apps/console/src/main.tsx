@@ -11,13 +11,13 @@ import { createRoot } from 'react-dom/client'
 import { CSPProvider } from '@base-ui/react/csp-provider'
 import { isServerThere } from './api/client.ts'
 import { queryClient } from './api/query-client.ts'
+import { readTexts } from './format/search.ts'
 import './style/base.css'
 import { Toasts } from './ui/toasts.tsx'
 import { readSearch as readApprovals } from './pages/approvals/queries.ts'
 import { readLive } from './pages/live/spans.ts'
 import { readFilters } from './pages/ledger/filters.ts'
-import { NotFound } from './shell/current-page.tsx'
-import { Broken, Root } from './shell/root.tsx'
+import { Broken, NotFound, Root } from './shell/root.tsx'
 import { t } from './texts.ts'
 import { Skeleton } from './ui/states.tsx'
 
@@ -45,10 +45,6 @@ function page<Exports extends Record<string, unknown>, Name extends keyof Export
   )
 }
 
-/** Views of a page that are tabs. */
-const readTab = ({ tab }: Record<string, unknown>): { tab?: string } =>
-  typeof tab === 'string' ? { tab } : {}
-
 const ledger = createRoute({
   getParentRoute: () => rootRoute,
   path: '/ledger',
@@ -60,13 +56,11 @@ const entry = createRoute({
   path: '$seq',
   component: page(() => import('./pages/ledger/entry.tsx'), 'EntryPanel'),
 })
-
 const decision = createRoute({
   getParentRoute: () => rootRoute,
   path: '/decisions/$id',
   component: page(() => import('./pages/decisions/decision.tsx'), 'DecisionPage'),
 })
-
 const approvals = createRoute({
   getParentRoute: () => rootRoute,
   path: '/approvals',
@@ -79,29 +73,24 @@ const approval = createRoute({
   validateSearch: readApprovals,
   component: page(() => import('./pages/approvals/approvals.tsx'), 'Approvals'),
 })
-
 const policies = createRoute({
   getParentRoute: () => rootRoute,
   path: '/policies',
-  validateSearch: readTab,
+  validateSearch: readTexts('tab'),
   component: page(() => import('./pages/policies/policies.tsx'), 'Policies'),
 })
 const policy = createRoute({
   getParentRoute: () => rootRoute,
   path: '/policies/$id',
-  validateSearch: ({ like }: Record<string, unknown>): { like?: string } =>
-    typeof like === 'string' ? { like } : {},
+  validateSearch: readTexts('like'),
   component: page(() => import('./pages/policies/editor.tsx'), 'PolicyEditor'),
 })
-
 const approvalRule = createRoute({
   getParentRoute: () => rootRoute,
   path: '/policies/approval-rules/$id',
-  validateSearch: ({ except }: Record<string, unknown>): { except?: string } =>
-    typeof except === 'string' ? { except } : {},
+  validateSearch: readTexts('except'),
   component: page(() => import('./pages/approval-rules/editor.tsx'), 'ApprovalRuleEditor'),
 })
-
 const live = createRoute({
   getParentRoute: () => rootRoute,
   path: '/',
@@ -111,7 +100,7 @@ const live = createRoute({
 const agents = createRoute({
   getParentRoute: () => rootRoute,
   path: '/agents',
-  validateSearch: readTab,
+  validateSearch: readTexts('tab'),
   component: page(() => import('./pages/agents/agents.tsx'), 'Agents'),
 })
 const agent = createRoute({
@@ -127,14 +116,13 @@ const trust = createRoute({
 const issuer = createRoute({
   getParentRoute: () => rootRoute,
   path: '/agents/issuers/$id',
-  validateSearch: ({ copy }: Record<string, unknown>): { copy?: string } =>
-    typeof copy === 'string' ? { copy } : {},
+  validateSearch: readTexts('copy'),
   component: page(() => import('./pages/issuers/editor.tsx'), 'IssuerPage'),
 })
 const mcpTools = createRoute({
   getParentRoute: () => rootRoute,
   path: '/mcp-tools',
-  validateSearch: readTab,
+  validateSearch: readTexts('tab'),
   component: page(() => import('./pages/mcp-tools/list.tsx'), 'McpTools'),
 })
 const mcpTool = createRoute({
@@ -142,12 +130,12 @@ const mcpTool = createRoute({
   path: '/mcp-tools/$id',
   component: page(() => import('./pages/mcp-tools/tool.tsx'), 'McpToolPage'),
 })
+const readAgent = readTexts('agent')
 const spend = createRoute({
   getParentRoute: () => rootRoute,
   path: '/spend',
-  validateSearch: ({ agent: id }: Record<string, unknown>): { agent?: string | undefined } => ({
-    agent: typeof id === 'string' && id !== '' ? id : undefined,
-  }),
+  // An empty text would stay in the search unless it is replaced.
+  validateSearch: (search: Record<string, unknown>) => ({ agent: readAgent(search).agent }),
   component: page(() => import('./pages/spend/spend.tsx'), 'Spend'),
 })
 const reports = createRoute({
@@ -163,13 +151,13 @@ const report = createRoute({
 const playground = createRoute({
   getParentRoute: () => rootRoute,
   path: '/playground',
-  validateSearch: readTab,
+  validateSearch: readTexts('tab'),
   component: page(() => import('./pages/playground/playground.tsx'), 'Playground'),
 })
 const settings = createRoute({
   getParentRoute: () => rootRoute,
   path: '/settings',
-  validateSearch: readTab,
+  validateSearch: readTexts('tab'),
   component: page(() => import('./pages/settings/settings.tsx'), 'Settings'),
 })
 

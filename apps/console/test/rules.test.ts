@@ -1,7 +1,8 @@
+import { covers } from '@remit/contract/patterns'
 import { describe, expect, test } from 'vitest'
 import { conditionDraftOf, conditionOf } from '../src/pages/issuers/conditions.ts'
 import { allowLike, exceptLike } from '../src/pages/policies/like-request.ts'
-import { covers, shadowOf } from '../src/pages/policies/shadow.ts'
+import { shadowOf } from '../src/pages/policies/shadow.ts'
 import { selectorOf, selectorText } from '../src/pages/trust/draft.ts'
 
 const rule = (id: string, change: object = {}) => ({

@@ -1,6 +1,8 @@
 // Lists that forms offer: without `zod`, for browsers.
 import type { Scope } from './primitives.ts'
 
+export { reasonFacts } from './reason-facts.ts'
+
 /** Asymmetric signature algorithms only, so that a verifier cannot sign. */
 export const SIGNATURE_ALGS = [
   'RS256',

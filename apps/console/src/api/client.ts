@@ -25,11 +25,6 @@ export function messageOf(error: unknown): string {
 export const isMissing = (error: unknown): boolean =>
   error instanceof RemitError && error.status === 404
 
-/** The errors of single fields, as `path: message`. */
-export function fieldErrorsOf(error: unknown): readonly { path: string; message: string }[] {
-  return error instanceof RemitError ? (error.problem?.errors ?? []) : []
-}
-
 /** Returns whether the server answers. */
 export const isServerThere = (): Promise<boolean> =>
   fetch('/health').then(

@@ -3,45 +3,27 @@ import { useSyncExternalStore } from 'react'
 import { spellOut } from '../format/literal.ts'
 import { t } from '../texts.ts'
 import { remit } from './client.ts'
+import { keptText } from './storage.ts'
 
-const NAME = 'remit.console.notifications'
-const listeners = new Set<() => void>()
+const kept = keptText('remit.console.notifications')
 
 /** Returns true if this browser has notifications and the person has not refused them. */
 const isOffered = (): boolean =>
   'Notification' in globalThis && Notification.permission !== 'denied'
 
 /** True if the person has asked for notifications in this browser. */
-export function wantsNotifications(): boolean {
-  try {
-    return (
-      isOffered() && Notification.permission === 'granted' && localStorage.getItem(NAME) === 'on'
-    )
-  } catch {
-    return false
-  }
-}
+export const wantsNotifications = (): boolean =>
+  isOffered() && Notification.permission === 'granted' && kept.read() === 'on'
 
 /** Turns notifications on, after the browser has asked the person, or off. */
 export async function setNotifications(isOn: boolean): Promise<void> {
   const isAllowed = isOn && (await Notification.requestPermission()) === 'granted'
-  try {
-    localStorage.setItem(NAME, isAllowed ? 'on' : 'off')
-  } catch {
-    // Without storage there is nothing that could last.
-  }
-  for (const listener of listeners) listener()
+  kept.write(isAllowed ? 'on' : 'off')
 }
 
 /** The state of notifications; null where the browser has none. */
 export const useNotifications = (): boolean | null =>
-  useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => (isOffered() ? wantsNotifications() : null),
-  )
+  useSyncExternalStore(kept.subscribe, () => (isOffered() ? wantsNotifications() : null))
 
 /** Tells the person about a request, if they can vote on it. `open` shows its page. */
 export async function notifyOf(id: string, open: () => void): Promise<void> {

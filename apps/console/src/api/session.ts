@@ -2,6 +2,7 @@ import { RemitError } from '@remit/contract/client'
 import type { Actor, Session } from '@remit/contract'
 import { queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { remit } from './client.ts'
+import { keysQuery } from './queries.ts'
 
 const SIGNED_OUT: Session = {
   principal: null,
@@ -31,11 +32,6 @@ export function useCan(): (endpoint: string) => boolean {
   return (endpoint) => endpoints.includes(endpoint)
 }
 
-export const keysQuery = queryOptions({
-  queryKey: ['keys'],
-  queryFn: ({ signal }) => remit.listKeys({ query: { limit: 1_000 }, signal }),
-})
-
 /** Returns the words for an actor: `carla (key_1)` for a key with a name, where the reader may list keys. */
 export function useActorText(): (actor: Actor | null) => string | null {
   const can = useCan()
@@ -45,12 +41,4 @@ export function useActorText(): (actor: Actor | null) => string | null {
     const name = data?.data.find(({ id }) => id === actor.id)?.name
     return name ? `${name} (${actor.id})` : `${actor.type} ${actor.id}`.trim()
   }
-}
-
-export const signInWithKey = (key: string): Promise<void> => remit.startSession({ body: { key } })
-
-/** Returns the address that signs out at the identity provider; null where there is none. */
-export async function signOut(): Promise<string | null> {
-  const { headers } = await remit.endSession.withResponse()
-  return headers.get('location')
 }

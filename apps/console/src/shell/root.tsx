@@ -1,27 +1,28 @@
-import { Suspense, useEffect, useState, lazy, useEffectEvent, useRef } from 'react'
-import { useLocation, useNavigate, Link } from '@tanstack/react-router'
-import { RemitError } from '@remit/contract/client'
-import { useMutation, useQueryClient, useQuery } from '@tanstack/react-query'
 import { Dialog } from '@base-ui/react/dialog'
-import { Menu, Search, BookOpen, Keyboard, LogOut } from 'lucide-react'
-import { useSession, sessionQuery, signInWithKey, useCan, signOut } from '../api/session.ts'
-import { t } from '../texts.ts'
-import { Page } from '../ui/layout.tsx'
-import { Failure, Skeleton, Code, Note } from '../ui/states.tsx'
-import { pageAt, isShown, PAGES } from './pages.ts'
-import { isServerThere, messageOf } from '../api/client.ts'
-import icon from '../icon.svg'
-import { Button, buttonClass } from '../ui/button.tsx'
-import { Input, Checkbox } from '../ui/field.tsx'
-import styles from './shell.module.css'
+import { RemitError } from '@remit/contract/client'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link, Navigate, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
+import { BookOpen, Keyboard, LogOut, Menu, Search } from 'lucide-react'
+import { Fragment, Suspense, lazy, useEffect, useEffectEvent, useRef, useState } from 'react'
+import { isServerThere, messageOf, remit } from '../api/client.ts'
 import { followEvents, useEvents } from '../api/events.ts'
 import { notifyOf, wantsNotifications } from '../api/notifications.ts'
-import ui from '../ui/ui.module.css'
-import { useNow, Literal } from '../ui/values.tsx'
-import { CurrentPage } from './current-page.tsx'
+import { forgetAll, refresh } from '../api/query-client.ts'
+import { useCan, useSession } from '../api/session.ts'
+import { keptText } from '../api/storage.ts'
+import icon from '../icon.svg'
+import { pendingQuery } from '../pages/approvals/queries.ts'
+import { t } from '../texts.ts'
+import { Button, buttonClass } from '../ui/button.tsx'
+import { Checkbox, Input } from '../ui/field.tsx'
+import { Page } from '../ui/layout.tsx'
 import { Modal } from '../ui/modal.tsx'
 import { setShortcuts, useShortcuts } from '../ui/preferences.ts'
-import { pendingQuery } from '../pages/approvals/queries.ts'
+import { Code, Failure, Note, Skeleton } from '../ui/states.tsx'
+import ui from '../ui/ui.module.css'
+import { Literal, useNow } from '../ui/values.tsx'
+import { PAGES, isFormOfOthers, isShown, pageAt } from './pages.ts'
+import styles from './shell.module.css'
 
 export function Root() {
   return (
@@ -62,7 +63,7 @@ function Login() {
   const { login } = useSession()
   const query = new URLSearchParams({
     next: location.pathname + location.search,
-    ...(asksAgain() && { prompt: 'login' }),
+    ...(askAgain.read() !== null && { prompt: 'login' }),
   })
   return (
     <main className={styles['signIn']}>
@@ -121,13 +122,12 @@ function OrganizationForm({ given, isOnly }: { given: URLSearchParams; isOnly: b
 
 function KeyForm() {
   const [key, setKey] = useState('')
-  const client = useQueryClient()
   const signIn = useMutation({
-    mutationFn: () => signInWithKey(key.trim()),
+    mutationFn: () => remit.startSession({ body: { key: key.trim() } }),
     onSuccess: async () => {
       setKey('')
-      client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
-      await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
+      forgetAll()
+      await refresh('session')
     },
   })
   const { error } = signIn
@@ -169,7 +169,7 @@ function Shell() {
   useEventStream()
   useQueueFirst()
   useApprovalNotices()
-  useEffect(() => setAskAgain(false), [])
+  useEffect(() => askAgain.write(null), [])
   const { pathname } = useLocation()
   const main = useRef<HTMLElement>(null)
   const [isHelpOpen, setHelpOpen] = useState(false)
@@ -203,6 +203,26 @@ function Shell() {
     </div>
   )
 }
+
+/** The page of the address, if the edition and the role include it. `/console` opens the first that they do. */
+function CurrentPage() {
+  const can = useCan()
+  const { pathname } = useLocation()
+  const page = pageAt(pathname)
+  if (isFormOfOthers(pathname, can)) return <NotFound />
+  if (!page || isShown(page, can)) return <Outlet />
+  const first = PAGES.find((one) => isShown(one, can))
+  return page.to === '/' && first ? <Navigate to={first.to} replace /> : <NotFound />
+}
+
+export const NotFound = () => (
+  <Page title={t.common.notFound}>
+    <p className={ui['muted']}>{t.common.notFoundText}</p>
+    <p>
+      <Link to="/">{t.common.toStart}</Link>
+    </p>
+  </Page>
+)
 
 /** Shown to administrators from 30 days before the expiry. */
 function LicenseNote() {
@@ -344,18 +364,14 @@ function ShortcutsDialog({ isOpen, setOpen }: ShortcutsProps) {
 const Keys = ({ rows }: { rows: readonly (readonly [string, string])[] }) => (
   <dl className={styles['keys']}>
     {rows.map(([key, text]) => (
-      <KeyRow key={key} name={key} text={text} />
+      <Fragment key={key}>
+        <dt>
+          <kbd>{key}</kbd>
+        </dt>
+        <dd>{text}</dd>
+      </Fragment>
     ))}
   </dl>
-)
-
-const KeyRow = ({ name, text }: { name: string; text: string }) => (
-  <>
-    <dt>
-      <kbd>{name}</kbd>
-    </dt>
-    <dd>{text}</dd>
-  </>
 )
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent)
@@ -413,9 +429,7 @@ function Sidebar({ onHelp, onSearch }: MenuProps) {
         <SignOut />
         {principal && (
           <div className={styles['who']} role="group" aria-label={t.settings.about.signedInAs}>
-            <span>
-              <Literal>{principal.email ?? principal.name ?? principal.id}</Literal>
-            </span>
+            <Literal as="span">{principal.email ?? principal.name ?? principal.id}</Literal>
             <span>{principal.role}</span>
           </div>
         )}
@@ -441,16 +455,17 @@ function PendingCount() {
 }
 
 function SignOut() {
-  const client = useQueryClient()
   const leave = useMutation({
-    mutationFn: signOut,
-    onSuccess: (provider) => {
-      if (provider === null) setAskAgain(true)
+    mutationFn: () => remit.endSession.withResponse(),
+    onSuccess: ({ headers }) => {
+      // The address that signs out at the identity provider, where there is one.
+      const provider = headers.get('location')
+      if (provider === null) askAgain.write('on')
       else location.assign(provider)
     },
     onSettled: async () => {
-      await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
-      client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
+      await refresh('session')
+      forgetAll()
     },
   })
   return (
@@ -461,25 +476,9 @@ function SignOut() {
   )
 }
 
-const NAME = 'remit.console.ask-again'
-
 /**
- * Remembers until the next sign-in whether the identity provider must ask who it is: after a sign-out
- * that the provider does not know of, it would sign in the same person without a question.
+ * Remembers until the next sign-in that the identity provider must ask who it is: after a sign-out that the
+ * provider does not know of, it would sign in the same person without a question. Without storage, a person
+ * can still ask for it: /console/login?prompt=login.
  */
-function setAskAgain(isOn: boolean): void {
-  try {
-    if (isOn) sessionStorage.setItem(NAME, 'on')
-    else sessionStorage.removeItem(NAME)
-  } catch {
-    // Without storage, a person can still ask for it: /console/login?prompt=login.
-  }
-}
-
-function asksAgain(): boolean {
-  try {
-    return sessionStorage.getItem(NAME) !== null
-  } catch {
-    return false
-  }
-}
+const askAgain = keptText('remit.console.ask-again', 'sessionStorage')

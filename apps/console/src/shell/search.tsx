@@ -3,10 +3,8 @@ import { useNavigate } from '@tanstack/react-router'
 import { useId, useState } from 'react'
 import type { KeyboardEvent } from 'react'
 import { remit } from '../api/client.ts'
+import { agentsQuery, approvalRulesQuery, policiesQuery } from '../api/queries.ts'
 import { useCan } from '../api/session.ts'
-import { agentsQuery } from '../pages/agents/queries.ts'
-import { rulesQuery } from '../pages/approval-rules/queries.ts'
-import { policiesQuery } from '../pages/policies/queries.ts'
 import { t } from '../texts.ts'
 import { Input } from '../ui/field.tsx'
 import { Modal } from '../ui/modal.tsx'
@@ -24,7 +22,7 @@ function useSearched(): Searched {
   const can = useCan()
   const agents = useQuery({ ...agentsQuery, enabled: can('GET /v1/identity/agents') })
   const policies = useQuery({ ...policiesQuery, enabled: can('GET /v1/policies') })
-  const rules = useQuery({ ...rulesQuery, enabled: can('GET /v1/approval-rules') })
+  const rules = useQuery({ ...approvalRulesQuery, enabled: can('GET /v1/approval-rules') })
   const decisions = useQuery({
     queryKey: ['ledger', 'searched'],
     enabled: can('GET /v1/ledger'),
@@ -99,11 +97,7 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
             <span className={ui['muted']}>{hit.group === hits[i - 1]?.group ? '' : hit.group}</span>
             <span>
               <Literal>{hit.text}</Literal>
-              {hit.note !== undefined && (
-                <small>
-                  <Literal>{hit.note}</Literal>
-                </small>
-              )}
+              {hit.note !== undefined && <Literal as="small">{hit.note}</Literal>}
             </span>
           </div>
         ))}

@@ -11,7 +11,6 @@ export const approvals = {
   emptyRule: 'This rule asks for approval of every refund above 500 USD:',
   noHistory: 'No request was decided yet',
   asks: 'asks for',
-  on: 'on',
   requestedBy: 'Requested by',
   actingFor: 'Acting for',
   hidden: 'Hidden from you',

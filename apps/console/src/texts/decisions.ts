@@ -1,16 +1,5 @@
 import type { Reason } from '@remit/contract'
 
-/** The reason why the record of a decision does not list a rule as matching. */
-export type Outcome =
-  | 'condition'
-  | 'resource'
-  | 'either'
-  | 'before'
-  | 'denied'
-  | 'decided'
-  | 'changed'
-  | 'unknown'
-
 export const decisions = {
   title: 'Decision',
   none: 'The ledger has no such decision',
@@ -31,7 +20,7 @@ export const decisions = {
     decided: 'not decisive: another policy allowed',
     changed: 'changed since: its history has the version of then',
     unknown: 'not recorded',
-  } satisfies Record<Outcome, string>,
+  },
   fromRecord:
     'Matches are recorded. The other results follow from the record, for rules that are unchanged since; nothing is evaluated again.',
   others: (n: number) =>
@@ -94,3 +83,6 @@ export const decisions = {
     self_test: 'A self-test of an integration, which decides nothing.',
   } satisfies Record<Reason, string> as Readonly<Record<string, string>>,
 } as const
+
+/** The reason why the record of a decision does not list a rule as matching. */
+export type Outcome = keyof typeof decisions.outcomes

@@ -70,7 +70,6 @@ export const policies = {
   keepMine: 'Keep my text and save over it',
   valid: 'The rule is valid',
   checking: 'Checking',
-  warnings: 'Warnings',
   history: 'History',
   noHistory: 'The ledger holds no change of this rule.',
   changes: {

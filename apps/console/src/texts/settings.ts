@@ -61,7 +61,6 @@ export const settings = {
   on: 'on',
   off: 'off',
   acknowledge: 'I know that a law may require a longer retention',
-  patternsHint: 'One pattern per line',
   keys: {
     create: 'Create a key',
     role: 'Role',
@@ -78,7 +77,6 @@ export const settings = {
     revokeText: 'The key stops working at once, on every process.',
     revokeDone: 'Key revoked',
     secretTitle: 'The key, shown this once',
-    lastUsed: 'Last used',
   },
   people: {
     invite: 'Invite a person',

@@ -8,7 +8,6 @@ export const shortcuts = {
   previous: 'Previous item',
   approve: 'Approve the selected request',
   reject: 'Reject the selected request',
-  open: 'Open the selected item',
   switch: 'Use shortcuts of a single key',
   switchHint: 'Switch them off if speech input or another tool triggers them.',
 } as const

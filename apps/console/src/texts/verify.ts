@@ -4,7 +4,6 @@ export const verify = {
   again: 'Verify again',
   running: 'Computing hashes in this browser',
   lead: 'This browser computes every hash and checks every signature itself. It trusts the pinned key and nothing else.',
-  verified: 'Verified',
   notVerified: 'Not verified: ',
   notChecked: 'Not checked: ',
   verifiedText: (size: string) => `Verified: the entry is in the signed ledger of ${size} entries.`,

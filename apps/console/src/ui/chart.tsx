@@ -1,9 +1,12 @@
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { useEffect, useRef } from 'react'
-import type { BarSeries } from './bars.tsx'
 
-export interface Series extends BarSeries {
+export interface Series {
+  readonly label: string
+  /** A custom property of the page, such as `--allow`. */
+  readonly color: string
+  readonly values: readonly (number | null)[]
   readonly isDashed?: boolean
 }
 

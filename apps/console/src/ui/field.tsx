@@ -32,9 +32,9 @@ function Field({ label, hint, fault, children }: FieldProps) {
       {isNoted && (
         <div id={noteId}>
           {fault && (
-            <div className={styles['fault']}>
-              <Literal>{fault}</Literal>
-            </div>
+            <Literal as="div" className={styles['fault']}>
+              {fault}
+            </Literal>
           )}
           {hint && <div className={styles['hint']}>{hint}</div>}
         </div>
@@ -115,13 +115,16 @@ export function TextArea({ label, hint, fault, onValue, mono, ...rest }: AreaPro
 type SelectProps = Shared & {
   readonly value: string
   readonly onValue: (value: string) => void
-  readonly options: readonly (readonly [value: string, label: string])[]
+  /** A text is a value that is its own label. */
+  readonly options: readonly (string | readonly [value: string, label: string])[]
   readonly disabled?: boolean
 }
 
+const labelled = (option: SelectProps['options'][number]) =>
+  typeof option === 'string' ? ([option, option] as const) : option
+
 export function Select(props: SelectProps) {
   const { label, hint, fault, value, onValue, options, disabled } = props
-
   return (
     <Field label={label} hint={hint} fault={fault}>
       {(field) => (
@@ -131,7 +134,7 @@ export function Select(props: SelectProps) {
           value={value}
           onChange={(event) => onValue(event.target.value)}
         >
-          {options.map(([option, text]) => (
+          {options.map(labelled).map(([option, text]) => (
             <option key={option} value={option}>
               {text}
             </option>
@@ -146,7 +149,7 @@ export function Select(props: SelectProps) {
 export function Choice({ label, value, options, onValue }: Omit<SelectProps, 'hint' | 'fault'>) {
   return (
     <fieldset className={styles['choice']} aria-label={label}>
-      {options.map(([option, text]) => (
+      {options.map(labelled).map(([option, text]) => (
         <button
           key={option}
           type="button"

@@ -1,8 +1,10 @@
 import { Link } from '@tanstack/react-router'
-import type { ComponentProps, ReactNode } from 'react'
+import { Fragment } from 'react'
+import type { ComponentProps, ComponentType, ReactNode } from 'react'
+import { useCan } from '../api/session.ts'
 import { count } from '../format/money.ts'
 import { t } from '../texts.ts'
-import { classes } from './button.tsx'
+import { Button, classes } from './button.tsx'
 import { CsvButton, Empty, Loaded } from './states.tsx'
 import type { EmptyProps, LoadedProps } from './states.tsx'
 import styles from './ui.module.css'
@@ -14,12 +16,11 @@ interface PageProps {
   readonly lead?: ReactNode
   readonly actions?: ReactNode
   readonly tabs?: ReactNode
-  readonly bar?: ReactNode
   readonly children: ReactNode
 }
 
 /** The frame that all pages share. */
-export function Page({ title, lead, actions, tabs, bar, children }: PageProps) {
+export function Page({ title, lead, actions, tabs, children }: PageProps) {
   return (
     <div className={styles['page']}>
       <header className={styles['head']}>
@@ -28,7 +29,6 @@ export function Page({ title, lead, actions, tabs, bar, children }: PageProps) {
       </header>
       {lead && <p className={styles['lead']}>{lead}</p>}
       {tabs}
-      {bar && <div className={styles['bar']}>{bar}</div>}
       <div className={styles['content']}>{children}</div>
     </div>
   )
@@ -52,7 +52,7 @@ export function TabLinks({
   current,
   label,
 }: {
-  tabs: Tab[]
+  tabs: readonly Tab[]
   current: string
   label: string
 }) {
@@ -71,6 +71,31 @@ export function TabLinks({
         </Link>
       ))}
     </nav>
+  )
+}
+
+interface TabPageProps {
+  readonly title: string
+  readonly tabs: readonly {
+    readonly label: string
+    readonly value: string
+    /** The endpoint that the tab is about; a tab without one is for everybody. */
+    readonly needs?: string
+    readonly Panel: ComponentType
+  }[]
+  /** The tab of the address; the first one unless there is one. */
+  readonly current: string | undefined
+}
+
+/** A page of tabs, each for people who may call its endpoint. */
+export function TabPage({ title, tabs, current }: TabPageProps) {
+  const can = useCan()
+  const allowed = tabs.filter(({ needs }) => needs === undefined || can(needs))
+  const tab = allowed.find(({ value }) => value === current) ?? allowed[0]
+  return (
+    <Page title={title} tabs={<TabLinks label={title} tabs={allowed} current={tab?.value ?? ''} />}>
+      {tab && <tab.Panel />}
+    </Page>
   )
 }
 
@@ -101,7 +126,7 @@ export const Stack = (props: ComponentProps<'div'>) => (
 export const Row = (props: ComponentProps<'div'>) => <div {...props} className={styles['row']} />
 export const Grid = (props: ComponentProps<'div'>) => <div {...props} className={styles['grid2']} />
 
-/** Names and values. Rows without a value are left out. */
+/** Names and values; a text is as `Literal` shows it. Rows without a value are left out. */
 export function Facts({ rows }: { rows: readonly (readonly [string, ReactNode])[] }) {
   return (
     <dl className={styles['facts']}>
@@ -110,18 +135,14 @@ export function Facts({ rows }: { rows: readonly (readonly [string, ReactNode])[
           ([, value]) => value !== null && value !== undefined && value !== false && value !== '',
         )
         .map(([name, value]) => (
-          <FactRow key={name} name={name} value={value} />
+          <Fragment key={name}>
+            <dt>{name}</dt>
+            <dd>{typeof value === 'string' ? <Literal>{value}</Literal> : value}</dd>
+          </Fragment>
         ))}
     </dl>
   )
 }
-
-const FactRow = ({ name, value }: { name: string; value: ReactNode }) => (
-  <>
-    <dt>{name}</dt>
-    <dd>{value}</dd>
-  </>
-)
 
 type Value = string | number | null | undefined
 
@@ -151,10 +172,13 @@ interface TableProps<T> {
   readonly csv?: string
   /** Reads the rows of all pages, where the list has further ones. */
   readonly all?: () => Promise<readonly T[]>
+  /** Said in the place of a table without rows. */
+  readonly empty?: string
 }
 
 /** A table of few rows. Where it has little room, each row is a card. */
-export function Table<T>({ label, columns, rows, rowKey, csv, all }: TableProps<T>) {
+export function Table<T>({ label, columns, rows, rowKey, csv, all, empty }: TableProps<T>) {
+  if (rows.length === 0 && empty !== undefined) return <p className={styles['muted']}>{empty}</p>
   const onPage = columns.filter(({ isFileOnly = false }) => !isFileOnly)
   return (
     <div>
@@ -200,24 +224,38 @@ export function Table<T>({ label, columns, rows, rowKey, csv, all }: TableProps<
   )
 }
 
-interface TableOfProps<T> extends Omit<TableProps<T>, 'rows'> {
-  readonly query: LoadedProps<{ readonly data: readonly T[] }>['query']
+export interface TableOfProps<T> extends Omit<TableProps<T>, 'rows' | 'empty'> {
+  readonly query: LoadedProps<{ readonly data: readonly T[] }>['query'] & Partial<MoreProps['of']>
   /** Shown where the answer has no rows. */
-  readonly empty: Omit<EmptyProps, 'children'> & { readonly text: string }
+  readonly empty: string | (Omit<EmptyProps, 'children'> & { readonly text?: string })
 }
 
-/** The rows that a query answers. */
+/** The rows that a query answers; of a query of pages, those of the pages that were asked for. */
 export const TableOf = <T,>({ query, empty, ...table }: TableOfProps<T>) => (
   <Loaded query={query}>
-    {({ data }) =>
-      data.length === 0 ? (
-        <Empty {...empty}>{empty.text}</Empty>
-      ) : (
-        <Table<T> {...table} rows={data} />
+    {({ data }) => {
+      if (data.length === 0 && typeof empty === 'object')
+        return <Empty {...empty}>{empty.text}</Empty>
+      const rows = <Table<T> {...table} rows={data} {...(typeof empty === 'string' && { empty })} />
+      const { hasNextPage, fetchNextPage } = query
+      if (data.length === 0 || hasNextPage === undefined || !fetchNextPage) return rows
+      return (
+        <Stack>
+          {rows}
+          <More of={{ hasNextPage, fetchNextPage }} />
+        </Stack>
       )
-    }
+    }}
   </Loaded>
 )
+
+interface MoreProps {
+  readonly of: { readonly hasNextPage: boolean; readonly fetchNextPage: () => unknown }
+}
+
+/** Asks for the next page of a list, where there is one. */
+const More = ({ of: { hasNextPage, fetchNextPage } }: MoreProps) =>
+  hasNextPage && <Button onClick={() => void fetchNextPage()}>{t.common.more}</Button>
 
 /** The column of buttons has no label on a card. Rules have a column of the same name. */
 const isButtons = <T,>({ name, end = false }: Shown<T>): boolean => end && name === t.common.actions

@@ -1,24 +1,13 @@
 import { useSyncExternalStore } from 'react'
+import { keptText } from '../api/storage.ts'
 
-const NAME = 'remit.console.shortcuts'
-const listeners = new Set<() => void>()
+const shortcuts = keptText('remit.console.shortcuts')
 
-const read = (): boolean => {
-  try {
-    return localStorage.getItem(NAME) !== 'off'
-  } catch {
-    return true
-  }
-}
+export const setShortcuts = (isOn: boolean): void => shortcuts.write(isOn ? 'on' : 'off')
 
-export function setShortcuts(isOn: boolean): void {
-  try {
-    localStorage.setItem(NAME, isOn ? 'on' : 'off')
-  } catch {
-    // Without storage, the preference lasts until the page is left.
-  }
-  for (const listener of listeners) listener()
-}
+/** True if shortcuts of a single key are on: WCAG 2.1.4 asks for a switch. */
+export const useShortcuts = (): boolean =>
+  useSyncExternalStore(shortcuts.subscribe, () => shortcuts.read() !== 'off')
 
 const narrow = matchMedia('(max-width: 720px)')
 
@@ -31,10 +20,3 @@ export const useNarrow = (): boolean =>
     },
     () => narrow.matches,
   )
-
-/** True if shortcuts of a single key are on: WCAG 2.1.4 asks for a switch. */
-export const useShortcuts = (): boolean =>
-  useSyncExternalStore((listener) => {
-    listeners.add(listener)
-    return () => listeners.delete(listener)
-  }, read)

@@ -1,6 +1,6 @@
 import { Check, Copy, Download, Terminal } from 'lucide-react'
 import { useState } from 'react'
-import type { ReactNode } from 'react'
+import type { ComponentProps, ReactNode } from 'react'
 import { isMissing, messageOf } from '../api/client.ts'
 import { csvOf, saveCsv } from '../format/csv.ts'
 import type { CsvColumn } from '../format/csv.ts'
@@ -28,24 +28,37 @@ export function CopyButton({ text, label = t.common.copy }: { text: string; labe
   )
 }
 
+interface PreProps extends ComponentProps<'pre'> {
+  readonly label: string
+}
+
+/** Text that scrolls, also by keyboard. */
+export const Pre = ({ label, ...rest }: PreProps) => (
+  <pre tabIndex={0} role="region" aria-label={label} {...rest} />
+)
+
 /** Text to read and copy, such as a command. */
 export function Code({ children, label }: { children: string; label: string }) {
   return (
     <div className={styles['code']}>
-      <pre tabIndex={0} role="region" aria-label={label}>
+      <Pre label={label}>
         <Literal lines>{children}</Literal>
-      </pre>
+      </Pre>
       <CopyButton text={children} />
     </div>
   )
 }
 
-/** Shows the request of a form as a command. */
-export function CurlButton({ request }: { request: () => Request }) {
+/** Shows a request as a command: that of a form, or a path to read. */
+export function CurlButton({ request }: { request: (() => Request) | string }) {
   const [shown, setShown] = useState<string | null>(null)
+  const show = () => {
+    const asked = typeof request === 'string' ? { method: 'GET', path: request } : request()
+    setShown(curlOf(asked, location.origin))
+  }
   return (
     <>
-      <Button tone="quiet" onClick={() => setShown(curlOf(request(), location.origin))}>
+      <Button tone="quiet" onClick={show}>
         <Terminal aria-hidden />
         {t.common.showAsCurl}
       </Button>
@@ -96,15 +109,18 @@ export interface EmptyProps {
   readonly children?: ReactNode
   /** The request that makes it not empty. */
   readonly request?: Request
+  /** In the place of a request. */
+  readonly command?: string
 }
 
 /** Nothing to show, and the next step. */
-export function Empty({ title, children, request }: EmptyProps) {
+export function Empty({ title, children, request, command }: EmptyProps) {
+  const code = command ?? (request && curlOf(request, location.origin))
   return (
     <div className={styles['empty']}>
       <h2>{title}</h2>
       {children && <p>{children}</p>}
-      {request && <Code label={t.common.command}>{curlOf(request, location.origin)}</Code>}
+      {code !== undefined && <Code label={t.common.command}>{code}</Code>}
     </div>
   )
 }
@@ -123,9 +139,7 @@ export function Note({
 export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   return (
     <div role="alert" className={classes(styles['note'], styles['deny'])}>
-      <span>
-        <Literal>{messageOf(error)}</Literal>
-      </span>
+      <Literal as="span">{messageOf(error)}</Literal>
       {onRetry && <Button onClick={onRetry}>{t.common.retry}</Button>}
     </div>
   )

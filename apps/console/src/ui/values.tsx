@@ -1,14 +1,32 @@
 import { useEffect, useState } from 'react'
-import type { ReactNode } from 'react'
+import type { HTMLAttributes, ReactNode } from 'react'
 import { partsOf, spellOut } from '../format/literal.ts'
 import { usd } from '../format/money.ts'
 import { bothTimes, hourAgo, relative, shortUtc, utc } from '../format/time.ts'
 import { classes } from './button.tsx'
 import styles from './ui.module.css'
 
+interface LiteralProps extends HTMLAttributes<HTMLElement> {
+  readonly children: string
+  readonly lines?: boolean
+  /** The element around the text; none unless given. */
+  readonly as?:
+    | 'code'
+    | 'dd'
+    | 'div'
+    | 'dt'
+    | 'h3'
+    | 'li'
+    | 'mark'
+    | 'p'
+    | 'small'
+    | 'span'
+    | 'strong'
+}
+
 /** Text from outside: invisible characters are spelled out. */
-export function Literal({ children, lines = false }: { children: string; lines?: boolean }) {
-  return partsOf(children, lines).map((part, i) =>
+export function Literal({ children, lines = false, as: Element, ...rest }: LiteralProps) {
+  const parts = partsOf(children, lines).map((part, i) =>
     part.isSpelled ? (
       <span key={i} className={styles['spelled']}>
         {part.text}
@@ -17,14 +35,19 @@ export function Literal({ children, lines = false }: { children: string; lines?:
       part.text
     ),
   )
+  return Element ? <Element {...rest}>{parts}</Element> : parts
 }
 
 /** An identifier in one line; the whole of it in the tooltip. */
 export function Id({ children, className }: { children: string; className?: string }) {
   return (
-    <span className={classes(styles['mono'], styles['clip'], className)} title={spellOut(children)}>
-      <Literal>{children}</Literal>
-    </span>
+    <Literal
+      as="span"
+      className={classes(styles['mono'], styles['clip'], className)}
+      title={spellOut(children)}
+    >
+      {children}
+    </Literal>
   )
 }
 
@@ -34,9 +57,7 @@ export const Described = ({ as: text, id }: { as: string | null; id: string }): 
     <Id>{id}</Id>
   ) : (
     <>
-      <div>
-        <Literal>{text}</Literal>
-      </div>
+      <Literal as="div">{text}</Literal>
       <Id>{id}</Id>
     </>
   )
@@ -51,40 +72,31 @@ export function useNow(everyMs: number): number {
   return now
 }
 
-/** A time in UTC; both UTC and local in the tooltip. */
+/** A text about a time; both UTC and local in the tooltip. */
+const At = ({ at, children }: { at: string; children: string }) => (
+  <time dateTime={at} title={bothTimes(at)} className={styles['nowrap']}>
+    {children}
+  </time>
+)
+
 interface TimeProps {
   readonly at: string
   /** `exact`: with milliseconds, as an entry of the ledger records it. */
   readonly as?: 'short' | 'full' | 'exact'
 }
 
-export function Time({ at, as = 'short' }: TimeProps) {
-  return (
-    <time dateTime={at} title={bothTimes(at)} className={styles['nowrap']}>
-      {as === 'short' ? shortUtc(at) : `${utc(at, as === 'exact')} UTC`}
-    </time>
-  )
-}
+/** A time in UTC. */
+export const Time = ({ at, as = 'short' }: TimeProps) => (
+  <At at={at}>{as === 'short' ? shortUtc(at) : `${utc(at, as === 'exact')} UTC`}</At>
+)
 
 /** A time as a distance from now. */
-export function Ago({ at }: { at: string }) {
-  const now = useNow(10_000)
-  return (
-    <time dateTime={at} title={bothTimes(at)} className={styles['nowrap']}>
-      {relative(at, now)}
-    </time>
-  )
-}
+export const Ago = ({ at }: { at: string }) => <At at={at}>{relative(at, useNow(10_000))}</At>
 
 /** An hour of the clock as a distance from the current one, which is all that a count by hour knows. */
-export function HourAgo({ start }: { start: string }) {
-  const now = useNow(10_000)
-  return (
-    <time dateTime={start} title={bothTimes(start)} className={styles['nowrap']}>
-      {hourAgo(start, now)}
-    </time>
-  )
-}
+export const HourAgo = ({ start }: { start: string }) => (
+  <At at={start}>{hourAgo(start, useNow(10_000))}</At>
+)
 
 export const Money = ({ amount }: { amount: number | null }): ReactNode =>
   amount === null ? '–' : <span className={styles['nowrap']}>{usd(amount)}</span>

@@ -1,3 +1,6 @@
+import { parseJson } from '@remit/contract/fit'
+import { keptText } from '../api/storage.ts'
+
 /** The state that this browser keeps about one ledger: the pinned key, and the newest checkpoint it verified. */
 export interface Memory {
   readonly vkey: string | null
@@ -6,21 +9,13 @@ export interface Memory {
 }
 
 const NOTHING: Memory = { vkey: null, note: null, seenAt: null }
-const nameOf = (origin: string): string => `remit.console.ledger.${origin}`
+const memoryOf = (origin: string) => keptText(`remit.console.ledger.${origin}`)
 
-export function recall(origin: string): Memory {
-  try {
-    const kept = localStorage.getItem(nameOf(origin))
-    return kept === null ? NOTHING : { ...NOTHING, ...(JSON.parse(kept) as Partial<Memory>) }
-  } catch {
-    return NOTHING
-  }
-}
+export const recall = (origin: string): Memory => ({
+  ...NOTHING,
+  ...(parseJson(memoryOf(origin).read() ?? '') as Partial<Memory> | undefined),
+})
 
-export function remember(origin: string, change: Partial<Memory>): void {
-  try {
-    localStorage.setItem(nameOf(origin), JSON.stringify({ ...recall(origin), ...change }))
-  } catch {
-    // A browser without storage pins nothing; the page says "first sight" each time.
-  }
-}
+/** A browser without storage pins nothing; the page says "first sight" each time. */
+export const remember = (origin: string, change: Partial<Memory>): void =>
+  memoryOf(origin).write(JSON.stringify({ ...recall(origin), ...change }))

@@ -1,24 +1,23 @@
 import type { Approval, Entry } from '@remit/contract'
 import { amountText, resourceText } from '@remit/contract/fit'
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { remit } from '../../api/client.ts'
+import { limitQuery } from '../../api/queries.ts'
 import { useCan } from '../../api/session.ts'
 import { period, statsQuery } from '../../api/stats.ts'
 import { count, usd } from '../../format/money.ts'
 import { t } from '../../texts.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
-import { Card, Table } from '../../ui/layout.tsx'
+import { Card, Table, TableOf } from '../../ui/layout.tsx'
 import { Loaded } from '../../ui/states.tsx'
-import { Meter, Pair, Tile, Tiles } from '../../ui/tile.tsx'
+import { Pair, Tile, Tiles } from '../../ui/tile.tsx'
 import ui from '../../ui/ui.module.css'
 import { Ago, Id, Literal } from '../../ui/values.tsx'
 import { Status } from '../approvals/detail.tsx'
-import { Decided } from '../decisions/decided.tsx'
-import { LimitDialog } from '../spend/limit-dialog.tsx'
-import { limitsQuery } from '../spend/queries.ts'
-import { credentialsQuery } from './queries.ts'
+import { DECISION_COLUMN, REQUEST_COLUMNS, TIME_COLUMN } from '../ledger/columns.tsx'
+import { LimitDialog, Used } from '../spend/limit-dialog.tsx'
 
 const DAY_MS = 86_400_000
 const DAYS = 7
@@ -27,21 +26,23 @@ const READ = 100
 const SHOWN = 8
 const DECIDED = 'authorization.decided'
 
-const recentQuery = (id: string, isOn: boolean) => ({
-  queryKey: ['agents', id, 'recent'],
-  enabled: isOn,
-  queryFn: ({ signal }: { signal: AbortSignal }) =>
-    remit.listEntries({ query: { agent_id: id, kind: DECIDED, limit: READ }, signal }),
-})
+export const credentialsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['agents', id, 'credentials'],
+    queryFn: ({ signal }) =>
+      remit.listCredentials({ params: { agentID: id }, query: { limit: 100 }, signal }),
+  })
 
-const useRecent = (id: string) => useQuery(recentQuery(id, useCan()('GET /v1/ledger')))
+const useRecent = (id: string) =>
+  useQuery({
+    queryKey: ['agents', id, 'recent'],
+    enabled: useCan()('GET /v1/ledger'),
+    queryFn: ({ signal }) =>
+      remit.listEntries({ query: { agent_id: id, kind: DECIDED, limit: READ }, signal }),
+  })
 
 const useLimit = (id: string) =>
-  useQuery({
-    ...limitsQuery,
-    enabled: useCan()('GET /v1/spend-limits'),
-    select: ({ data }) => data.find(({ agent_id }) => agent_id === id) ?? null,
-  })
+  useQuery({ ...limitQuery(id), enabled: useCan()('GET /v1/spend-limits') })
 
 /** Decisions of the agent in seven days; with `denied_agent`, those that were deny. */
 function useCount(id: string, by: 'agent' | 'denied_agent'): number | undefined {
@@ -147,34 +148,17 @@ function RecentDecisions({ id }: { id: string }) {
       }
     >
       <Loaded query={query}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <p className={ui['muted']}>{t.agents.noActivity}</p>
-          ) : (
-            <Table<Entry>
-              label={t.agents.activity}
-              rows={data.slice(0, SHOWN)}
-              rowKey={({ seq }) => String(seq)}
-              csv={`decisions-${id}`}
-              all={() => Promise.resolve(data)}
-              columns={[
-                {
-                  name: t.ledger.time,
-                  value: ({ recorded_at }) => recorded_at,
-                  as: 'time',
-                },
-                {
-                  name: t.ledger.decision,
-                  value: ({ decision }) => decision,
-                  cell: (entry) => <Decided entry={entry} />,
-                },
-                { name: t.ledger.action, value: ({ action }) => action, as: 'id' },
-                { name: t.ledger.resource, value: ({ resource }) => resource, as: 'id' },
-                { name: t.ledger.reason, value: ({ reason }) => reason },
-              ]}
-            />
-          )
-        }
+        {({ data }) => (
+          <Table<Entry>
+            label={t.agents.activity}
+            rows={data.slice(0, SHOWN)}
+            rowKey={({ seq }) => String(seq)}
+            empty={t.agents.noActivity}
+            csv={`decisions-${id}`}
+            all={() => Promise.resolve(data)}
+            columns={[TIME_COLUMN, DECISION_COLUMN, ...REQUEST_COLUMNS]}
+          />
+        )}
       </Loaded>
     </Card>
   )
@@ -201,8 +185,12 @@ function Limit({ id }: { id: string }) {
             <p className={ui['muted']}>{t.agents.noLimitText}</p>
           ) : (
             <>
-              <Used name={t.spend.day} used={limit.spent.day} cap={limit.daily_usd} />
-              <Used name={t.spend.month} used={limit.spent.month} cap={limit.monthly_usd} />
+              <div>
+                {t.spend.day}: <Used used={limit.spent.day} cap={limit.daily_usd} />
+              </div>
+              <div>
+                {t.spend.month}: <Used used={limit.spent.month} cap={limit.monthly_usd} />
+              </div>
             </>
           )
         }
@@ -211,22 +199,6 @@ function Limit({ id }: { id: string }) {
         <LimitDialog agent={id} limit={query.data} onClose={() => setOpen(false)} />
       )}
     </Card>
-  )
-}
-
-interface UsedProps {
-  readonly name: string
-  readonly used: { readonly usd: number; readonly held_usd: number }
-  readonly cap: number | null
-}
-
-function Used({ name, used: { usd: settled, held_usd: held }, cap }: UsedProps) {
-  const total = settled + held
-  return (
-    <div>
-      {name}: {cap === null ? `${usd(total)} · ${t.spend.noCap}` : t.spend.of(usd(total), usd(cap))}
-      {cap !== null && <Meter share={cap === 0 ? 1 : total / cap} />}
-    </div>
   )
 }
 
@@ -239,47 +211,30 @@ const approvalsQuery = (id: string, status?: 'pending') => ({
     }),
 })
 
-function Requests({ id }: { id: string }) {
-  const query = useQuery(approvalsQuery(id))
-  return (
-    <Card title={t.approvals.title}>
-      <Loaded query={query}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <p className={ui['muted']}>{t.agents.noRequests}</p>
-          ) : (
-            <Table<Approval>
-              label={t.approvals.title}
-              rows={data}
-              rowKey={(row) => row.id}
-              columns={[
-                {
-                  name: t.approvals.action,
-                  cell: ({ id: request, action }) => (
-                    <Link to="/approvals/$id" params={{ id: request }}>
-                      <Id>{action}</Id>
-                    </Link>
-                  ),
-                },
-                { name: t.approvals.resource, value: (row) => resourceText(row), as: 'id' },
-                {
-                  name: t.approvals.amount,
-                  end: true,
-                  cell: (row) => amountText(row) ?? '–',
-                },
-                { name: t.approvals.status, cell: ({ status }) => <Status status={status} /> },
-                {
-                  name: t.approvals.requestedAt,
-                  cell: ({ requested_at: at }) => <Ago at={at} />,
-                },
-              ]}
-            />
-          )
-        }
-      </Loaded>
-    </Card>
-  )
-}
+const Requests = ({ id }: { id: string }) => (
+  <Card title={t.approvals.title}>
+    <TableOf<Approval>
+      query={useQuery(approvalsQuery(id))}
+      empty={t.agents.noRequests}
+      label={t.approvals.title}
+      rowKey={(row) => row.id}
+      columns={[
+        {
+          name: t.approvals.action,
+          cell: ({ id: request, action }) => (
+            <Link to="/approvals/$id" params={{ id: request }}>
+              <Id>{action}</Id>
+            </Link>
+          ),
+        },
+        { name: t.approvals.resource, value: (row) => resourceText(row), as: 'id' },
+        { name: t.approvals.amount, end: true, cell: (row) => amountText(row) ?? '–' },
+        { name: t.approvals.status, cell: ({ status }) => <Status status={status} /> },
+        { name: t.approvals.requestedAt, cell: ({ requested_at: at }) => <Ago at={at} /> },
+      ]}
+    />
+  </Card>
+)
 
 /** The servers that the newest decisions name: the MCP gateway records the one of each call. */
 function McpServers({ id }: { id: string }) {
@@ -293,9 +248,9 @@ function McpServers({ id }: { id: string }) {
           return (
             <ul>
               {[...names].toSorted().map((name) => (
-                <li key={name}>
-                  <Literal>{name}</Literal>
-                </li>
+                <Literal as="li" key={name}>
+                  {name}
+                </Literal>
               ))}
             </ul>
           )

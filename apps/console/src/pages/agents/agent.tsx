@@ -1,23 +1,22 @@
 import type { Agent, EffectivePermissions, Credential } from '@remit/contract'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { fieldErrorsOf, isMissing, remit } from '../../api/client.ts'
+import { isMissing, remit } from '../../api/client.ts'
+import { refresh } from '../../api/query-client.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { ConfirmDelete } from '../../ui/action.tsx'
 import { Input } from '../../ui/field.tsx'
-import { Card, Facts, Page, Stack, Table } from '../../ui/layout.tsx'
+import { Card, Facts, Page, Stack, Table, TableOf } from '../../ui/layout.tsx'
 import { CurlButton, Empty, Failure, Loaded } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
-import ui from '../../ui/ui.module.css'
 import { Literal, Time, Ago } from '../../ui/values.tsx'
 import { faultAt } from '../rules/validation.ts'
-import { AgentActivity, AgentNumbers } from './activity.tsx'
+import { AgentActivity, AgentNumbers, credentialsQuery } from './activity.tsx'
 import { AgentStatus } from './agents.tsx'
 import { OpenDefault } from './open-default.tsx'
-import { agentQuery, effectiveQuery, credentialsQuery } from './queries.ts'
 import { SecretDialog } from '../../ui/secret-dialog.tsx'
 
 const agentPath = (id: string): string => `/v1/identity/agents/${encodeURIComponent(id)}`
@@ -26,14 +25,16 @@ const agentPath = (id: string): string => `/v1/identity/agents/${encodeURICompon
 export function AgentPage() {
   const { id } = useParams({ from: '/agents/$id' })
   const can = useCan()
-  const query = useQuery(agentQuery(id))
-  const path = agentPath(id)
+  const query = useQuery({
+    queryKey: ['agents', id],
+    queryFn: ({ signal }) => remit.getAgent({ params: { agentID: id }, signal }),
+  })
   return (
     <Page
       title={<Literal>{id}</Literal>}
       actions={
         <>
-          <CurlButton request={() => ({ method: 'GET', path })} />
+          <CurlButton request={agentPath(id)} />
           <Link to="/ledger" search={{ agent_id: id }} className={buttonClass()}>
             {t.nav.ledger}
           </Link>
@@ -71,40 +72,24 @@ const Unregistered = ({ id }: { id: string }) => (
 )
 
 function Record({ agent }: { agent: Agent }) {
-  const {
-    name,
-    description,
-    owners,
-    environment,
-    labels,
-    allowed_scopes: scopes,
-    created_at,
-  } = agent
-  const { suspended_at: stoppedAt, suspended_reason: why } = agent
+  const { description, owners, labels, suspended_at: stoppedAt } = agent
   return (
     <Facts
       rows={[
-        [t.agents.name, name && <Literal>{name}</Literal>],
+        [t.agents.name, agent.name],
         [t.agents.description, description && <Literal lines>{description}</Literal>],
-        [
-          t.agents.owners,
-          <Literal key="o">{owners.map(({ id, email }) => email ?? id).join(', ')}</Literal>,
-        ],
-        [t.agents.environment, environment && <Literal>{environment}</Literal>],
+        [t.agents.owners, owners.map(({ id, email }) => email ?? id).join(', ')],
+        [t.agents.environment, agent.environment],
         [
           t.agents.labels,
-          Object.keys(labels).length > 0 && (
-            <Literal>
-              {Object.entries(labels)
-                .map(([label, value]) => `${label}=${value}`)
-                .join(', ')}
-            </Literal>
-          ),
+          Object.entries(labels)
+            .map((label) => label.join('='))
+            .join(', '),
         ],
-        [t.agents.scopes, <Literal key="s">{scopes.join(', ')}</Literal>],
-        [t.common.created, <Time key="c" at={created_at} as="full" />],
+        [t.agents.scopes, agent.allowed_scopes.join(', ')],
+        [t.common.created, <Time key="c" at={agent.created_at} as="full" />],
         [t.agents.stoppedAt, stoppedAt && <Time at={stoppedAt} as="full" />],
-        [t.agents.stopReason, why && <Literal>{why}</Literal>],
+        [t.agents.stopReason, agent.suspended_reason],
       ]}
     />
   )
@@ -112,7 +97,6 @@ function Record({ agent }: { agent: Agent }) {
 
 /** The switch: suspended, an agent gets no allow on any process. */
 function Stop({ agent: { agent_id: id, status } }: { agent: Agent }) {
-  const client = useQueryClient()
   const [reason, setReason] = useState('')
   const isActive = status === 'active'
   const body = isActive
@@ -127,14 +111,12 @@ function Stop({ agent: { agent_id: id, status } }: { agent: Agent }) {
       done={isActive ? t.agents.stopped : t.agents.resumed}
       request={() => ({ method: 'PATCH', path: agentPath(id), body })}
       onDelete={() => remit.changeAgent({ params: { agentID: id }, body })}
-      onDeleted={() => client.invalidateQueries({ queryKey: ['agents'] })}
+      onDeleted={() => refresh('agents')}
     >
       {(error) => (
         <>
           <p>
-            <strong>
-              <Literal>{id}</Literal>
-            </strong>
+            <Literal as="strong">{id}</Literal>
           </p>
           {isActive && <p>{t.agents.stopText}</p>}
           {isActive && (
@@ -143,7 +125,7 @@ function Stop({ agent: { agent_id: id, status } }: { agent: Agent }) {
               hint={t.agents.stopReasonHint}
               maxLength={500}
               value={reason}
-              fault={faultAt(fieldErrorsOf(error), 'suspended_reason')}
+              fault={faultAt(error, 'suspended_reason')}
               onValue={setReason}
             />
           )}
@@ -154,7 +136,10 @@ function Stop({ agent: { agent_id: id, status } }: { agent: Agent }) {
 }
 
 function Effective({ id }: { id: string }) {
-  const query = useQuery(effectiveQuery(id))
+  const query = useQuery({
+    queryKey: ['agents', id, 'effective'],
+    queryFn: ({ signal }) => remit.getEffectivePermissions({ query: { agent_id: id }, signal }),
+  })
   return (
     <Card title={t.agents.effective}>
       <Loaded query={query}>{(answer) => <Permissions answer={answer} />}</Loaded>
@@ -193,26 +178,23 @@ function Permissions({ answer }: { answer: EffectivePermissions }) {
         ]}
       />
       {mode === 'open' && <OpenDefault name="default_effect" />}
-      {rows.length === 0 ? (
-        <p className={ui['muted']}>{t.agents.noGrants[mode]}</p>
-      ) : (
-        <Table<Row>
-          label={t.agents.effective}
-          rows={rows}
-          rowKey={(row) => `${row.effect} ${row.id}`}
-          columns={[
-            {
-              name: t.policies.effect,
-              value: ({ effect }) => effect,
-              badge: ({ effect }) => effect,
-            },
-            { name: t.policies.rule, value: (row) => row.id, as: 'id' },
-            { name: t.agents.actions, value: ({ actions }) => actions.join(', '), as: 'id' },
-            { name: t.agents.resources, value: ({ resources }) => resources.join(', '), as: 'id' },
-            { name: t.agents.condition, value: ({ condition }) => condition },
-          ]}
-        />
-      )}
+      <Table<Row>
+        label={t.agents.effective}
+        rows={rows}
+        empty={t.agents.noGrants[mode]}
+        rowKey={(row) => `${row.effect} ${row.id}`}
+        columns={[
+          {
+            name: t.policies.effect,
+            value: ({ effect }) => effect,
+            badge: ({ effect }) => effect,
+          },
+          { name: t.policies.rule, value: (row) => row.id, as: 'id' },
+          { name: t.agents.actions, value: ({ actions }) => actions.join(', '), as: 'id' },
+          { name: t.agents.resources, value: ({ resources }) => resources.join(', '), as: 'id' },
+          { name: t.agents.condition, value: ({ condition }) => condition },
+        ]}
+      />
     </Stack>
   )
 }
@@ -220,22 +202,20 @@ function Permissions({ answer }: { answer: EffectivePermissions }) {
 function Credentials({ agent }: { agent: Agent }) {
   const { agent_id: id, allowed_scopes: scopes } = agent
   const can = useCan()
-  const client = useQueryClient()
   const query = useQuery(credentialsQuery(id))
   const [secret, setSecret] = useState<string | null>(null)
-  const refresh = () => client.invalidateQueries({ queryKey: ['agents', id, 'credentials'] })
   const issue = useMutation({
     mutationFn: () => remit.issueCredential({ params: { agentID: id }, body: { scopes } }),
     onSuccess: ({ secret: issued }) => {
       setSecret(issued)
-      return refresh()
+      return refresh('agents', id, 'credentials')
     },
   })
   const revoke = useMutation({
     mutationFn: (credential: string) => remit.revokeCredential({ params: { credID: credential } }),
     onSuccess: () => {
       announce(t.agents.revoked)
-      return refresh()
+      return refresh('agents', id, 'credentials')
     },
   })
   const mayIssue = can('POST /v1/identity/agents/{agentID}/credentials')
@@ -254,55 +234,47 @@ function Credentials({ agent }: { agent: Agent }) {
     >
       <Stack>
         {error && <Failure error={error} />}
-        <Loaded query={query}>
-          {({ data }) =>
-            data.length === 0 ? (
-              <p className={ui['muted']}>{t.agents.noCredentials}</p>
-            ) : (
-              <Table<Credential>
-                label={t.agents.credentials}
-                rows={data}
-                rowKey={(row) => row.id}
-                csv={`credentials-${id}`}
-                columns={[
-                  { name: t.agents.credential, value: ({ display }) => display, as: 'id' },
-                  {
-                    name: t.agents.status,
-                    value: ({ status }) => status,
-                    badge: ({ status }) => (status === 'active' ? 'allow' : undefined),
-                  },
-                  {
-                    name: t.agents.credentialScopes,
-                    value: (row) => row.scopes.join(', '),
-                  },
-                  { name: t.agents.expires, value: ({ expires_at }) => expires_at, as: 'time' },
-                  {
-                    name: t.agents.lastUsed,
-                    value: ({ last_used_at: at }) => at ?? t.common.never,
-                    cell: ({ last_used_at: at }) =>
-                      at === null ? t.common.never : <Ago at={at} />,
-                  },
-                  {
-                    name: t.common.actions,
-                    end: true,
-                    cell: (row) =>
-                      mayRevoke &&
-                      row.status === 'active' && (
-                        <Button
-                          tone="danger"
-                          disabled={revoke.isPending}
-                          aria-label={`${t.agents.revoke} ${row.display}`}
-                          onClick={() => revoke.mutate(row.id)}
-                        >
-                          {t.agents.revoke}
-                        </Button>
-                      ),
-                  },
-                ]}
-              />
-            )
-          }
-        </Loaded>
+        <TableOf<Credential>
+          query={query}
+          empty={t.agents.noCredentials}
+          label={t.agents.credentials}
+          rowKey={(row) => row.id}
+          csv={`credentials-${id}`}
+          columns={[
+            { name: t.agents.credential, value: ({ display }) => display, as: 'id' },
+            {
+              name: t.agents.status,
+              value: ({ status }) => status,
+              badge: ({ status }) => (status === 'active' ? 'allow' : undefined),
+            },
+            {
+              name: t.agents.credentialScopes,
+              value: (row) => row.scopes.join(', '),
+            },
+            { name: t.agents.expires, value: ({ expires_at }) => expires_at, as: 'time' },
+            {
+              name: t.agents.lastUsed,
+              value: ({ last_used_at: at }) => at ?? t.common.never,
+              cell: ({ last_used_at: at }) => (at === null ? t.common.never : <Ago at={at} />),
+            },
+            {
+              name: t.common.actions,
+              end: true,
+              cell: (row) =>
+                mayRevoke &&
+                row.status === 'active' && (
+                  <Button
+                    tone="danger"
+                    disabled={revoke.isPending}
+                    aria-label={`${t.agents.revoke} ${row.display}`}
+                    onClick={() => revoke.mutate(row.id)}
+                  >
+                    {t.agents.revoke}
+                  </Button>
+                ),
+            },
+          ]}
+        />
       </Stack>
       <SecretDialog title={t.agents.secretTitle} secret={secret} onDone={() => setSecret(null)} />
     </Card>

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useCan } from '../../api/session.ts'
+import { agentsQuery } from '../../api/queries.ts'
 import { t } from '../../texts.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { Page, Stack, TabLinks, TableOf } from '../../ui/layout.tsx'
@@ -11,7 +12,6 @@ import { Badge, Id } from '../../ui/values.tsx'
 import { Issuers } from '../issuers/list.tsx'
 import { TrustPolicies } from '../trust/list.tsx'
 import { OpenDefault } from './open-default.tsx'
-import { agentsQuery } from './queries.ts'
 import { RegisterDialog } from './register-dialog.tsx'
 
 const AGENT = {
@@ -39,9 +39,7 @@ export function Agents() {
       title={t.agents.title}
       actions={
         <>
-          <CurlButton
-            request={() => ({ method: 'GET', path: PATHS[tab] ?? '/v1/identity/agents' })}
-          />
+          <CurlButton request={PATHS[tab] ?? '/v1/identity/agents'} />
           {tab === 'agents' && can('POST /v1/identity/agents') && (
             <Button tone="primary" onClick={() => setOpen(true)}>
               {t.agents.register}

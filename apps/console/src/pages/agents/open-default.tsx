@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { organizationQuery } from '../../api/organization.ts'
+import { organizationQuery } from '../../api/queries.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Note } from '../../ui/states.tsx'

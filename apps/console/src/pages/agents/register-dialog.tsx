@@ -1,7 +1,8 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { fieldErrorsOf, remit } from '../../api/client.ts'
+import { remit } from '../../api/client.ts'
+import { refresh } from '../../api/query-client.ts'
 import { t } from '../../texts.ts'
 import { ActionDialog } from '../../ui/action.tsx'
 import { Input } from '../../ui/field.tsx'
@@ -14,7 +15,6 @@ interface RegisterDialogProps {
 }
 
 export function RegisterDialog({ isStaying = false, onClose }: RegisterDialogProps) {
-  const client = useQueryClient()
   const navigate = useNavigate()
   const [draft, setDraft] = useState({ id: '', name: '', owner: '', environment: '' })
   const { id, name, owner, environment } = draft
@@ -27,13 +27,13 @@ export function RegisterDialog({ isStaying = false, onClose }: RegisterDialogPro
   const register = useMutation({
     mutationFn: () => remit.registerAgent({ body }),
     onSuccess: async ({ agent_id }) => {
-      await client.invalidateQueries({ queryKey: ['agents'] })
-      await client.invalidateQueries({ queryKey: ['first-steps'] })
+      await refresh('agents')
+      await refresh('first-steps')
       if (!isStaying) await navigate({ to: '/agents/$id', params: { id: agent_id } })
       onClose()
     },
   })
-  const { text } = fieldsOf({ draft, onDraft: setDraft, faults: fieldErrorsOf(register.error) })
+  const { text } = fieldsOf({ draft, onDraft: setDraft, error: register.error })
   return (
     <ActionDialog
       title={t.agents.register}

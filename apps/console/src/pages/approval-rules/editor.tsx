@@ -12,14 +12,19 @@ import { Loaded, Note } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
 import { requestQuery } from '../approvals/queries.ts'
 import { exceptLike } from '../policies/like-request.ts'
+import { versionOf } from '../rules/draft.ts'
 import type { Version } from '../rules/draft.ts'
 import { DeleteRule, DraftForm, useDraft } from '../rules/editor.tsx'
-import { ConditionField, PatternFields, ValidationNote } from '../rules/form.tsx'
-import { faultAt, fieldsOf } from '../rules/validation.ts'
+import { ConditionField, PatternFields, PATTERNS, ValidationNote } from '../rules/form.tsx'
+import { faultAt, fieldsOf, withCondition } from '../rules/validation.ts'
 import type { DraftFieldsProps } from '../rules/validation.ts'
 import { approvalRuleDrafts } from './draft.ts'
 import type { Draft } from './draft.ts'
-import { pathOf, readRule, ruleQuery, validateRule } from './queries.ts'
+
+const pathOf = (id: string): string => `/v1/approval-rules/${encodeURIComponent(id)}`
+
+const readRule = (id: string, signal?: AbortSignal): Promise<Version<ApprovalRule>> =>
+  versionOf(remit.getApprovalRule.withResponse({ params: { id }, ...(signal && { signal }) }))
 
 /** One approval rule. The id `new` makes one; with `except`, the draft no longer asks for such requests. */
 export function ApprovalRuleEditor() {
@@ -39,7 +44,11 @@ export function ApprovalRuleEditor() {
 }
 
 function Existing({ id, except }: { id: string; except: string | undefined }) {
-  const query = useQuery(ruleQuery(id))
+  const query = useQuery({
+    queryKey: ['approval-rules', id],
+    queryFn: ({ signal }) => readRule(id, signal),
+    refetchOnWindowFocus: false,
+  })
   const request = useQuery({
     ...requestQuery(except ?? ''),
     enabled: except !== undefined,
@@ -83,7 +92,16 @@ function Editor({ stored, first }: { stored: Version<ApprovalRule> | null; first
     stored,
     mayChange,
     id,
-    validate: validateRule,
+    // The id of a rule is part of its path; any valid one serves for a draft without.
+    validate: (input, signal, typed) =>
+      withCondition(input, (body) =>
+        remit.setApprovalRule({
+          params: { id: typed || 'draft' },
+          query: { validate: 'true' },
+          body,
+          signal,
+        }),
+      ),
     store: (body, headers) => remit.setApprovalRule({ params: { id }, body, headers }),
     ...(stored && { read: () => readRule(id) }),
     onSaved: () => navigate({ to: '/policies/approval-rules/$id', params: { id } }),
@@ -116,7 +134,7 @@ function Editor({ stored, first }: { stored: Version<ApprovalRule> | null; first
           label={t.approvalRules.id}
           hint={t.approvalRules.idHint}
           value={id}
-          fault={faultAt(fields.faults, 'id')}
+          fault={faultAt(fields.error, 'id')}
           onValue={setId}
         />
       )}
@@ -126,26 +144,15 @@ function Editor({ stored, first }: { stored: Version<ApprovalRule> | null; first
   )
 }
 
-const PATTERNS = [
-  ['agents', t.policies.agents],
-  ['actions', t.policies.actions],
-  ['resources', t.policies.resources],
-] as const
 const APPROVERS = [
   ['users', t.approvalRules.users],
   ['roles', t.approvalRules.roles],
 ] as const
-const NUMBERS = [
-  'required_approvals',
-  'required_rejections',
-  'request_ttl_seconds',
-  'approval_ttl_seconds',
-  'rejection_cooldown_seconds',
-] as const
+const NUMBERS = Object.keys(t.approvalRules.numbers) as (keyof typeof t.approvalRules.numbers)[]
 
 function ApprovalRuleForm(props: DraftFieldsProps<Draft>) {
-  const { draft, isReadOnly = false, validation } = props
-  const { set, faultOf, text, check, patterns } = fieldsOf(props)
+  const { draft, isReadOnly = false } = props
+  const { set, faultOf, text, check, condition, patterns } = fieldsOf(props)
   return (
     <Stack>
       <Input
@@ -154,12 +161,7 @@ function ApprovalRuleForm(props: DraftFieldsProps<Draft>) {
         hint={t.approvalRules.descriptionHint}
       />
       <PatternFields {...patterns} fields={PATTERNS} />
-      <ConditionField
-        {...text('condition')}
-        isReadOnly={isReadOnly}
-        validation={validation}
-        variables={RULE_VARIABLES}
-      />
+      <ConditionField {...condition('condition')} variables={RULE_VARIABLES} />
       <PatternFields
         values={draft.approvers}
         isReadOnly={isReadOnly}
@@ -200,7 +202,7 @@ function ApprovalRuleForm(props: DraftFieldsProps<Draft>) {
         />
       )}
       <Checkbox {...check('enabled')} label={t.policies.enabled} />
-      <ValidationNote validation={validation} />
+      <ValidationNote validation={props.validation} />
     </Stack>
   )
 }

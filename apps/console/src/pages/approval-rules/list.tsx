@@ -1,12 +1,12 @@
 import type { ApprovalRule } from '@remit/contract'
 import { useQuery } from '@tanstack/react-query'
+import { approvalRulesQuery } from '../../api/queries.ts'
 import { Link } from '@tanstack/react-router'
 import { t } from '../../texts.ts'
 import { TableOf } from '../../ui/layout.tsx'
 import ui from '../../ui/ui.module.css'
 import { Id, Literal } from '../../ui/values.tsx'
 import { CONDITION_COLUMN, PATTERN_COLUMNS, RuleName } from '../rules/list.tsx'
-import { rulesQuery } from './queries.ts'
 
 const RULE = {
   method: 'POST',
@@ -15,7 +15,7 @@ const RULE = {
 }
 
 export function ApprovalRules() {
-  const query = useQuery(rulesQuery)
+  const query = useQuery(approvalRulesQuery)
   return (
     <TableOf<ApprovalRule>
       query={query}

@@ -1,5 +1,5 @@
 import type { ApprovalStatus } from '@remit/contract'
-import { useQuery, useQueryClient, useInfiniteQuery } from '@tanstack/react-query'
+import { useQuery, useInfiniteQuery } from '@tanstack/react-query'
 import { Navigate, useParams, useSearch, Link, useNavigate } from '@tanstack/react-router'
 import { Bell, BellRing } from 'lucide-react'
 import { amountText, resourceText, titleOf, failedText } from '@remit/contract/fit'
@@ -10,11 +10,12 @@ import { setNotifications, useNotifications } from '../../api/notifications.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Button, classes } from '../../ui/button.tsx'
-import { Page, TabLinks, Row, Stack, Table } from '../../ui/layout.tsx'
+import { Page, TabLinks, Row, Stack, TableOf } from '../../ui/layout.tsx'
 import { CurlButton, Empty, Loaded, CsvButton, Note } from '../../ui/states.tsx'
-import { pendingQuery, historyQuery, CLOSED_STATUSES } from './queries.ts'
+import { pendingQuery, historyQuery, isClosed, CLOSED_STATUSES } from './queries.ts'
 import type { Request } from './queries.ts'
 import { remit } from '../../api/client.ts'
+import { refresh } from '../../api/query-client.ts'
 import { everyPage } from '../../format/csv.ts'
 import type { CsvColumn } from '../../format/csv.ts'
 import { Input, Select } from '../../ui/field.tsx'
@@ -49,9 +50,8 @@ const RULE = {
 export function Approvals() {
   const search: ApprovalsSearch = useSearch({ strict: false })
   const { id } = useParams({ strict: false })
-  const client = useQueryClient()
   useEvents(({ kind }) => {
-    if (kind.startsWith('approval.')) void client.invalidateQueries({ queryKey: ['approvals'] })
+    if (kind.startsWith('approval.')) void refresh('approvals')
   })
   const tab = search.tab ?? 'pending'
   const { id: old, ...others } = search
@@ -63,12 +63,7 @@ export function Approvals() {
       actions={
         <>
           <NotifyButton />
-          <CurlButton
-            request={() => ({
-              method: 'GET',
-              path: `/v1/approvals${tab === 'pending' ? '?status=pending' : ''}`,
-            })}
-          />
+          <CurlButton request={`/v1/approvals${tab === 'pending' ? '?status=pending' : ''}`} />
         </>
       }
       tabs={
@@ -123,7 +118,6 @@ function Pending({ open }: { open: string | undefined }) {
   )
 }
 
-const isClosed = ({ status }: Request): boolean => status !== 'pending'
 const endOf = ({ decided_at, closed_at }: Request): string | null => decided_at ?? closed_at
 
 /** People with their votes; several where the rule asks for several. */
@@ -200,53 +194,41 @@ function History({ search, id }: { search: ApprovalsSearch; id: string | undefin
           }}
         />
       </Row>
-      <Loaded query={query}>
-        {({ pages }) => {
-          const rows = pages.flatMap(({ data }) => data).filter(isClosed)
-          if (rows.length === 0) return <Empty title={t.approvals.noHistory} />
-          return (
-            <Stack>
-              <Table
-                label={t.approvals.history}
-                rows={rows}
-                rowKey={(row) => row.id}
-                columns={[
-                  {
-                    name: t.approvals.summary,
-                    cell: (row) => (
-                      <Link to="/approvals/$id" params={{ id: row.id }} search={closed}>
-                        <Literal>{titleOf(row)}</Literal>
-                      </Link>
-                    ),
-                  },
-                  {
-                    name: t.approvals.resource,
-                    cell: (row) => <Literal>{resourceText(row) || '–'}</Literal>,
-                  },
-                  { name: t.approvals.amount, end: true, cell: (row) => amountText(row) ?? '–' },
-                  { name: t.approvals.agent, cell: (row) => <Id>{row.agent_id}</Id> },
-                  { name: t.approvals.status, cell: (row) => <Status status={row.status} /> },
-                  {
-                    name: t.approvals.decidedBy,
-                    cell: (row) => <Literal>{decidersOf(row) || '–'}</Literal>,
-                  },
-                  {
-                    name: t.approvals.decidedAt,
-                    cell: (row) => <Time at={endOf(row) ?? row.expires_at} />,
-                  },
-                  {
-                    name: t.approvals.comment,
-                    cell: (row) => <Literal>{commentsOf(row) || '–'}</Literal>,
-                  },
-                ]}
-              />
-              {query.hasNextPage && (
-                <Button onClick={() => void query.fetchNextPage()}>{t.common.more}</Button>
-              )}
-            </Stack>
-          )
-        }}
-      </Loaded>
+      <TableOf<Request>
+        query={query}
+        empty={{ title: t.approvals.noHistory }}
+        label={t.approvals.history}
+        rowKey={(row) => row.id}
+        columns={[
+          {
+            name: t.approvals.summary,
+            cell: (row) => (
+              <Link to="/approvals/$id" params={{ id: row.id }} search={closed}>
+                <Literal>{titleOf(row)}</Literal>
+              </Link>
+            ),
+          },
+          {
+            name: t.approvals.resource,
+            cell: (row) => <Literal>{resourceText(row) || '–'}</Literal>,
+          },
+          { name: t.approvals.amount, end: true, cell: (row) => amountText(row) ?? '–' },
+          { name: t.approvals.agent, cell: (row) => <Id>{row.agent_id}</Id> },
+          { name: t.approvals.status, cell: (row) => <Status status={row.status} /> },
+          {
+            name: t.approvals.decidedBy,
+            cell: (row) => <Literal>{decidersOf(row) || '–'}</Literal>,
+          },
+          {
+            name: t.approvals.decidedAt,
+            cell: (row) => <Time at={endOf(row) ?? row.expires_at} />,
+          },
+          {
+            name: t.approvals.comment,
+            cell: (row) => <Literal>{commentsOf(row) || '–'}</Literal>,
+          },
+        ]}
+      />
     </Stack>
   )
 }
@@ -362,9 +344,7 @@ function Item({ request, isOpen, isChosen, canVote, onToggle }: ItemProps) {
       <span className={styles['side']}>
         {t.approvals.ends} <Ago at={expires_at} />
       </span>
-      <small>
-        <Literal>{[agent_id, resourceText(request)].filter(Boolean).join(' · ')}</Literal>
-      </small>
+      <Literal as="small">{[agent_id, resourceText(request)].filter(Boolean).join(' · ')}</Literal>
       <span className={styles['side']}>{amountText(request)}</span>
       {failedText(requirements) !== null && (
         <span className={styles['failed']}>

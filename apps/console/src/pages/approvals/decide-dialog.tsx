@@ -1,8 +1,9 @@
 import { summaryOf, titleOf } from '@remit/contract/fit'
 import { RemitError } from '@remit/contract/client'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { messageOf, remit } from '../../api/client.ts'
+import { refresh } from '../../api/query-client.ts'
 import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextArea } from '../../ui/field.tsx'
@@ -33,7 +34,6 @@ export function DecideDialog({ vote, onClose }: DecideDialogProps) {
 function DecideForm({ vote, onClose }: { vote: Vote; onClose: (isDone: boolean) => void }) {
   const { decision, requests } = vote
   const [comment, setComment] = useState('')
-  const client = useQueryClient()
   const isNeeded = requests.some(({ requirements }) =>
     requirements.some(({ reason_required }) => reason_required),
   )
@@ -47,7 +47,7 @@ function DecideForm({ vote, onClose }: { vote: Vote; onClose: (isDone: boolean) 
       else announce(t.approvals.failed(failures.length), first)
       onClose(true)
     },
-    onSettled: () => client.invalidateQueries({ queryKey: ['approvals'] }),
+    onSettled: () => refresh('approvals'),
   })
   const [first] = requests
   const only = requests.length === 1 ? first : undefined
@@ -91,9 +91,7 @@ function DecideForm({ vote, onClose }: { vote: Vote; onClose: (isDone: boolean) 
         <ul className={styles['bundle']}>
           {requests.map((request) => (
             <li key={request.id}>
-              <strong>
-                <Literal>{summaryOf(request)}</Literal>
-              </strong>{' '}
+              <Literal as="strong">{summaryOf(request)}</Literal>{' '}
               <span className={ui['muted']}>
                 <Literal>{request.agent_id}</Literal> {t.approvals.asks}{' '}
                 <Literal>{titleOf(request)}</Literal>

@@ -1,12 +1,13 @@
 import { summaryOf, titleOf } from '@remit/contract/fit'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { remit } from '../../api/client.ts'
+import { refresh } from '../../api/query-client.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card, Facts, Row, Stack } from '../../ui/layout.tsx'
-import { Failure, Loaded, Note } from '../../ui/states.tsx'
+import { Failure, Loaded, Note, Pre } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
 import { Ago, Badge, Id, Literal, Time } from '../../ui/values.tsx'
 import type { Tone } from '../../ui/values.tsx'
@@ -65,9 +66,7 @@ function Detail({ request, onVote }: { request: Request; onVote: (vote: Vote) =>
     <Card
       title={
         <span className={styles['title']}>
-          <strong>
-            <Literal>{summary}</Literal>
-          </strong>
+          <Literal as="strong">{summary}</Literal>
           <small>
             <Literal>{agent_id}</Literal> {t.approvals.asks} <Literal>{title}</Literal>
           </small>
@@ -136,12 +135,10 @@ function Exact({ request }: { request: Request }) {
           <dl className={styles['fields']}>
             {session.map(({ path, pointer, value }) => (
               <div key={pointer}>
-                <dt>
-                  <Literal>{path}</Literal>
-                </dt>
-                <dd>
-                  <Literal lines>{valueText(value)}</Literal>
-                </dd>
+                <Literal as="dt">{path}</Literal>
+                <Literal as="dd" lines>
+                  {valueText(value)}
+                </Literal>
               </div>
             ))}
           </dl>
@@ -150,9 +147,9 @@ function Exact({ request }: { request: Request }) {
       <details className={styles['more']}>
         <summary>{t.approvals.exact}</summary>
         <p className={ui['hint']}>{t.approvals.requestHint}</p>
-        <pre className={styles['shown']} tabIndex={0} role="region" aria-label={t.approvals.exact}>
+        <Pre label={t.approvals.exact} className={styles['shown']}>
           <Literal>{request.shown}</Literal>
-        </pre>
+        </Pre>
         <p className={styles['hash']}>
           {t.approvals.hash}: <code>{request.binding_hash}</code>
         </p>
@@ -204,9 +201,9 @@ function Rules({ request: { requirements, votes } }: { request: Request }) {
             </Badge>
           </div>
           {description && (
-            <span className={ui['muted']}>
-              <Literal>{description}</Literal>
-            </span>
+            <Literal as="span" className={ui['muted']}>
+              {description}
+            </Literal>
           )}
           <span className={ui['muted']}>
             {t.approvals.approvers}: <Literal>{approversText(approvers)}</Literal>
@@ -230,18 +227,18 @@ function Votes({ request: { votes } }: { request: Request }) {
       {votes.map(({ approver, decision, comment, at }) => (
         <div key={approver.id} className={styles['rule']}>
           <div className={styles['ruleHead']}>
-            <span title={approver.named ? t.approvals.named : t.approvals.unnamed}>
-              <Literal>{approver.id}</Literal>
-            </span>
+            <Literal as="span" title={approver.named ? t.approvals.named : t.approvals.unnamed}>
+              {approver.id}
+            </Literal>
             <Row>
               <Badge tone={decision === 'approve' ? 'allow' : 'deny'}>{decision}</Badge>
               <Time at={at} />
             </Row>
           </div>
           {comment !== null && (
-            <span className={ui['muted']}>
-              <Literal>{comment}</Literal>
-            </span>
+            <Literal as="span" className={ui['muted']}>
+              {comment}
+            </Literal>
           )}
         </div>
       ))}
@@ -250,10 +247,9 @@ function Votes({ request: { votes } }: { request: Request }) {
 }
 
 function Revoke({ id }: { id: string }) {
-  const client = useQueryClient()
   const revoke = useMutation({
     mutationFn: () => remit.revokeApproval({ params: { id } }),
-    onSettled: () => client.invalidateQueries({ queryKey: ['approvals'] }),
+    onSettled: () => refresh('approvals'),
   })
   return (
     <>

@@ -1,5 +1,5 @@
 import type { Approval } from '@remit/contract'
-import { amountText, pointerOf, titleOf } from '@remit/contract/fit'
+import { amountText, parseJson, pointerOf, titleOf } from '@remit/contract/fit'
 
 type Facts = Pick<Approval, 'agent_id' | 'action' | 'resource' | 'context' | 'replaced'>
 
@@ -54,18 +54,9 @@ export function fieldsOf(request: Approval): {
 
 /** A value for reading: a text as it is, unless it would look like another kind of value. */
 export const valueText = (value: unknown): string =>
-  typeof value === 'string' && !/^$|^\s|\s$/.test(value) && !isJson(value)
+  typeof value === 'string' && !/^$|^\s|\s$/.test(value) && parseJson(value) === undefined
     ? value
     : JSON.stringify(value)
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
 
 export interface Difference {
   readonly path: string

@@ -2,6 +2,7 @@ import type { Entry } from '@remit/contract'
 import { amountText, failedText, resourceText, stepsOf } from '@remit/contract/fit'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { agentsQuery, limitQuery } from '../../api/queries.ts'
 import { useCan } from '../../api/session.ts'
 import { usd } from '../../format/money.ts'
 import { t } from '../../texts.ts'
@@ -9,11 +10,10 @@ import { Facts } from '../../ui/layout.tsx'
 import { Note } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
 import { Badge, Decision, Literal, Time } from '../../ui/values.tsx'
-import { agentsQuery } from '../agents/queries.ts'
 import styles from './approvals.module.css'
 import { amountOf, differencesOf, fieldsOf, hiddenIn, isCall, valueText } from './difference.ts'
 import type { Difference } from './difference.ts'
-import { alikeQuery, decisionsQuery, spendQuery } from './queries.ts'
+import { alikeQuery, decisionsQuery } from './queries.ts'
 import type { Request } from './queries.ts'
 
 const CONTEXT = 'context.'
@@ -154,9 +154,7 @@ const NONE: readonly string[] = []
 
 const FieldRow = ({ name, value, was = null, isMarked = false, notes = NONE }: FieldRowProps) => (
   <div data-marked={was !== null || isMarked ? '' : undefined}>
-    <dt>
-      <Literal>{name}</Literal>
-    </dt>
+    <Literal as="dt">{name}</Literal>
     <dd>
       <Literal lines>{value}</Literal>
       {was !== null && (
@@ -195,18 +193,10 @@ export function AgentFacts({ request }: { request: Request }) {
             {isAway && <Badge tone="wait">{t.approvals.unregistered}</Badge>}
           </span>,
         ],
-        [
-          t.approvals.purpose,
-          agent?.description ? <Literal>{agent.description}</Literal> : undefined,
-        ],
-        [
-          t.approvals.owners,
-          agent && agent.owners.length > 0 ? (
-            <Literal>{agent.owners.map((owner) => owner.email ?? owner.id).join(', ')}</Literal>
-          ) : undefined,
-        ],
-        [t.approvals.actingFor, actingFor && <Literal>{actingFor}</Literal>],
-        [t.approvals.requestedBy, by.person && <Literal>{by.person}</Literal>],
+        [t.approvals.purpose, agent?.description],
+        [t.approvals.owners, agent?.owners.map((owner) => owner.email ?? owner.id).join(', ')],
+        [t.approvals.actingFor, actingFor],
+        [t.approvals.requestedBy, by.person],
       ]}
     />
   )
@@ -230,11 +220,9 @@ export function LastDecisions({ request }: { request: Request }) {
             <Link to="/ledger/$seq" params={{ seq: String(one.seq) }}>
               <Literal>{one.action ?? ''}</Literal>
             </Link>
-            <span>
-              <Literal>
-                {[amountText(contextOf(one)), one.resource].filter(Boolean).join(' · ')}
-              </Literal>
-            </span>
+            <Literal as="span">
+              {[amountText(contextOf(one)), one.resource].filter(Boolean).join(' · ')}
+            </Literal>
             <Time at={one.recorded_at} />
           </li>
         ))}
@@ -261,9 +249,7 @@ export function ApprovedBefore({ request }: { request: Request }) {
             <Link to="/approvals/$id" params={{ id: one.id }} search={{ tab: 'history' }}>
               <Literal>{amountText(one) ?? (resourceText(one) || one.action)}</Literal>
             </Link>
-            <span>
-              <Literal>{amountText(one) === null ? '' : resourceText(one)}</Literal>
-            </span>
+            <Literal as="span">{amountText(one) === null ? '' : resourceText(one)}</Literal>
             <Time at={one.decided_at ?? one.requested_at} />
           </li>
         ))}
@@ -274,7 +260,7 @@ export function ApprovedBefore({ request }: { request: Request }) {
 
 /** Spend before and after the request, where the agent has a limit. */
 export function SpendOfAgent({ request }: { request: Request }) {
-  const { data: limit } = useQuery(spendQuery(request.agent_id))
+  const { data: limit } = useQuery({ ...limitQuery(request.agent_id), staleTime: 10_000 })
   const amount = amountOf(request) ?? 0
   if (!limit) return null
   const { spent, daily_usd, monthly_usd } = limit

@@ -1,6 +1,7 @@
 import type { Approval, ApprovalStatus } from '@remit/contract'
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { queryOptions } from '@tanstack/react-query'
 import { remit } from '../../api/client.ts'
+import { pagesQuery } from '../../api/queries.ts'
 import { t } from '../../texts.ts'
 
 export type Request = Approval
@@ -24,17 +25,16 @@ export const requestQuery = (id: string) =>
     queryFn: ({ signal }): Promise<Request> => remit.getApproval({ params: { id }, signal }),
   })
 
-export const historyQuery = (filter: { status?: ApprovalStatus; agent_id?: string }) =>
-  infiniteQueryOptions({
-    queryKey: ['approvals', 'history', filter],
-    initialPageParam: '',
-    queryFn: ({ pageParam, signal }) =>
-      remit.listApprovals({
-        query: { ...filter, limit: 50, cursor: pageParam || undefined },
-        signal,
-      }),
-    getNextPageParam: ({ next_cursor }) => next_cursor,
-  })
+export const historyQuery = (filter: { status?: ApprovalStatus; agent_id?: string }) => ({
+  ...pagesQuery(['approvals', 'history', filter], (cursor, signal) =>
+    remit.listApprovals({ query: { ...filter, limit: 50, cursor }, ...(signal && { signal }) }),
+  ),
+  select: ({ pages }: { readonly pages: readonly { readonly data: Request[] }[] }) => ({
+    data: pages.flatMap(({ data }) => data.filter(isClosed)),
+  }),
+})
+
+export const isClosed = ({ status }: Request): boolean => status !== 'pending'
 
 /**
  * Requests of the same agent and action under one of the same rules that were approved before this one was
@@ -75,15 +75,6 @@ export const decisionsQuery = (agentId: string) =>
         query: { agent_id: agentId, kind: 'authorization.decided', limit: 6 },
         signal,
       }),
-    staleTime: 10_000,
-  })
-
-/** The limit of an agent; null without one. Read from the list, where a missing one is no error. */
-export const spendQuery = (agentId: string) =>
-  queryOptions({
-    queryKey: ['spend', 'limits'],
-    queryFn: ({ signal }) => remit.listSpendLimits({ query: { limit: 1000 }, signal }),
-    select: ({ data }) => data.find(({ agent_id }) => agent_id === agentId) ?? null,
     staleTime: 10_000,
   })
 

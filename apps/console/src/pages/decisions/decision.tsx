@@ -11,13 +11,12 @@ import { Code, CurlButton, Empty, Loaded, Note } from '../../ui/states.tsx'
 import { Pair } from '../../ui/tile.tsx'
 import ui from '../../ui/ui.module.css'
 import { Decision, Id, Literal, Time, Badge } from '../../ui/values.tsx'
-import { SEQ_COLUMN } from '../ledger/seq-column.tsx'
+import { SEQ_COLUMN, TIME_COLUMN } from '../ledger/columns.tsx'
 import { costOf, outcomesOf, storyQuery } from './story.ts'
 import type { Story, Recorded } from './story.ts'
 import { Status } from '../approvals/detail.tsx'
 import { remit } from '../../api/client.ts'
-import { rulesQuery } from '../approval-rules/queries.ts'
-import { policiesQuery } from '../policies/queries.ts'
+import { approvalRulesQuery, policiesQuery } from '../../api/queries.ts'
 import { triedOf } from './tried.ts'
 import type { Matched, RulesThen, Tried } from './tried.ts'
 
@@ -33,12 +32,7 @@ export function DecisionPage() {
       lead={<Id>{id}</Id>}
       actions={
         <>
-          <CurlButton
-            request={() => ({
-              method: 'GET',
-              path: `/v1/ledger?order=asc&decision_id=${encodeURIComponent(id)}`,
-            })}
-          />
+          <CurlButton request={`/v1/ledger?order=asc&decision_id=${encodeURIComponent(id)}`} />
           {trace !== undefined && (
             <Link to="/ledger" search={{ trace_id: trace }} className={buttonClass()}>
               {t.ledger.sameTrace}
@@ -69,9 +63,7 @@ function Told({ story }: { story: Story }) {
         <Request story={story} />
         <Cost story={story} />
       </Pair>
-      {decision.data !== null && (
-        <Rules decision={decision} recorded={recorded} approval={approval} />
-      )}
+      {decision.data !== null && <Rules {...story} />}
       {approval && <ApprovalOf approval={approval} decision={recorded} />}
       <Timeline entries={entries} />
     </Stack>
@@ -96,8 +88,8 @@ function Outcome({ decision: entry }: { decision: Entry }) {
                 </Link>
               ),
             ],
-            [t.ledger.action, action && <Literal>{action}</Literal>],
-            [t.ledger.resource, resource && <Literal>{resource}</Literal>],
+            [t.ledger.action, action],
+            [t.ledger.resource, resource],
             [t.ledger.fields.recorded_at, <Time key="t" at={recorded_at} as="exact" />],
             [
               t.ledger.seq,
@@ -174,17 +166,9 @@ function Timeline({ entries }: { entries: readonly Entry[] }) {
         csv="decision"
         columns={[
           SEQ_COLUMN,
-          {
-            name: t.ledger.time,
-            value: ({ recorded_at }) => recorded_at,
-            as: 'time',
-          },
+          TIME_COLUMN,
           { name: t.ledger.kind, value: ({ kind }) => kind },
-          {
-            name: t.ledger.actor,
-            value: ({ actor }) => actorText(actor),
-            as: 'id',
-          },
+          { name: t.ledger.actor, value: ({ actor }) => actorText(actor), as: 'id' },
           { name: t.decisions.reported, value: ({ data }) => outcomesOf([{ data } as Entry])[0] },
         ]}
       />
@@ -223,29 +207,26 @@ function ApprovalOf({ approval, decision }: ApprovalOfProps) {
             ],
           ]}
         />
-        {votes.length === 0 ? (
-          <p className={ui['muted']}>{t.approvals.noVotes}</p>
-        ) : (
-          <Table
-            label={t.approvals.votes}
-            rows={votes}
-            rowKey={({ approver }) => approver.id}
-            csv="votes"
-            columns={[
-              {
-                name: t.decisions.deciders,
-                value: ({ approver }) => approver.email ?? approver.id,
-              },
-              {
-                name: t.decisions.vote,
-                value: ({ decision: vote }) => vote,
-                badge: ({ decision: vote }) => (vote === 'approve' ? 'allow' : 'deny'),
-              },
-              { name: t.ledger.time, value: ({ at }) => at, as: 'time' },
-              { name: t.decisions.comment, value: ({ comment }) => comment },
-            ]}
-          />
-        )}
+        <Table
+          label={t.approvals.votes}
+          rows={votes}
+          empty={t.approvals.noVotes}
+          rowKey={({ approver }) => approver.id}
+          csv="votes"
+          columns={[
+            {
+              name: t.decisions.deciders,
+              value: ({ approver }) => approver.email ?? approver.id,
+            },
+            {
+              name: t.decisions.vote,
+              value: ({ decision: vote }) => vote,
+              badge: ({ decision: vote }) => (vote === 'approve' ? 'allow' : 'deny'),
+            },
+            { name: t.ledger.time, value: ({ at }) => at, as: 'time' },
+            { name: t.decisions.comment, value: ({ comment }) => comment },
+          ]}
+        />
       </Stack>
     </Card>
   )
@@ -257,11 +238,7 @@ const DecisionLink = ({ id }: { id: string }) => (
   </Link>
 )
 
-interface RulesProps {
-  readonly decision: Entry
-  readonly recorded: Recorded
-  readonly approval: Approval | null
-}
+type RulesProps = Pick<Story, 'decision' | 'recorded' | 'approval'>
 
 const MOST = 1_000
 const NOTHING = { tried: [], others: 0 }
@@ -289,7 +266,7 @@ function useRulesThen(at: string): RulesThen | null {
   const can = useCan()
   const isOn = can('GET /v1/policies') && can('GET /v1/approval-rules')
   const { data: policies } = useQuery({ ...policiesQuery, enabled: isOn })
-  const { data: approvalRules } = useQuery({ ...rulesQuery, enabled: isOn })
+  const { data: approvalRules } = useQuery({ ...approvalRulesQuery, enabled: isOn })
   const { data: deleted } = useQuery({ ...deletedQuery(at), enabled: isOn })
   if (!policies || !approvalRules || !deleted) return null
   return {
@@ -307,28 +284,25 @@ function Rules({ decision, recorded, approval }: RulesProps) {
   return (
     <Card title={t.decisions.rules}>
       <Stack>
-        {rows.length === 0 ? (
-          <p className={ui['muted']}>{t.decisions.noRules}</p>
-        ) : (
-          <Table<Matched | Tried>
-            label={t.decisions.rules}
-            rows={rows}
-            rowKey={({ kind, id }) => `${kind} ${id}`}
-            columns={[
-              { name: t.decisions.kind, value: ({ kind }) => t.decisions.kinds[kind] ?? kind },
-              { name: t.decisions.rule, cell: (rule) => <Name rule={rule} /> },
-              {
-                name: t.decisions.result,
-                cell: (rule) =>
-                  'outcome' in rule ? (
-                    <span className={ui['muted']}>{t.decisions.outcomes[rule.outcome]}</span>
-                  ) : (
-                    <Result rule={rule} {...{ decision, recorded, approval }} />
-                  ),
-              },
-            ]}
-          />
-        )}
+        <Table<Matched | Tried>
+          label={t.decisions.rules}
+          rows={rows}
+          empty={t.decisions.noRules}
+          rowKey={({ kind, id }) => `${kind} ${id}`}
+          columns={[
+            { name: t.decisions.kind, value: ({ kind }) => t.decisions.kinds[kind] ?? kind },
+            { name: t.decisions.rule, cell: (rule) => <Name rule={rule} /> },
+            {
+              name: t.decisions.result,
+              cell: (rule) =>
+                'outcome' in rule ? (
+                  <span className={ui['muted']}>{t.decisions.outcomes[rule.outcome]}</span>
+                ) : (
+                  <Result rule={rule} {...{ decision, recorded, approval }} />
+                ),
+            },
+          ]}
+        />
         {then && (
           <p className={ui['hint']}>
             {tried.length > 0 && t.decisions.fromRecord} {t.decisions.others(others)}

@@ -1,4 +1,5 @@
-import type { ApprovalRule, Entry, Policy, REASONS } from '@remit/contract'
+import type { ApprovalRule, Entry, Policy } from '@remit/contract'
+import { reasonFacts } from '@remit/contract/lists'
 import { matchesAll, matchesPattern } from '@remit/contract/patterns'
 import type { Outcome } from '../../texts/decisions.ts'
 
@@ -22,41 +23,8 @@ export interface RulesThen {
   readonly approvalRules: readonly ApprovalRule[]
 }
 
-type Reasons = typeof REASONS
-type Part = Reasons[keyof Reasons]['policies']
-
-/**
- * The part of the policies, as the contract has it. The contract's record would load zod; the type
- * holds each row equal to it, and a new reason does not compile until it has a row.
- */
-const POLICIES: { readonly [R in keyof Reasons]: Reasons[R]['policies'] } = {
-  default_allow: 'passed',
-  policy_allow: 'passed',
-  approved: 'passed',
-  permission_grant: 'passed',
-  approval_required: 'passed',
-  default_deny: 'denied',
-  policy_deny: 'denied',
-  policy_error: 'denied',
-  agent_denied: 'before',
-  agent_suspended: 'before',
-  agent_removed: 'before',
-  no_permission: 'before',
-  spend_limit_daily: 'before',
-  spend_limit_monthly: 'before',
-  spend_unavailable: 'before',
-  amount_invalid: 'before',
-  context_unseen: 'before',
-  unmappable: 'before',
-  self_test: 'before',
-  approval_rejected: 'after',
-  approval_backlog: 'after',
-  stage_unavailable: 'unnamed',
-}
-
-/** A reason of a newer server is as one that names no place. */
-const partOf = (reason: string | null): Part =>
-  reason !== null && Object.hasOwn(POLICIES, reason) ? POLICIES[reason as keyof Reasons] : 'unnamed'
+/** The part of the policies. A reason of a newer server is as one that names no place. */
+const partOf = (reason: string | null) => reasonFacts(reason)?.policies ?? 'unnamed'
 
 type Rule = Pick<Policy, 'agents' | 'actions' | 'resources' | 'condition' | 'enabled'> &
   Partial<Pick<Policy, 'not_before' | 'expires_at'>> & {

@@ -1,4 +1,5 @@
 import type { ClaimCondition } from '@remit/contract'
+import { parseJson } from '@remit/contract/fit'
 import { linesOf } from '../rules/draft.ts'
 
 /** The tests of a claim. The `json` tests are for values that are no texts. */
@@ -37,9 +38,6 @@ export function conditionOf({ claim, test, value }: ConditionDraft): ClaimCondit
 
 /** The value of a JSON text; the text itself if it is none. */
 export function jsonOr(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
+  const value = parseJson(text)
+  return value === undefined ? text : value
 }

@@ -1,7 +1,7 @@
 import type { Issuer } from '@remit/contract'
-import { queryOptions, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { remit } from '../../api/client.ts'
+import { issuersQuery } from '../../api/queries.ts'
 import { t } from '../../texts.ts'
 import { TableOf } from '../../ui/layout.tsx'
 import { Literal, Time } from '../../ui/values.tsx'
@@ -23,11 +23,6 @@ const ISSUER = {
     },
   },
 }
-
-export const issuersQuery = queryOptions({
-  queryKey: ['issuers'],
-  queryFn: ({ signal }) => remit.listIssuers({ query: { limit: 1_000 }, signal }),
-})
 
 export function Issuers() {
   const query = useQuery(issuersQuery)

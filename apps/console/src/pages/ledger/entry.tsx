@@ -1,5 +1,6 @@
 import { RemitError } from '@remit/contract/client'
 import type { Entry } from '@remit/contract'
+import { isObject, parseJson } from '@remit/contract/fit'
 import { useQuery, useMutation } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { ChevronDown, ChevronUp, X, CircleCheck, CircleDashed, CircleX } from 'lucide-react'
@@ -9,7 +10,7 @@ import { useActorText } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { buttonClass, Button } from '../../ui/button.tsx'
 import { Card, Facts, Row, Stack } from '../../ui/layout.tsx'
-import { CopyButton, CurlButton, Loaded, Note } from '../../ui/states.tsx'
+import { CopyButton, CurlButton, Loaded, Note, Pre } from '../../ui/states.tsx'
 import { Decision, Id, Literal, Time } from '../../ui/values.tsx'
 import styles from './explorer.module.css'
 import { count } from '../../format/money.ts'
@@ -79,14 +80,10 @@ const MEMBERS = ['action', 'actor', 'agent_id', 'data', 'decision', 'reason', 'r
 
 /** The entry as its hashed text says it: members beside that text are a server's reading of it. */
 function asHashed(entry: FullEntry): FullEntry {
-  if (typeof entry.payload !== 'string') return entry
-  try {
-    const said = JSON.parse(entry.payload) as Entry
-    return { ...entry, ...Object.fromEntries(MEMBERS.map((name) => [name, said[name]])) }
-  } catch {
-    // The verification says that this is not the text of the ledger.
-    return entry
-  }
+  const said = parseJson(entry.payload ?? '')
+  // The verification says that this is not the text of the ledger.
+  if (!isObject(said)) return entry
+  return { ...entry, ...Object.fromEntries(MEMBERS.map((name) => [name, said[name]])) }
 }
 
 function EntryView({ seq }: { seq: number }) {
@@ -111,7 +108,7 @@ function EntryView({ seq }: { seq: number }) {
           <EntryLinks entry={entry} />
           <Payload entry={entry} />
           <div>
-            <CurlButton request={() => ({ method: 'GET', path: `/v1/ledger/${seq}` })} />
+            <CurlButton request={`/v1/ledger/${seq}`} />
           </div>
         </>
       )}
@@ -123,18 +120,17 @@ const names = t.ledger.fields
 
 function EntryFacts({ entry }: { entry: FullEntry }) {
   const actorText = useActorText()
-  const text = (value: string | null) => (value ? <Literal>{value}</Literal> : null)
   return (
     <Facts
       rows={[
-        [names.kind, text(entry.kind)],
+        [names.kind, entry.kind],
         [names.recorded_at, <Time key="t" at={entry.recorded_at} as="exact" />],
-        [names.actor, text(actorText(entry.actor))],
-        [names.agent_id, text(entry.agent_id)],
-        [names.action, text(entry.action)],
-        [names.resource, text(entry.resource)],
+        [names.actor, actorText(entry.actor)],
+        [names.agent_id, entry.agent_id],
+        [names.action, entry.action],
+        [names.resource, entry.resource],
         [names.decision, entry.decision && <Decision decision={entry.decision} />],
-        [names.reason, text(entry.reason)],
+        [names.reason, entry.reason],
         [names.commitment, <Id key="c">{entry.commitment}</Id>],
         [names.salt, entry.salt && <Id>{entry.salt}</Id>],
         [names.prev_hash, <Id key="p">{entry.prev_hash}</Id>],
@@ -155,9 +151,9 @@ function Payload({ entry }: { entry: FullEntry }) {
         <CopyButton text={exact ?? JSON.stringify(entry.data)} label={t.ledger.payloadExact} />
       }
     >
-      <pre className={styles['payload']} tabIndex={0} role="region" aria-label={t.ledger.payload}>
+      <Pre label={t.ledger.payload} className={styles['payload']}>
         <Literal lines>{JSON.stringify(entry.data, null, 2)}</Literal>
-      </pre>
+      </Pre>
     </Card>
   )
 }
@@ -199,6 +195,8 @@ function Verification({ entry }: { entry: FullEntry }) {
     },
   })
   const result = check.data
+  const note = result?.verdict.note
+  const text = result ? verdictText(result.verdict) : t.verify.lead
   return (
     <Card
       title={t.verify.title}
@@ -214,33 +212,22 @@ function Verification({ entry }: { entry: FullEntry }) {
     >
       <Stack>
         <output
-          aria-label={result ? verdictText(result.verdict) : t.verify.lead}
+          aria-label={text}
           className={result && styles['verdict']}
           data-state={result?.verdict.state}
         >
-          {check.isPending
-            ? t.verify.running
-            : result
-              ? verdictText(result.verdict)
-              : t.verify.lead}
+          {check.isPending ? t.verify.running : text}
         </output>
         {result && <Checks {...result} />}
-        {result?.verdict.note && (
+        {note && (
           <details>
             <summary>{t.verify.hashed}</summary>
-            <pre
-              className={styles['payload']}
-              tabIndex={0}
-              role="region"
-              aria-label={t.verify.hashed}
-            >
-              {headerOf(/\/ledger\/([^/]+)\//.exec(result.verdict.note.origin)?.[1] ?? '', entry)}
-            </pre>
+            <Pre label={t.verify.hashed} className={styles['payload']}>
+              {headerOf(/\/ledger\/([^/]+)\//.exec(note.origin)?.[1] ?? '', entry)}
+            </Pre>
           </details>
         )}
-        {result?.verdict.note && (
-          <PinnedKey origin={result.verdict.note.origin} onPinned={check.reset} />
-        )}
+        {note && <PinnedKey origin={note.origin} onPinned={check.reset} />}
       </Stack>
     </Card>
   )

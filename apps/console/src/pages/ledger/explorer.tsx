@@ -17,6 +17,7 @@ import { Button } from '../../ui/button.tsx'
 import { useNarrow } from '../../ui/preferences.ts'
 import { CsvButton, CurlButton, Empty, Failure, Skeleton } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
+import { DECISIONS } from './columns.tsx'
 import styles from './explorer.module.css'
 import { isFiltered, queryOf, withFilter } from './filters.ts'
 import type { Filters, FilterName } from './filters.ts'
@@ -46,7 +47,7 @@ export function Explorer() {
             columns={COLUMNS}
             rows={() => everyPage((cursor) => readEntries(filters, cursor))}
           />
-          <CurlButton request={() => ({ method: 'GET', path: `/v1/ledger${searchOf(filters)}` })} />
+          <CurlButton request={`/v1/ledger${searchOf(filters)}`} />
         </header>
         <FilterBar filters={filters} />
         <List key={JSON.stringify(filters)} filters={filters} open={seq} />
@@ -88,9 +89,11 @@ function GoTo() {
   )
 }
 
+const HEADINGS = ['seq', 'time', 'kind', 'decision', 'who', 'action', 'resource', 'reason'] as const
+
 function List({ filters, open }: { filters: Filters; open: string | undefined }) {
   const scroller = useRef<HTMLDivElement>(null)
-  const head = useHead()
+  const head = useQuery(headQuery)
   const [anchor, setAnchor] = useState<number | null>(null)
   const [seen, setSeen] = useState(0)
   useEvents(({ seq }) => setSeen((newest) => Math.max(newest, seq)))
@@ -158,14 +161,11 @@ function List({ filters, open }: { filters: Filters; open: string | undefined })
         >
           <div role="rowgroup">
             <div role="row" aria-rowindex={1} className={styles['headRow']}>
-              <span role="columnheader">{t.ledger.seq}</span>
-              <span role="columnheader">{t.ledger.time}</span>
-              <span role="columnheader">{t.ledger.kind}</span>
-              <span role="columnheader">{t.ledger.decision}</span>
-              <span role="columnheader">{t.ledger.who}</span>
-              <span role="columnheader">{t.ledger.action}</span>
-              <span role="columnheader">{t.ledger.resource}</span>
-              <span role="columnheader">{t.ledger.reason}</span>
+              {HEADINGS.map((name) => (
+                <span key={name} role="columnheader">
+                  {t.ledger[name]}
+                </span>
+              ))}
             </div>
           </div>
           <div
@@ -222,9 +222,9 @@ function Cells({ entry }: { entry: Entry }) {
       <span role="cell">
         <Time at={recorded_at} />
       </span>
-      <span role="cell" title={spellOut(kind)}>
-        <Literal>{kind}</Literal>
-      </span>
+      <Literal as="span" role="cell" title={spellOut(kind)}>
+        {kind}
+      </Literal>
       <span role="cell">{decision !== null && <Decision decision={decision} />}</span>
       <span role="cell">
         {agent_id !== null || actor === null ? (
@@ -344,8 +344,6 @@ function useMatchingRows(filters: Filters, last: number): Rows {
   }
 }
 
-const useHead = () => useQuery(headQuery)
-
 const range = (from: number, to: number): number[] =>
   Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i)
 
@@ -353,13 +351,6 @@ const KINDS = [
   ['', t.common.all],
   ...Object.entries(t.ledger.kinds),
 ] as const satisfies readonly (readonly [string, string])[]
-
-const DECISIONS = [
-  ['', t.common.all],
-  ['allow', 'allow'],
-  ['deny', 'deny'],
-  ['needs_approval', 'needs approval'],
-] as const
 
 const RARE: readonly FilterName[] = ['actor', 'trace_id', 'decision_id', 'from', 'to']
 
@@ -403,18 +394,15 @@ function FilterBar({ filters }: { filters: Filters }) {
             value={filters.decision_id}
             onText={set('decision_id')}
           />
-          <Input
-            type="datetime-local"
-            label={t.ledger.from}
-            value={filters.from ?? ''}
-            onValue={set('from')}
-          />
-          <Input
-            type="datetime-local"
-            label={t.ledger.to}
-            value={filters.to ?? ''}
-            onValue={set('to')}
-          />
+          {(['from', 'to'] as const).map((name) => (
+            <Input
+              key={name}
+              type="datetime-local"
+              label={t.ledger[name]}
+              value={filters[name] ?? ''}
+              onValue={set(name)}
+            />
+          ))}
         </>
       )}
       {!isOpen && (

@@ -1,9 +1,12 @@
-import { useQuery, useQueryClient, useMutation } from '@tanstack/react-query'
+import { useQuery, useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { CircleCheck, CircleDashed } from 'lucide-react'
 import { useState } from 'react'
 import type { ReactNode } from 'react'
-import { remit, fieldErrorsOf } from '../../api/client.ts'
+import { remit } from '../../api/client.ts'
+import { agentsQuery } from '../../api/queries.ts'
+import { refresh } from '../../api/query-client.ts'
+import { keptText } from '../../api/storage.ts'
 import { useEvents } from '../../api/events.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
@@ -17,7 +20,6 @@ import { Input } from '../../ui/field.tsx'
 import { Note } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import { Decision, Literal } from '../../ui/values.tsx'
-import { agentsQuery } from '../agents/queries.ts'
 import { faultAt } from '../rules/validation.ts'
 
 const ONE = { limit: 1 } as const
@@ -62,14 +64,13 @@ const NEEDED = [
 /** Leads from an empty organization to one that denies what no rule allows. It goes when all is done. */
 export function FirstSteps() {
   const can = useCan()
-  const client = useQueryClient()
-  const [isGone, setGone] = useState(isHidden)
+  const [isGone, setGone] = useState(() => kept.read() === 'hidden')
   const [open, setOpen] = useState<Step | null>(null)
   const isOn = !isGone && NEEDED.every(can)
   const { data: done } = useQuery({ ...stepsQuery, enabled: isOn })
   useEvents(({ kind }) => {
     if (isOn && (kind !== 'authorization.decided' || done?.has('decision') === false))
-      void client.invalidateQueries({ queryKey: stepsQuery.queryKey })
+      void refresh('first-steps')
   })
   if (!isOn || !done || done.size === STEPS.length) return null
   const next = STEPS.find((step) => !done.has(step))
@@ -81,7 +82,7 @@ export function FirstSteps() {
         <Button
           tone="quiet"
           onClick={() => {
-            hide()
+            kept.write('hidden')
             setGone(true)
           }}
         >
@@ -146,23 +147,8 @@ function Take({ step, isNext, onOpen }: TakeProps): ReactNode {
 const STEPS = ['agent', 'decision', 'limit', 'rule', 'approver', 'deny'] as const
 type Step = (typeof STEPS)[number]
 
-const NAME = 'remit.console.first-steps'
-
-function hide(): void {
-  try {
-    localStorage.setItem(NAME, 'hidden')
-  } catch {
-    // Without storage, the list is back with the next load.
-  }
-}
-
-function isHidden(): boolean {
-  try {
-    return localStorage.getItem(NAME) === 'hidden'
-  } catch {
-    return false
-  }
-}
+/** Without storage, a hidden list is back with the next load. */
+const kept = keptText('remit.console.first-steps')
 
 interface DialogProps {
   readonly onClose: () => void
@@ -170,16 +156,15 @@ interface DialogProps {
 
 /** Asks for a decision as an agent would: it is recorded, and holds no amount. */
 function AskDialog({ onClose }: DialogProps) {
-  const client = useQueryClient()
   const agents = useQuery(agentsQuery)
   const [agent, setAgent] = useState<string | null>(null)
   const [action, setAction] = useState('mail.send')
   const body = { agent_id: agent ?? agents.data?.data[0]?.agent_id ?? '', action }
   const ask = useMutation({
     mutationFn: () => remit.authorize({ body }),
-    onSuccess: () => client.invalidateQueries({ queryKey: ['first-steps'] }),
+    onSuccess: () => refresh('first-steps'),
   })
-  const faultOf = (path: string) => faultAt(fieldErrorsOf(ask.error), path)
+  const faultOf = (path: string) => faultAt(ask.error, path)
   return (
     <ActionDialog
       title={t.firstSteps.names.decision}
@@ -217,13 +202,12 @@ function AskDialog({ onClose }: DialogProps) {
 
 /** Makes deny the decision without a matching policy. */
 function DenyDialog({ onClose }: DialogProps) {
-  const client = useQueryClient()
   const body = { settings: { default_effect: 'deny' as const } }
   const change = useMutation({
     mutationFn: () => remit.changeOrganization({ body }),
     onSuccess: async () => {
       announce(t.settings.saved)
-      await client.invalidateQueries()
+      await refresh()
       onClose()
     },
   })

@@ -1,4 +1,5 @@
 import type { Stats, Entry } from '@remit/contract'
+import { readTexts } from '../../format/search.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
@@ -11,7 +12,7 @@ export const SPANS = {
 } as const
 export type Span = keyof typeof SPANS
 
-export const isSpan = (text: unknown): text is Span =>
+const isSpan = (text: unknown): text is Span =>
   typeof text === 'string' && Object.hasOwn(SPANS, text)
 
 export interface Period {
@@ -70,22 +71,14 @@ export const hasRecordBefore = (start: string | null | undefined, { from }: Peri
 export const changeOf = ({ count, before }: Omit<Sum, 'key'>): number | null =>
   before === 0 ? null : Math.round(((count - before) / before) * 100)
 
-const NAMES = ['decision', 'agent', 'action', 'reason'] as const
-export type LiveFilter = { readonly [N in (typeof NAMES)[number]]?: string }
+const readFilter = readTexts('decision', 'agent', 'action', 'reason')
+export type LiveFilter = ReturnType<typeof readFilter>
 
 /** The search of the page: its filters, and the length of time that it counts. */
 export const readLive = (search: Record<string, unknown>): LiveFilter & { span?: Span } => ({
-  ...readLiveFilter(search),
+  ...readFilter(search),
   ...(isSpan(search['span']) && { span: search['span'] }),
 })
-
-const readLiveFilter = (search: Record<string, unknown>): LiveFilter =>
-  Object.fromEntries(
-    NAMES.flatMap((name) => {
-      const value = search[name]
-      return typeof value === 'string' && value !== '' ? [[name, value]] : []
-    }),
-  )
 
 const has = (text: string | null, part: string | undefined): boolean =>
   part === undefined || (text ?? '').toLowerCase().includes(part.toLowerCase())

@@ -1,14 +1,33 @@
 import type { McpTool, McpToolState } from '@remit/contract'
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { queryOptions, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
+import { remit } from '../../api/client.ts'
+import { pagesQuery } from '../../api/queries.ts'
 import { everyPage } from '../../format/csv.ts'
 import { t } from '../../texts.ts'
-import { Button } from '../../ui/button.tsx'
-import { Page, Stack, Table, TabLinks } from '../../ui/layout.tsx'
-import { Code, CurlButton, Empty, Loaded } from '../../ui/states.tsx'
-import ui from '../../ui/ui.module.css'
-import { Id, Badge } from '../../ui/values.tsx'
-import { allQuery, readTools, waitingQuery } from './queries.ts'
+import { Page, TabLinks, TableOf } from '../../ui/layout.tsx'
+import type { TableOfProps } from '../../ui/layout.tsx'
+import { CurlButton } from '../../ui/states.tsx'
+import { Badge, Id } from '../../ui/values.tsx'
+
+const LIMIT = 100
+
+/** One page of all tools. */
+export const readTools = (cursor: string | undefined, signal?: AbortSignal) =>
+  remit.listMcpTools({ query: { limit: LIMIT, cursor }, ...(signal && { signal }) })
+
+/** The states of the tab of tools that an administrator should look at. */
+const WAITING: readonly McpToolState[] = ['changed', 'seen']
+
+const waitingQuery = queryOptions({
+  queryKey: ['mcp-tools', 'waiting'],
+  queryFn: async ({ signal }) => {
+    const pages = await Promise.all(
+      WAITING.map((state) => remit.listMcpTools({ query: { state, limit: LIMIT }, signal })),
+    )
+    return { data: pages.flatMap(({ data }) => data) }
+  },
+})
 
 const TABS = [
   { label: t.mcpTools.tabs.waiting, value: 'waiting' },
@@ -23,7 +42,7 @@ export function McpTools() {
     <Page
       title={t.mcpTools.title}
       lead={t.mcpTools.lead}
-      actions={<CurlButton request={() => ({ method: 'GET', path: `/v1/mcp/tools${search}` })} />}
+      actions={<CurlButton request={`/v1/mcp/tools${search}`} />}
       tabs={<TabLinks label={t.mcpTools.title} tabs={TABS} current={tab} />}
     >
       {tab === 'all' ? <AllTools /> : <WaitingTools />}
@@ -31,60 +50,27 @@ export function McpTools() {
   )
 }
 
-function WaitingTools() {
-  const query = useQuery(waitingQuery)
-  return (
-    <Loaded query={query}>
-      {(tools) =>
-        tools.length === 0 ? (
-          <Empty title={t.mcpTools.noneWaiting}>{t.mcpTools.noneWaitingText}</Empty>
-        ) : (
-          <ToolTable tools={tools} />
-        )
-      }
-    </Loaded>
-  )
-}
+const WaitingTools = () => (
+  <ToolTable
+    query={useQuery(waitingQuery)}
+    empty={{ title: t.mcpTools.noneWaiting, text: t.mcpTools.noneWaitingText }}
+  />
+)
 
-function AllTools() {
-  const query = useInfiniteQuery(allQuery)
-  return (
-    <Loaded query={query}>
-      {({ pages }) => {
-        const tools = pages.flatMap(({ data }) => data)
-        if (tools.length === 0)
-          return (
-            <div className={ui['empty']}>
-              <h2>{t.mcpTools.empty}</h2>
-              <p>{t.mcpTools.emptyText}</p>
-              <Code label={t.common.command}>{t.mcpTools.gateway}</Code>
-            </div>
-          )
-        return (
-          <Stack>
-            <ToolTable tools={tools} all={() => everyPage(readTools)} />
-            {query.hasNextPage && (
-              <Button onClick={() => void query.fetchNextPage()}>{t.common.more}</Button>
-            )}
-          </Stack>
-        )
-      }}
-    </Loaded>
-  )
-}
+const AllTools = () => (
+  <ToolTable
+    query={useInfiniteQuery(pagesQuery(['mcp-tools', 'all'], readTools))}
+    all={() => everyPage(readTools)}
+    empty={{ title: t.mcpTools.empty, text: t.mcpTools.emptyText, command: t.mcpTools.gateway }}
+  />
+)
 
-interface ToolTableProps {
-  readonly tools: readonly McpTool[]
-  readonly all?: () => Promise<readonly McpTool[]>
-}
-
-const ToolTable = ({ tools, all }: ToolTableProps) => (
-  <Table<McpTool>
+const ToolTable = (list: Pick<TableOfProps<McpTool>, 'query' | 'all' | 'empty'>) => (
+  <TableOf<McpTool>
+    {...list}
     label={t.mcpTools.title}
-    rows={tools}
     rowKey={({ id }) => id}
     csv="mcp-tools"
-    {...(all && { all })}
     columns={[
       {
         name: t.mcpTools.tool,

@@ -1,37 +1,43 @@
 import type { McpTool } from '@remit/contract'
-import { useQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { parseJson } from '@remit/contract/fit'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
+import { remit } from '../../api/client.ts'
+import { refresh } from '../../api/query-client.ts'
+import { useCan } from '../../api/session.ts'
 import { spellOut } from '../../format/literal.ts'
 import { t } from '../../texts.ts'
+import { ActionDialog, ConfirmDelete } from '../../ui/action.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Checkbox } from '../../ui/field.tsx'
 import { Card, Facts, Page, Row, Stack } from '../../ui/layout.tsx'
-import { Code, CurlButton, Loaded, Missing, Note, Skeleton } from '../../ui/states.tsx'
+import { Code, CurlButton, Loaded, Missing, Note } from '../../ui/states.tsx'
+import { TextDiff } from '../../ui/text-diff.tsx'
+import { announce } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
 import { Id, Literal, Time } from '../../ui/values.tsx'
-import { toolQuery } from './queries.ts'
-import { ToolState } from './list.tsx'
-import { remit } from '../../api/client.ts'
-import { useCan } from '../../api/session.ts'
-import { Button } from '../../ui/button.tsx'
-import { ActionDialog, ConfirmDelete } from '../../ui/action.tsx'
-import { Checkbox } from '../../ui/field.tsx'
-import { announce } from '../../ui/toasts.tsx'
-
-// The editor is loaded where a difference is shown.
-const TextDiff = lazy(async () => ({
-  default: (await import('../../editor/text-diff.tsx')).TextDiff,
-}))
+import { ToolState, readTools } from './list.tsx'
 
 /** One tool with everything that an admission depends on. */
 export function McpToolPage() {
   const { id } = useParams({ from: '/mcp-tools/$id' })
-  const query = useQuery(toolQuery(id))
+  // The API gives a tool as part of the list.
+  const query = useQuery({
+    queryKey: ['mcp-tools', 'tool', id],
+    queryFn: async ({ signal }): Promise<McpTool | null> => {
+      for (let cursor: string | undefined; ;) {
+        const page = await readTools(cursor, signal)
+        const found = page.data.find((tool) => tool.id === id)
+        if (found) return found
+        if (page.next_cursor === null) return null
+        cursor = page.next_cursor
+      }
+    },
+  })
   const name = query.data?.name ?? id
   return (
-    <Page
-      title={<Literal>{name}</Literal>}
-      actions={<CurlButton request={() => ({ method: 'GET', path: '/v1/mcp/tools' })} />}
-    >
+    <Page title={<Literal>{name}</Literal>} actions={<CurlButton request="/v1/mcp/tools" />}>
       <Loaded query={query}>
         {(tool) => (tool ? <Tool tool={tool} /> : <Missing title={t.mcpTools.missing} />)}
       </Loaded>
@@ -47,13 +53,10 @@ function Tool({ tool }: { tool: McpTool }) {
         <Stack>
           <Facts
             rows={[
-              [t.mcpTools.server, <Literal key="server">{upstream}</Literal>],
+              [t.mcpTools.server, upstream],
               [t.mcpTools.state, <ToolState key="state" state={state} />],
               [t.mcpTools.digest, <Id key="digest">{digest}</Id>],
-              [
-                t.mcpTools.admittedDigest,
-                previous_digest === null ? null : <Id key="previous">{previous_digest}</Id>,
-              ],
+              [t.mcpTools.admittedDigest, previous_digest && <Id>{previous_digest}</Id>],
               [t.mcpTools.mapping, t.mcpTools.mappings[mapping]],
               [t.mcpTools.firstSeen, <Time key="seen" at={first_seen_at} />],
               [t.mcpTools.changed, <Time key="changed" at={changed_at} />],
@@ -119,9 +122,9 @@ function Findings({ tool: { findings, verdict, review } }: { tool: McpTool }) {
       </Note>
       {markedOf(verdict).map(({ text, score }) => (
         <blockquote key={text} className={ui['marked']}>
-          <mark>
-            <Literal lines>{text}</Literal>
-          </mark>
+          <Literal as="mark" lines>
+            {text}
+          </Literal>
           {score !== null && <small>{t.mcpTools.score(score.toFixed(2))}</small>}
         </blockquote>
       ))}
@@ -133,24 +136,17 @@ function Change({ member, before, after }: McpTool['changes'][number]) {
   const label = t.mcpTools.differenceOf(member)
   return (
     <div>
-      <h3>
-        <Literal>{label}</Literal>
-      </h3>
-      <Suspense fallback={<Skeleton />}>
-        <TextDiff label={spellOut(label)} before={indented(before)} after={indented(after)} />
-      </Suspense>
+      <Literal as="h3">{label}</Literal>
+      <TextDiff label={spellOut(label)} before={indented(before)} after={indented(after)} />
     </div>
   )
 }
 
+/** A text for reading, of JSON; JSON of a text is the text, and what is no JSON stays. */
 function indented(json: string | null): string {
-  if (json === null) return ''
-  try {
-    const value = JSON.parse(json) as unknown
-    return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
-  } catch {
-    return json
-  }
+  const value = parseJson(json ?? '')
+  if (value === undefined) return json ?? ''
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
 }
 
 const pathOf = (id: string, verb: 'admit' | 'review' | 'withdraw'): string =>
@@ -162,7 +158,6 @@ function AdmitTool({ tool }: { tool: McpTool }) {
   const [isOpen, setOpen] = useState(false)
   const [isPinned, setPinned] = useState(tool.mapping === 'declared')
   const can = useCan()
-  const client = useQueryClient()
   // The page may show another definition meanwhile, which declares none.
   const mapping = isPinned && declared !== null ? 'declared' : 'default'
   const body = { digest, mapping } as const
@@ -173,7 +168,7 @@ function AdmitTool({ tool }: { tool: McpTool }) {
       setOpen(false)
     },
     // After a refusal, too: the definition may have changed meanwhile.
-    onSettled: () => client.invalidateQueries({ queryKey: ['mcp-tools'] }),
+    onSettled: () => refresh('mcp-tools'),
   })
   const isAdmitted = state === 'admitted'
   if ((isAdmitted && declared === null) || !can('POST /v1/mcp/tools/{id}/admit')) return null
@@ -208,7 +203,6 @@ function AdmitTool({ tool }: { tool: McpTool }) {
 /** Records that the findings are harmless; it admits nothing. */
 function ReviewTool({ tool: { id, digest, findings, review } }: { tool: McpTool }) {
   const can = useCan()
-  const client = useQueryClient()
   if (findings.length === 0 || review || !can('POST /v1/mcp/tools/{id}/review')) return null
   return (
     <ConfirmDelete
@@ -219,14 +213,13 @@ function ReviewTool({ tool: { id, digest, findings, review } }: { tool: McpTool 
       done={t.mcpTools.reviewed}
       request={() => ({ method: 'POST', path: pathOf(id, 'review'), body: { digest } })}
       onDelete={() => remit.reviewMcpTool({ params: { id }, body: { digest } })}
-      onDeleted={() => client.invalidateQueries({ queryKey: ['mcp-tools'] })}
+      onDeleted={() => refresh('mcp-tools')}
     />
   )
 }
 
 function WithdrawTool({ tool: { id, state } }: { tool: McpTool }) {
   const can = useCan()
-  const client = useQueryClient()
   if (state === 'withdrawn' || !can('POST /v1/mcp/tools/{id}/withdraw')) return null
   return (
     <ConfirmDelete
@@ -236,7 +229,7 @@ function WithdrawTool({ tool: { id, state } }: { tool: McpTool }) {
       done={t.mcpTools.withdrawn}
       request={() => ({ method: 'POST', path: pathOf(id, 'withdraw') })}
       onDelete={() => remit.withdrawMcpTool({ params: { id } })}
-      onDeleted={() => client.invalidateQueries({ queryKey: ['mcp-tools'] })}
+      onDeleted={() => refresh('mcp-tools')}
     />
   )
 }

@@ -30,7 +30,7 @@ export function GuardPlayground() {
       answer: await remit.checkContent({ body: draft }),
     }),
   })
-  const { text, choice } = fieldsOf({ draft, onDraft: setDraft, faults: [] })
+  const { text, choice } = fieldsOf({ draft, onDraft: setDraft })
   return (
     <div className={styles['split']}>
       <Card title={t.playground.tabs.guard}>
@@ -75,9 +75,9 @@ function Verdict({ content, answer }: { content: string; answer: GuardAnswer }) 
                 {text}
               </Literal>
             ) : (
-              <mark key={i} title={categories.join(', ')}>
-                <Literal lines>{text}</Literal>
-              </mark>
+              <Literal as="mark" key={i} title={categories.join(', ')} lines>
+                {text}
+              </Literal>
             ),
           )}
         </div>
@@ -94,9 +94,9 @@ function Verdict({ content, answer }: { content: string; answer: GuardAnswer }) 
                 cell: ({ category, detector }) => (
                   <>
                     <Literal>{category}</Literal>
-                    <div className={ui['hint']}>
-                      <Literal>{detector}</Literal>
-                    </div>
+                    <Literal as="div" className={ui['hint']}>
+                      {detector}
+                    </Literal>
                   </>
                 ),
               },
@@ -104,9 +104,9 @@ function Verdict({ content, answer }: { content: string; answer: GuardAnswer }) 
               {
                 name: t.playground.excerpt,
                 cell: ({ excerpt }) => (
-                  <span className={styles['matched']}>
-                    <Literal>{excerpt}</Literal>
-                  </span>
+                  <Literal as="span" className={styles['matched']}>
+                    {excerpt}
+                  </Literal>
                 ),
               },
             ]}
@@ -115,9 +115,9 @@ function Verdict({ content, answer }: { content: string; answer: GuardAnswer }) 
         {redacted !== undefined && (
           <div>
             <h3>{t.playground.redacted}</h3>
-            <div className={styles['text']}>
-              <Literal lines>{redacted}</Literal>
-            </div>
+            <Literal as="div" className={styles['text']} lines>
+              {redacted}
+            </Literal>
           </div>
         )}
       </Stack>

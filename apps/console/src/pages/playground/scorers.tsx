@@ -1,7 +1,8 @@
 import type { ScorersAnswer } from '@remit/contract'
+import { parseJson } from '@remit/contract/fit'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { fieldErrorsOf, remit } from '../../api/client.ts'
+import { remit } from '../../api/client.ts'
 import { t } from '../../texts.ts'
 import { ActionForm } from '../../ui/action.tsx'
 import { Input, Select, TextArea } from '../../ui/field.tsx'
@@ -24,12 +25,8 @@ const EXAMPLE = JSON.stringify(
 )
 
 function readList(text: string): Record<string, unknown>[] | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return Array.isArray(value) ? (value as Record<string, unknown>[]) : null
-  } catch {
-    return null
-  }
+  const value = parseJson(text)
+  return Array.isArray(value) ? (value as Record<string, unknown>[]) : null
 }
 
 export function ScorerPlayground() {
@@ -55,8 +52,7 @@ export function ScorerPlayground() {
   const run = useMutation({
     mutationFn: () => remit.runScorer({ body, timeoutMs: 150_000 }),
   })
-  const faults = fieldErrorsOf(run.error)
-  const { text, choice, faultOf } = fieldsOf({ draft, onDraft: setDraft, faults })
+  const { text, choice, faultOf } = fieldsOf({ draft, onDraft: setDraft, error: run.error })
   return (
     <div className={styles['split']}>
       <Card title={t.playground.tabs.scorers}>
@@ -143,9 +139,9 @@ function Scores({ answer: { scores, aggregate, scorer } }: { answer: ScorersAnsw
             {
               name: t.playground.reason,
               cell: ({ reason }) => (
-                <span className={ui['muted']}>
-                  <Literal>{reason}</Literal>
-                </span>
+                <Literal as="span" className={ui['muted']}>
+                  {reason}
+                </Literal>
               ),
             },
           ]}

@@ -1,36 +1,44 @@
-import type { Approval, Entry, Policy, PolicyChange, PolicyInput } from '@remit/contract'
-import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useParams, useSearch, Link } from '@tanstack/react-router'
-import { useState, lazy, Suspense } from 'react'
+import type {
+  Approval,
+  Entry,
+  FlipKind,
+  Policy,
+  PolicyChange,
+  PolicyInput,
+  Replay,
+} from '@remit/contract'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
 import { remit } from '../../api/client.ts'
 import { useActorText, useCan } from '../../api/session.ts'
 import { RULE_VARIABLES } from '../../editor/condition-editor.tsx'
+import { count } from '../../format/money.ts'
 import { t } from '../../texts.ts'
-import { buttonClass, Button } from '../../ui/button.tsx'
-import { Input, Checkbox, Select, UtcInput } from '../../ui/field.tsx'
-import { Page, Stack, Row, Card, Grid } from '../../ui/layout.tsx'
-import { Loaded, Note, Skeleton } from '../../ui/states.tsx'
+import { Button, buttonClass } from '../../ui/button.tsx'
+import { Checkbox, Input, Select, UtcInput } from '../../ui/field.tsx'
+import { Card, Facts, Grid, Page, Row, Stack, Table } from '../../ui/layout.tsx'
+import { CurlButton, Failure, Loaded, Note, Skeleton } from '../../ui/states.tsx'
+import { TextDiff } from '../../ui/text-diff.tsx'
 import ui from '../../ui/ui.module.css'
 import { Id, Literal, Time } from '../../ui/values.tsx'
 import { requestQuery } from '../approvals/queries.ts'
+import { SEQ_COLUMN } from '../ledger/columns.tsx'
+import { versionOf } from '../rules/draft.ts'
 import type { Version } from '../rules/draft.ts'
 import { DeleteRule, DraftForm, useDraft } from '../rules/editor.tsx'
-import { ConditionField, PatternFields, ValidationNote } from '../rules/form.tsx'
-import { faultAt, fieldsOf } from '../rules/validation.ts'
+import { ConditionField, PATTERNS, PatternFields, ValidationNote } from '../rules/form.tsx'
+import { faultAt, fieldsOf, withCondition } from '../rules/validation.ts'
 import type { DraftFieldsProps } from '../rules/validation.ts'
 import { policyDrafts } from './draft.ts'
 import type { Draft } from './draft.ts'
 import { allowLike } from './like-request.ts'
 import styles from './policies.module.css'
-import {
-  pathOf,
-  policyQuery,
-  readPolicy,
-  validatePolicy,
-  historyQuery,
-  ruleText,
-} from './queries.ts'
-import { ReplayPanel } from './replay-panel.tsx'
+
+const pathOf = (id: string): string => `/v1/policies/${encodeURIComponent(id)}`
+
+const readPolicy = (id: string, signal?: AbortSignal): Promise<Version<Policy>> =>
+  versionOf(remit.getPolicy.withResponse({ params: { policyID: id }, ...(signal && { signal }) }))
 
 /** One policy: form, condition, replay, history. The id `new` makes one. */
 export function PolicyEditor() {
@@ -64,7 +72,11 @@ function Like({ id }: { id: string }) {
 }
 
 function Existing({ id }: { id: string }) {
-  const query = useQuery(policyQuery(id))
+  const query = useQuery({
+    queryKey: ['policies', id],
+    queryFn: ({ signal }) => readPolicy(id, signal),
+    refetchOnWindowFocus: false,
+  })
   const name = query.data?.rule.description ?? t.policies.edit(id)
   return (
     <Page
@@ -103,7 +115,10 @@ function Editor({ id, stored, first }: EditorProps) {
     first,
     stored,
     mayChange: can(id === null ? 'POST /v1/policies' : 'PUT /v1/policies/{policyID}'),
-    validate: validatePolicy,
+    validate: (draft, signal) =>
+      withCondition(draft, (body) =>
+        remit.createPolicy({ query: { validate: 'true' }, body, signal }),
+      ),
     store: (input, headers) =>
       id === null
         ? remit.createPolicy({ body: withReason(input) })
@@ -137,7 +152,7 @@ function Editor({ id, stored, first }: EditorProps) {
             hint={needsReason ? t.policies.saveHint : t.policies.changeReasonHint}
             maxLength={500}
             value={reason}
-            fault={faultAt(fields.faults, 'change_reason')}
+            fault={faultAt(fields.error, 'change_reason')}
             onValue={setReason}
           />
         )}
@@ -199,14 +214,33 @@ function DeletePolicy({ id }: { id: string }) {
   )
 }
 
-const TextDiff = lazy(async () => ({
-  default: (await import('../../editor/text-diff.tsx')).TextDiff,
-}))
+const CHANGES = ['policy.created', 'policy.updated', 'policy.deleted'] as const
 
-/** The changes of a rule, from the ledger. */
+const policyOf = ({ data }: Entry): { id?: unknown } | null =>
+  (data?.['policy'] as { id?: unknown } | undefined) ?? data
+
+/** The rule of a change as text that compares well. */
+function ruleText(entry: Entry): string {
+  const { ledger: _, updated_at: __, ...rule } = (policyOf(entry) ?? {}) as Record<string, unknown>
+  return JSON.stringify(rule, null, 2)
+}
+
+/** The changes of a rule, newest first, from the newest thousand of each kind in the ledger. */
 function RuleHistory({ id }: { id: string }) {
   const can = useCan()
-  const query = useQuery({ ...historyQuery(id), enabled: can('GET /v1/ledger') })
+  const query = useQuery({
+    queryKey: ['policies', id, 'history'],
+    enabled: can('GET /v1/ledger'),
+    queryFn: async ({ signal }) => {
+      const pages = await Promise.all(
+        CHANGES.map((kind) => remit.listEntries({ query: { kind, limit: 1_000 }, signal })),
+      )
+      return pages
+        .flatMap(({ data }) => data)
+        .filter((entry) => policyOf(entry)?.id === id)
+        .toSorted((one, other) => other.seq - one.seq)
+    },
+  })
   if (!can('GET /v1/ledger')) return null
   return (
     <Card title={t.policies.history}>
@@ -247,49 +281,149 @@ function Change({ entry, before }: { entry: Entry; before: Entry | undefined }) 
       )}
       {isOpen && before && (
         <div style={{ flexBasis: '100%' }}>
-          <Suspense fallback={<Skeleton />}>
-            <TextDiff
-              label={t.policies.compare}
-              before={ruleText(before)}
-              after={ruleText(entry)}
-            />
-          </Suspense>
+          <TextDiff label={t.policies.compare} before={ruleText(before)} after={ruleText(entry)} />
         </div>
       )}
     </div>
   )
 }
 
-const EFFECTS = [
-  ['deny', 'deny'],
-  ['allow', 'allow'],
-] as const
-const PATTERNS = [
-  ['agents', t.policies.agents],
-  ['actions', t.policies.actions],
-  ['resources', t.policies.resources],
-] as const
+const EFFECTS = ['deny', 'allow'] as const
 
 function RuleForm(props: DraftFieldsProps<Draft>) {
-  const { isReadOnly = false, validation } = props
-  const { text, choice, check, patterns } = fieldsOf(props)
+  const { text, choice, check, condition, patterns } = fieldsOf(props)
   return (
     <Stack>
       <Input {...text('description')} label={t.policies.description} />
       <Select {...choice('effect')} label={t.policies.effect} options={EFFECTS} />
       <PatternFields {...patterns} fields={PATTERNS} />
-      <ConditionField
-        {...text('condition')}
-        isReadOnly={isReadOnly}
-        validation={validation}
-        variables={RULE_VARIABLES}
-      />
+      <ConditionField {...condition('condition')} variables={RULE_VARIABLES} />
       <Grid>
         <UtcInput {...text('not_before')} label={t.policies.starts} />
         <UtcInput {...text('expires_at')} label={t.policies.ends} />
       </Grid>
       <Checkbox {...check('enabled')} label={t.policies.enabled} />
-      <ValidationNote validation={validation} />
+      <ValidationNote validation={props.validation} />
     </Stack>
   )
 }
+
+const DAY_MS = 86_400_000
+const DAYS = [1, 7, 30]
+
+/** The request that replays the recorded decisions of some days under a draft, in place of the rule `id`. */
+const replayBody = (input: PolicyInput, id: string | null, days: number, now = Date.now()) => ({
+  from: new Date(now - days * DAY_MS).toISOString(),
+  to: new Date(now).toISOString(),
+  limit: 50,
+  // A disabled rule decides nothing: it is as if it were not there.
+  overlay: { add: input.enabled ? [input] : [], remove: id === null ? [] : [id] },
+})
+
+interface ReplayPanelProps {
+  readonly input: PolicyInput
+  readonly id: string | null
+  /** The replay that is shown was made with exactly this draft. */
+  readonly isCurrent: boolean
+  readonly isDisabled: boolean
+  readonly onReplayed: (text: string) => void
+}
+
+/** Decisions of the past under the draft, before it decides any. */
+function ReplayPanel({ input, id, isCurrent, isDisabled, onReplayed }: ReplayPanelProps) {
+  const [days, setDays] = useState(7)
+  const run = useMutation({
+    mutationFn: (draft: PolicyInput) =>
+      remit.replayPolicies({ body: replayBody(draft, id, days), timeoutMs: 90_000 }),
+    onSuccess: (_, draft) => onReplayed(JSON.stringify(draft)),
+  })
+  return (
+    <Card title={t.policies.replayTitle}>
+      <Stack>
+        <p className={ui['muted']}>{t.policies.replayLead}</p>
+        <Row>
+          <Select
+            label={t.policies.period}
+            value={String(days)}
+            options={DAYS.map((n) => [String(n), t.policies.days(n)])}
+            onValue={(value) => setDays(Number(value))}
+          />
+          <Button
+            tone={isCurrent ? undefined : 'primary'}
+            disabled={run.isPending || isDisabled || input.actions.length === 0}
+            onClick={() => run.mutate(input)}
+          >
+            {run.isPending ? t.policies.replaying : t.policies.replay}
+          </Button>
+          <CurlButton
+            request={() => ({
+              method: 'POST',
+              path: '/v1/compliance/policies/replay',
+              body: replayBody(input, id, days),
+            })}
+          />
+        </Row>
+        {run.error && <Failure error={run.error} />}
+        {run.isPending && <Skeleton />}
+        {run.data && !isCurrent && !run.isPending && <Note tone="wait">{t.policies.stale}</Note>}
+        {run.data && !run.isPending && <Result result={run.data} />}
+      </Stack>
+    </Card>
+  )
+}
+
+function Result({ result }: { result: Replay }) {
+  const { flipped, flips, decisions, not_replayable: left, judged_by, notes } = result
+  const total = FLIP_KINDS.reduce((sum, kind) => sum + flipped[kind], 0)
+  const missing = Object.values(left).reduce((sum, n) => sum + n, 0)
+  return (
+    <Stack>
+      <div role="status">
+        {t.policies.replayed(count(decisions))}
+        {total === 0 && decisions > 0 && `. ${t.policies.noFlips}`}
+        {missing > 0 && `. ${t.policies.notReplayable(count(missing))}`}
+      </div>
+      <div className={styles['flips']}>
+        {FLIP_KINDS.map((kind) => (
+          <div key={kind} className={styles['flip']}>
+            <strong>{count(flipped[kind])}</strong>
+            <span>{t.policies.flips[kind]}</span>
+          </div>
+        ))}
+      </div>
+      {flips.length > 0 && (
+        <Table
+          label={t.policies.replayTitle}
+          rows={flips}
+          rowKey={({ seq }) => String(seq)}
+          csv="replay"
+          columns={[
+            SEQ_COLUMN,
+            { name: t.ledger.agent, value: ({ agent_id }) => agent_id },
+            { name: t.ledger.action, value: ({ action }) => action },
+            { name: t.ledger.decision, value: ({ kind }) => t.policies.flips[kind] },
+            {
+              name: t.policies.byRule,
+              value: ({ cause }) => cause ?? t.policies.defaultEffect,
+              as: 'id',
+            },
+          ]}
+        />
+      )}
+      <Facts rows={[[t.policies.digest, <Id key="d">{judged_by.digest}</Id>]]} />
+      {notes.map((note) => (
+        <Literal as="p" key={note} className={ui['hint']}>
+          {note}
+        </Literal>
+      ))}
+    </Stack>
+  )
+}
+
+/** Every kind of flip, in the order of their weight. */
+const FLIP_KINDS: readonly FlipKind[] = [
+  'allow_to_deny',
+  'needs_approval_to_deny',
+  'deny_to_allow',
+  'deny_to_needs_approval',
+]

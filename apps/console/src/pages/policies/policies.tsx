@@ -3,6 +3,7 @@ import type { Policy } from '@remit/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { useCan } from '../../api/session.ts'
+import { policiesQuery } from '../../api/queries.ts'
 import { t } from '../../texts.ts'
 import { buttonClass } from '../../ui/button.tsx'
 import { Page, TabLinks, TableOf } from '../../ui/layout.tsx'
@@ -14,19 +15,17 @@ import { count } from '../../format/money.ts'
 import { Badge, HourAgo, Literal } from '../../ui/values.tsx'
 import { CONDITION_COLUMN, PATTERN_COLUMNS, RuleName } from '../rules/list.tsx'
 import styles from './policies.module.css'
-import { policiesQuery } from './queries.ts'
 import { shadowOf } from './shadow.ts'
 
 export function Policies() {
   const { tab = 'policies' } = useSearch({ from: '/policies' })
   const isRules = tab === 'approval-rules'
-  const path = isRules ? '/v1/approval-rules' : '/v1/policies'
   return (
     <Page
       title={t.policies.title}
       actions={
         <>
-          <CurlButton request={() => ({ method: 'GET', path })} />
+          <CurlButton request={isRules ? '/v1/approval-rules' : '/v1/policies'} />
           <New isRules={isRules} />
         </>
       }

@@ -1,24 +1,7 @@
 import type { Policy } from '@remit/contract'
+import { covers } from '@remit/contract/patterns'
 
-type Rule = Pick<
-  Policy,
-  | 'id'
-  | 'effect'
-  | 'agents'
-  | 'actions'
-  | 'resources'
-  | 'condition'
-  | 'enabled'
-  | 'not_before'
-  | 'expires_at'
-  | 'created_at'
->
-
-const quoted = (text: string): string => text.replace(/[.+?^${}()|[\]\\]/g, String.raw`\$&`)
-
-/** Returns whether every text that matches `inner` matches `outer`. A `*` of `inner` needs one of `outer`. */
-export const covers = (outer: string, inner: string): boolean =>
-  new RegExp(`^${outer.split('*').map(quoted).join('[^]*')}$`).test(inner)
+type Rule = Omit<Policy, 'description' | 'created_by' | 'updated_at' | 'updated_by' | 'revision'>
 
 const coversAll = (outer: readonly string[], inner: readonly string[]): boolean =>
   inner.every((one) => outer.some((pattern) => covers(pattern, one)))

@@ -2,18 +2,20 @@ import type { ReadyReport, Approval, SpendLimit, Stats } from '@remit/contract'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { remit } from '../../api/client.ts'
+import { limitsQuery } from '../../api/queries.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Pair } from '../../ui/tile.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import { usd, count } from '../../format/money.ts'
-import { PictureCard } from '../../ui/figure.tsx'
-import figure from '../../ui/figure.module.css'
+import { Legend, PictureCard } from '../../ui/figure.tsx'
 import styles from './reports.module.css'
 import { Literal } from '../../ui/values.tsx'
 import { Table } from '../../ui/layout.tsx'
 import type { Column } from '../../ui/layout.tsx'
 import ui from '../../ui/ui.module.css'
+
+type Period = ReadyReport['period']
 
 /** Pictures of the period, from the server's statistics: they are no part of the hashed report. */
 export function Pictures({ period }: Pick<ReadyReport, 'period'>) {
@@ -31,7 +33,7 @@ export function Pictures({ period }: Pick<ReadyReport, 'period'>) {
   )
 }
 
-const statsOf = (period: ReadyReport['period'], by: 'decision' | 'agent') => ({
+const statsOf = (period: Period, by: 'decision' | 'agent') => ({
   queryKey: ['stats', 'report', by, period.from, period.to],
   queryFn: ({ signal }: { signal: AbortSignal }) =>
     remit.getStats({ query: { ...period, bucket: 'day' as const, by }, signal }),
@@ -64,10 +66,7 @@ function TimeToDecision({ period }: Pick<ReadyReport, 'period'>) {
 
 function SpendAgainstCaps({ period }: Pick<ReadyReport, 'period'>) {
   const stats = useQuery(statsOf(period, 'agent'))
-  const limits = useQuery({
-    queryKey: ['spend', 'limits'],
-    queryFn: ({ signal }) => remit.listSpendLimits({ query: { limit: 1_000 }, signal }),
-  })
+  const limits = useQuery(limitsQuery)
   return (
     <Loaded query={limits}>
       {({ data }) => (
@@ -97,11 +96,6 @@ const CLASSES: readonly (readonly [name: string, belowMs: number])[] = [
   [t.reports.times.day, 1440 * MINUTE_MS],
   [t.reports.times.longer, Infinity],
 ]
-
-interface Period {
-  readonly from: string
-  readonly to: string
-}
 
 /** The requests of a period by the time until their decision; none if none was decided. */
 function timesToDecision(
@@ -145,31 +139,26 @@ const rowOf = (name: string, value: number, limit: number): BarRow => ({
 })
 
 const OUTCOMES = [
-  ['allow', t.live.allow, '--allow'],
-  ['needs_approval', t.live.needs_approval, '--wait'],
-  ['deny', t.live.deny, '--deny'],
+  { outcome: 'allow', label: t.live.allow, color: '--allow' },
+  { outcome: 'needs_approval', label: t.live.needs_approval, color: '--wait' },
+  { outcome: 'deny', label: t.live.deny, color: '--deny' },
 ] as const
-type Outcome = (typeof OUTCOMES)[number][0]
+type Outcome = (typeof OUTCOMES)[number]['outcome']
 
 type Day = { readonly at: string } & Readonly<Record<Outcome, number>>
 
 const DAY_MS = 86_400_000
 
 /** The decisions of each UTC day of a period, days without any too. */
-function daysOf({ data }: Stats, period: { from: string; to: string }): Day[] {
+function daysOf({ data }: Stats, period: Period): Day[] {
   const counts = new Map(data.map((stat) => [`${stat.from.slice(0, 10)} ${stat.key}`, stat.count]))
   if (data.length === 0) return []
   const days: Day[] = []
   const start = Date.parse(`${period.from.slice(0, 10)}T00:00:00.000Z`)
-  for (let at = start; at < Date.parse(period.to); at += DAY_MS) {
-    const day = new Date(at).toISOString().slice(0, 10)
-    const of = (outcome: Outcome) => counts.get(`${day} ${outcome}`) ?? 0
-    days.push({
-      at: day,
-      allow: of('allow'),
-      needs_approval: of('needs_approval'),
-      deny: of('deny'),
-    })
+  for (let ms = start; ms < Date.parse(period.to); ms += DAY_MS) {
+    const at = new Date(ms).toISOString().slice(0, 10)
+    const of = (outcome: Outcome) => counts.get(`${at} ${outcome}`) ?? 0
+    days.push({ at, allow: of('allow'), needs_approval: of('needs_approval'), deny: of('deny') })
   }
   return days
 }
@@ -192,7 +181,7 @@ function Days({ days }: { days: readonly Day[] }) {
       rowKey={({ at }) => at}
       columns={[
         { name: t.reports.day, cell: ({ at }) => at },
-        ...OUTCOMES.map(([outcome, label]) => ({
+        ...OUTCOMES.map(({ outcome, label }) => ({
           name: label,
           end: true,
           cell: (day: Day) => count(day[outcome]),
@@ -216,14 +205,7 @@ function Days({ days }: { days: readonly Day[] }) {
           {last !== first && <span>{last?.at}</span>}
         </div>
       </div>
-      <ul className={figure['legend']}>
-        {OUTCOMES.map(([outcome, label, color]) => (
-          <li key={outcome}>
-            <span style={{ background: `var(${color})` }} />
-            {label}
-          </li>
-        ))}
-      </ul>
+      <Legend series={OUTCOMES} />
     </Picture>
   )
 }
@@ -232,9 +214,9 @@ function Stacked({ day, x, most }: { day: Day; x: number; most: number }) {
   const heightOf = (n: number) => (n / most) * HEIGHT
   return (
     <g>
-      <title>{`${day.at}: ${OUTCOMES.map(([outcome, label]) => `${label} ${day[outcome]}`).join(', ')}`}</title>
-      {OUTCOMES.map(([outcome, , color], i) => {
-        const below = OUTCOMES.slice(0, i + 1).reduce((sum, [one]) => sum + day[one], 0)
+      <title>{`${day.at}: ${OUTCOMES.map(({ outcome, label }) => `${label} ${day[outcome]}`).join(', ')}`}</title>
+      {OUTCOMES.map(({ outcome, color }, i) => {
+        const below = OUTCOMES.slice(0, i + 1).reduce((sum, one) => sum + day[one.outcome], 0)
         return (
           <rect
             key={outcome}
@@ -294,9 +276,7 @@ const textOf = ({ value, text }: BarRow): string => text ?? count(value)
 
 const Bar = ({ row, share }: { row: BarRow; share: number }) => (
   <>
-    <span>
-      <Literal>{row.name}</Literal>
-    </span>
+    <Literal as="span">{row.name}</Literal>
     <svg viewBox="0 0 100 12" preserveAspectRatio="none" aria-hidden>
       {row.limit !== undefined && <rect data-track="" width="100" height="12" rx="1" />}
       <rect

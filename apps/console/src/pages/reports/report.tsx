@@ -6,6 +6,7 @@ import type {
   ReportCheck,
   ReportEvidence,
 } from '@remit/contract'
+import { hex, sha256 } from '@remit/contract/fit'
 import {
   actorText,
   EVALUATION_NOTICE,
@@ -26,6 +27,7 @@ import { useMutation, useQuery, useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { remit } from '../../api/client.ts'
+import { pagesQuery } from '../../api/queries.ts'
 import { t } from '../../texts.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { Card, Facts, Page, Row, Stack, Table } from '../../ui/layout.tsx'
@@ -38,7 +40,7 @@ import { Bars, Pictures } from './pictures.tsx'
 import styles from './reports.module.css'
 import { count } from '../../format/money.ts'
 import { everyPage } from '../../format/csv.ts'
-import { SEQ_COLUMN } from '../ledger/seq-column.tsx'
+import { SEQ_COLUMN } from '../ledger/columns.tsx'
 
 const POLL_MS = 1_500
 
@@ -57,7 +59,7 @@ export function ReportPage() {
       title={title}
       actions={
         <>
-          <CurlButton request={() => ({ method: 'GET', path })} />
+          <CurlButton request={path} />
           {report?.status === 'ready' && <Downloads path={path} />}
         </>
       }
@@ -123,12 +125,7 @@ function Ready({ report }: { report: ReadyReport }) {
               [t.reports.scope, content.scope.statement],
               [t.reports.period, periodText(period)],
               [t.reports.generated, <Time key="g" at={report.generated_at} as="full" />],
-              [
-                t.reports.requestedBy,
-                <Literal key="b">
-                  {actorText(report.generated_by, report.generated_by_person)}
-                </Literal>,
-              ],
+              [t.reports.requestedBy, actorText(report.generated_by, report.generated_by_person)],
               [t.reports.openFindings, openFindingsText(content)],
               [
                 t.reports.verifiedLedger,
@@ -165,9 +162,9 @@ function Ready({ report }: { report: ReadyReport }) {
           <Control key={control.id} report={report.id} control={control} />
         ))}
       </Card>
-      <p className={ui['hint']}>
-        <Literal>{notice}</Literal>
-      </p>
+      <Literal as="p" className={ui['hint']}>
+        {notice}
+      </Literal>
     </Stack>
   )
 }
@@ -210,9 +207,7 @@ function canonical(value: unknown): string {
 /** The SHA-256 of a value's canonical JSON; null where the browser has no WebCrypto. */
 async function canonicalHash(value: unknown): Promise<string | null> {
   if (!globalThis.crypto?.subtle) return null
-  const bytes = new TextEncoder().encode(canonical(value))
-  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
-  return Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return hex(await sha256(new TextEncoder().encode(canonical(value))))
 }
 
 /** Advice for controls without evidence, by reason, the most frequent first. */
@@ -266,13 +261,11 @@ function Finding({ finding }: { finding: ReportFinding }) {
         </h3>
         <span className={ui['muted']}>{findingState(finding)}</span>
       </header>
-      <p>
-        <Literal>{text}</Literal>
-      </p>
+      <Literal as="p">{text}</Literal>
       <Facts
         rows={[
-          [t.reports.agents, named(finding.agents)],
-          [t.reports.recordedBy, named(finding.keys)],
+          [t.reports.agents, finding.agents?.join(', ')],
+          [t.reports.recordedBy, finding.keys?.join(', ')],
           [t.reports.entriesWithDates(finding.count, seqs.length), dated(seqs, dates)],
           [t.reports.corrected, fixed_seq == null ? null : dated([fixed_seq], [fixed_at ?? null])],
         ]}
@@ -281,9 +274,6 @@ function Finding({ finding }: { finding: ReportFinding }) {
     </article>
   )
 }
-
-const named = (names: readonly string[] | undefined) =>
-  names && names.length > 0 ? <Literal>{names.join(', ')}</Literal> : null
 
 const dated = (seqs: readonly number[], dates: ReportFinding['dates']) =>
   seqs.length > 0 ? <DatedSeqs of={seqs} dates={dates} /> : null
@@ -313,9 +303,7 @@ function Control({ report, control }: { report: string; control: ReportControl }
     <details className={styles['control']}>
       <summary>
         <strong>{id}</strong>
-        <span>
-          <Literal>{title}</Literal>
-        </span>
+        <Literal as="span">{title}</Literal>
         {reason && <span className={ui['muted']}>{t.reports.reasons[reason]}</span>}
         <Badge tone={STATUS_TONES[status]}>{t.reports.statuses[status]}</Badge>
       </summary>
@@ -357,9 +345,9 @@ const List = ({ title, items }: { title: string; items: readonly string[] | null
       <h3>{title}</h3>
       <ul>
         {items.map((item) => (
-          <li key={item}>
-            <Literal>{item}</Literal>
-          </li>
+          <Literal as="li" key={item}>
+            {item}
+          </Literal>
         ))}
       </ul>
     </div>
@@ -454,11 +442,8 @@ function AllEvidence({ report, control }: { report: string; control: string }) {
       ...(signal && { signal }),
     })
   const query = useInfiniteQuery({
-    queryKey: ['reports', report, 'evidence', control],
+    ...pagesQuery(['reports', report, 'evidence', control], read),
     enabled: isOpen,
-    initialPageParam: '',
-    queryFn: ({ pageParam, signal }) => read(pageParam || undefined, signal),
-    getNextPageParam: ({ next_cursor }) => next_cursor,
   })
   if (!isOpen)
     return (
@@ -470,11 +455,11 @@ function AllEvidence({ report, control }: { report: string; control: string }) {
     )
   return (
     <Loaded query={query}>
-      {({ pages }) => (
+      {({ data }) => (
         <Stack>
           <Table
             label={t.reports.allEvidence}
-            rows={pages.flatMap(({ data }) => data)}
+            rows={data}
             rowKey={({ seq }) => String(seq)}
             csv={`evidence-${control}`}
             all={() => everyPage(read)}

@@ -1,18 +1,20 @@
 import type { Framework, ReportListItem } from '@remit/contract'
 import { openText, periodText } from '@remit/contract/report-texts'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { fieldErrorsOf, remit } from '../../api/client.ts'
-import { ledgerStartQuery } from '../../api/organization.ts'
+import { remit } from '../../api/client.ts'
+import { refresh } from '../../api/query-client.ts'
+import { ledgerStartQuery, listQuery } from '../../api/queries.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
 import { Input, Select } from '../../ui/field.tsx'
-import { Card, Page, Row, Stack, Table } from '../../ui/layout.tsx'
-import { CurlButton, Empty, Failure, Loaded } from '../../ui/states.tsx'
+import { Card, Page, Row, Stack, TableOf } from '../../ui/layout.tsx'
+import { CurlButton, Failure } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
 import { useNow } from '../../ui/values.tsx'
+import { faultAt } from '../rules/validation.ts'
 import { askedPeriod } from './asked-period.ts'
 
 const REPORT = {
@@ -27,36 +29,60 @@ const NOW_MS = 10_000
 export function Reports() {
   const can = useCan()
   const query = useQuery({
-    queryKey: ['reports'],
-    queryFn: ({ signal }) => remit.listReports({ query: { limit: 200 }, signal }),
+    ...listQuery('reports', remit.listReports, 200),
     refetchInterval: ({ state }) =>
       state.data?.data.some(({ status }) => status === 'generating') ? POLL_MS : false,
   })
   return (
-    <Page
-      title={t.reports.title}
-      actions={<CurlButton request={() => ({ method: 'GET', path: '/v1/compliance/reports' })} />}
-    >
+    <Page title={t.reports.title} actions={<CurlButton request="/v1/compliance/reports" />}>
       <Stack>
         {can('POST /v1/compliance/reports') && <Generate />}
-        <Loaded query={query}>
-          {({ data }) =>
-            data.length === 0 ? (
-              <Empty title={t.reports.empty} request={REPORT}>
-                {t.reports.emptyText}
-              </Empty>
-            ) : (
-              <List reports={data} />
-            )
-          }
-        </Loaded>
+        <TableOf<ReportListItem>
+          query={query}
+          empty={{ title: t.reports.empty, text: t.reports.emptyText, request: REPORT }}
+          label={t.reports.title}
+          rowKey={({ id }) => id}
+          csv="reports"
+          columns={[
+            {
+              name: t.reports.framework,
+              value: ({ framework }) => t.reports.frameworks[framework],
+              cell: ({ id, framework }) => (
+                <Link to="/reports/$id" params={{ id }}>
+                  {t.reports.frameworks[framework]}
+                </Link>
+              ),
+            },
+            {
+              name: t.reports.period,
+              value: ({ period }) => periodText(period),
+            },
+            {
+              name: t.reports.status,
+              value: ({ status }) => status,
+              badge: ({ status }) =>
+                status === 'ready' ? 'allow' : status === 'failed' ? 'deny' : 'wait',
+            },
+            {
+              name: t.reports.summary,
+              value: ({ summary }) =>
+                summary === null
+                  ? null
+                  : `${t.reports.statuses.satisfied}: ${summary.satisfied} · ${t.reports.statuses.attention}: ${summary.attention}`,
+            },
+            {
+              name: t.reports.openFindings,
+              value: ({ summary }) => summary && openText(summary),
+            },
+            { name: t.reports.generated, value: ({ requested_at }) => requested_at, as: 'time' },
+          ]}
+        />
       </Stack>
     </Page>
   )
 }
 
 function Generate() {
-  const client = useQueryClient()
   const navigate = useNavigate()
   const [framework, setFramework] = useState<Framework>('soc2')
   const [from, setFrom] = useState('')
@@ -70,12 +96,11 @@ function Generate() {
   const generate = useMutation({
     mutationFn: () => remit.createReport({ body }),
     onSuccess: async ({ id }) => {
-      await client.invalidateQueries({ queryKey: ['reports'] })
+      await refresh('reports')
       await navigate({ to: '/reports/$id', params: { id } })
     },
   })
-  const faultOf = (path: string) =>
-    fieldErrorsOf(generate.error).find((error) => error.path === path)?.message
+  const faultOf = (path: string) => faultAt(generate.error, path)
   return (
     <Card title={t.reports.generate}>
       <Stack>
@@ -116,45 +141,3 @@ function Generate() {
 }
 
 const shown = (time: string): string => time.slice(0, 16).replace('T', ' ')
-
-const List = ({ reports }: { reports: readonly ReportListItem[] }) => (
-  <Table<ReportListItem>
-    label={t.reports.title}
-    rows={reports}
-    rowKey={({ id }) => id}
-    csv="reports"
-    columns={[
-      {
-        name: t.reports.framework,
-        value: ({ framework }) => t.reports.frameworks[framework],
-        cell: ({ id, framework }) => (
-          <Link to="/reports/$id" params={{ id }}>
-            {t.reports.frameworks[framework]}
-          </Link>
-        ),
-      },
-      {
-        name: t.reports.period,
-        value: ({ period }) => periodText(period),
-      },
-      {
-        name: t.reports.status,
-        value: ({ status }) => status,
-        badge: ({ status }) =>
-          status === 'ready' ? 'allow' : status === 'failed' ? 'deny' : 'wait',
-      },
-      {
-        name: t.reports.summary,
-        value: ({ summary }) =>
-          summary === null
-            ? null
-            : `${t.reports.statuses.satisfied}: ${summary.satisfied} · ${t.reports.statuses.attention}: ${summary.attention}`,
-      },
-      {
-        name: t.reports.openFindings,
-        value: ({ summary }) => summary && openText(summary),
-      },
-      { name: t.reports.generated, value: ({ requested_at }) => requested_at, as: 'time' },
-    ]}
-  />
-)

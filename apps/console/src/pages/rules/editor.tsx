@@ -1,16 +1,17 @@
 import type { Validation } from '@remit/contract'
 import { RemitError } from '@remit/contract/client'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import type { ReactNode } from 'react'
-import { fieldErrorsOf } from '../../api/client.ts'
+import { refresh } from '../../api/query-client.ts'
 import type { Request } from '../../format/curl.ts'
 import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
 import { ActionForm, ConfirmDelete } from '../../ui/action.tsx'
 import { Card, Row, Stack } from '../../ui/layout.tsx'
 import { Loaded, Note, Skeleton } from '../../ui/states.tsx'
+import { LazyTextDiff } from '../../ui/text-diff.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import type { Drafts, Version } from './draft.ts'
 import { useValidation } from './validation.ts'
@@ -47,7 +48,6 @@ export function useDraft<Rule, Input, Draft extends { readonly kept: object }, S
   props: DraftProps<Rule, Input, Draft, Saved>,
 ) {
   const { kind, drafts, first, stored = null, mayChange, id = '', read } = props
-  const client = useQueryClient()
   const [draft, setDraft] = useState(first)
   const [base, setBase] = useState(stored)
   const input = drafts.inputOf(draft)
@@ -65,7 +65,7 @@ export function useDraft<Rule, Input, Draft extends { readonly kept: object }, S
     },
     onSuccess: async (saved) => {
       announce(t.policies.saved, typeof saved === 'string' ? saved : undefined)
-      await client.invalidateQueries({ queryKey: [kind] })
+      await refresh(kind)
       await props.onSaved?.(saved)
     },
   })
@@ -85,7 +85,7 @@ export function useDraft<Rule, Input, Draft extends { readonly kept: object }, S
       onDraft: setDraft,
       isReadOnly: !mayChange,
       validation,
-      faults: fieldErrorsOf(save.error),
+      error: save.error,
     } satisfies DraftFieldsProps<Draft>,
     conflict: isConflict && read && (
       <Conflict
@@ -164,7 +164,6 @@ interface DeleteRuleProps {
 
 /** The button that deletes the rule of the page. */
 export function DeleteRule({ kind, texts, path, onDelete, children }: DeleteRuleProps) {
-  const client = useQueryClient()
   const leave = useLeave(kind)
   return (
     <ConfirmDelete
@@ -174,17 +173,13 @@ export function DeleteRule({ kind, texts, path, onDelete, children }: DeleteRule
       onDelete={onDelete}
       onDeleted={async () => {
         await leave()
-        await client.invalidateQueries({ queryKey: [kind] })
+        await refresh(kind)
       }}
     >
       {children}
     </ConfirmDelete>
   )
 }
-
-const TextDiff = lazy(async () => ({
-  default: (await import('../../editor/text-diff.tsx')).TextDiff,
-}))
 
 interface ConflictProps<Stored> {
   /** Reads the version that is stored now. */
@@ -212,7 +207,7 @@ function Conflict<Stored>(props: ConflictProps<Stored>) {
             <Stack>
               <div>
                 <h3>{t.policies.conflictDifference}</h3>
-                <TextDiff
+                <LazyTextDiff
                   label={t.policies.conflictDifference}
                   before={textOf(theirs)}
                   after={mine}

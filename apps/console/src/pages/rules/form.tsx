@@ -76,6 +76,11 @@ interface PatternFieldsProps<Name extends string> {
   readonly hint?: string
 }
 
+/** The patterns of policies and approval rules. */
+export const PATTERNS = (['agents', 'actions', 'resources'] as const).map(
+  (name) => [name, t.policies[name]] as const,
+)
+
 /** Lists of patterns, one a line. */
 export function PatternFields<Name extends string>(props: PatternFieldsProps<Name>) {
   const { fields, values, onValue, faultOf, isReadOnly, hint = t.policies.patternsHint } = props
@@ -112,9 +117,9 @@ export function ValidationNote({ validation }: { validation: ValidationState | u
         <Note tone="deny">
           <ul>
             {lines.map((line) => (
-              <li key={line}>
-                <Literal>{line}</Literal>
-              </li>
+              <Literal as="li" key={line}>
+                {line}
+              </Literal>
             ))}
           </ul>
         </Note>

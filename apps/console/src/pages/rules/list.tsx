@@ -12,9 +12,9 @@ export const RuleName = ({ rule: { description, condition } }: { rule: Named }) 
   <>
     <Literal>{description ?? t.policies.unnamed}</Literal>
     {condition !== null && (
-      <code className={styles['condition']} title={condition}>
-        <Literal>{condition}</Literal>
-      </code>
+      <Literal as="code" className={styles['condition']} title={condition}>
+        {condition}
+      </Literal>
     )}
   </>
 )

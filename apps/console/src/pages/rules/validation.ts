@@ -1,4 +1,5 @@
 import type { Validation } from '@remit/contract'
+import { RemitError } from '@remit/contract/client'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 
@@ -36,9 +37,16 @@ export function useValidation<T>({ name, input, ask }: Question<T>): ValidationS
   return { data: query.data, isPending: asked !== text || query.isFetching }
 }
 
-/** The first error of a field or of one of its members. */
-export const faultAt = (
-  errors: readonly { readonly path: string; readonly message: string }[],
+/** The errors of single fields in a refusal of the server. */
+export const fieldErrorsOf = (error: unknown): readonly Validation['errors'][number][] =>
+  error instanceof RemitError ? (error.problem?.errors ?? []) : []
+
+/** The first error of a field or of one of its members, in a refusal of the server. */
+export const faultAt = (error: unknown, path: string): string | undefined =>
+  firstAt(fieldErrorsOf(error), path)
+
+const firstAt = (
+  errors: readonly Validation['errors'][number][],
   path: string,
 ): string | undefined =>
   errors.find((error) => error.path === path || error.path.startsWith(`${path}.`))?.message
@@ -49,14 +57,15 @@ export interface DraftFieldsProps<Draft> {
   readonly onDraft: (draft: Draft) => void
   readonly isReadOnly?: boolean
   readonly validation?: ValidationState
-  readonly faults: readonly { path: string; message: string }[]
+  /** The refusal of the server. */
+  readonly error?: unknown
 }
 
 /** The properties of the fields of a form, by member of its draft; `path` is the member of the body. */
 export function fieldsOf<Draft>(props: DraftFieldsProps<Draft>) {
-  const { draft, onDraft, isReadOnly = false, validation, faults } = props
+  const { draft, onDraft, isReadOnly = false, validation, error } = props
   const set = (change: Partial<Draft>) => onDraft({ ...draft, ...change })
-  const faultOf = (path: string) => faultAt(validation?.data?.errors ?? faults, path)
+  const faultOf = (path: string) => firstAt(validation?.data?.errors ?? fieldErrorsOf(error), path)
   const put = (name: keyof Draft) => (value: unknown) =>
     set({ [name]: value } as unknown as Partial<Draft>)
   type Name = keyof Draft & string
@@ -82,6 +91,13 @@ export function fieldsOf<Draft>(props: DraftFieldsProps<Draft>) {
       disabled: isReadOnly,
       isOn: draft[name],
       onToggle: put(name),
+    }),
+    /** Of a `ConditionField`. */
+    condition: <N extends Name>(name: N) => ({
+      value: draft[name],
+      onValue: put(name),
+      isReadOnly,
+      validation,
     }),
     /** Of `PatternFields`. */
     patterns: {

@@ -1,8 +1,10 @@
 import type { Key } from '@remit/contract'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { fieldErrorsOf, remit } from '../../api/client.ts'
-import { keysQuery, useCan } from '../../api/session.ts'
+import { remit } from '../../api/client.ts'
+import { refresh } from '../../api/query-client.ts'
+import { keysQuery } from '../../api/queries.ts'
+import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
 import { ConfirmDelete } from '../../ui/action.tsx'
@@ -17,15 +19,13 @@ const ROLES = ['admin', 'ingest', 'approver', 'read'] as const
 
 export function Keys() {
   const can = useCan()
-  const client = useQueryClient()
   const [secret, setSecret] = useState<string | null>(null)
   const query = useQuery(keysQuery)
-  const refresh = () => client.invalidateQueries({ queryKey: ['keys'] })
   const rotate = useMutation({
     mutationFn: (id: string) => remit.rotateKey({ params: { id } }),
     onSuccess: ({ secret: made }) => {
       setSecret(made)
-      return refresh()
+      return refresh('keys')
     },
   })
   return (
@@ -34,7 +34,7 @@ export function Keys() {
         <NewKey
           onMade={(made) => {
             setSecret(made)
-            void refresh()
+            void refresh('keys')
           }}
         />
       )}
@@ -83,7 +83,7 @@ export function Keys() {
                           label={`${t.settings.keys.revoke} ${key.id}`}
                           request={() => ({ method: 'DELETE', path: `/v1/keys/${key.id}` })}
                           onDelete={() => remit.revokeKey({ params: { id: key.id } })}
-                          onDeleted={refresh}
+                          onDeleted={() => refresh('keys')}
                         >
                           <Id>{key.id}</Id>
                         </ConfirmDelete>
@@ -119,20 +119,12 @@ function NewKey({ onMade }: { onMade: (secret: string | null) => void }) {
       onMade(secret)
     },
   })
-  const { text, choice } = fieldsOf({
-    draft,
-    onDraft: setDraft,
-    faults: fieldErrorsOf(create.error),
-  })
+  const { text, choice } = fieldsOf({ draft, onDraft: setDraft, error: create.error })
   return (
     <Card title={t.settings.keys.create}>
       <Stack>
         <Row>
-          <Select
-            {...choice('role')}
-            label={t.settings.keys.role}
-            options={ROLES.map((one) => [one, one])}
-          />
+          <Select {...choice('role')} label={t.settings.keys.role} options={ROLES} />
           <Input {...text('person')} label={t.settings.keys.person} />
           <Input {...text('name')} label={t.settings.keys.purpose} />
           <Button tone="primary" disabled={create.isPending} onClick={() => create.mutate()}>

@@ -1,8 +1,9 @@
 import type { Organization, OrganizationChange } from '@remit/contract'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { fieldErrorsOf, remit } from '../../api/client.ts'
-import { organizationQuery } from '../../api/organization.ts'
+import { remit } from '../../api/client.ts'
+import { refresh } from '../../api/query-client.ts'
+import { organizationQuery } from '../../api/queries.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { ActionForm } from '../../ui/action.tsx'
@@ -12,23 +13,14 @@ import { Loaded, Note } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
 import { Literal } from '../../ui/values.tsx'
+import { fieldErrorsOf } from '../rules/validation.ts'
 import { SETTING_TEXTS } from './setting-texts.ts'
 
 type Values = Organization['settings']
 type Change = OrganizationChange['settings']
 
-const EFFECTS = [
-  ['allow', 'allow'],
-  ['deny', 'deny'],
-] as const
-const AT_LIMIT = [
-  ['deny', 'deny'],
-  ['overage', 'overage'],
-] as const
-
-/** The value of a choice as the contract knows it. */
-const choiceOf = (text: string) =>
-  [...EFFECTS, ...AT_LIMIT].find(([value]) => value === text)?.[0] ?? 'deny'
+const EFFECTS = ['allow', 'deny'] as const
+const AT_LIMIT = ['deny', 'overage'] as const
 
 export function OrganizationPanel() {
   const query = useQuery(organizationQuery)
@@ -37,7 +29,6 @@ export function OrganizationPanel() {
 
 function Form({ stored }: { stored: Organization }) {
   const can = useCan()
-  const client = useQueryClient()
   const [change, setChange] = useState<Change>({})
   const [isShort, setShort] = useState(false)
   const values: Values = { ...stored.settings, ...(change as Partial<Values>) }
@@ -48,7 +39,7 @@ function Form({ stored }: { stored: Organization }) {
     onSuccess: () => {
       announce(t.settings.saved)
       setChange({})
-      return client.invalidateQueries({ queryKey: ['organization'] })
+      return refresh('organization')
     },
   })
   const set = (part: Change) => setChange({ ...change, ...part })
@@ -127,7 +118,7 @@ function Setting({ name, value, isReadOnly, fault, onValue }: SettingProps) {
           value={value}
           disabled={isReadOnly}
           options={name === 'at_monthly_limit' ? AT_LIMIT : EFFECTS}
-          onValue={(text) => onValue(choiceOf(text))}
+          onValue={(text) => onValue(text as typeof value)}
         />
         {warning !== undefined && <Note tone="wait">{warning}</Note>}
       </>

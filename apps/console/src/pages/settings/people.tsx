@@ -1,7 +1,9 @@
 import type { Person, PersonChange, PersonRole } from '@remit/contract'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { fieldErrorsOf, remit } from '../../api/client.ts'
+import { remit } from '../../api/client.ts'
+import { listQuery } from '../../api/queries.ts'
+import { refresh } from '../../api/query-client.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
@@ -13,34 +15,23 @@ import ui from '../../ui/ui.module.css'
 import { Literal, Time } from '../../ui/values.tsx'
 import { fieldsOf } from '../rules/validation.ts'
 
-const ROLES = [
-  ['read', 'read'],
-  ['approver', 'approver'],
-  ['admin', 'admin'],
-] as const
+const ROLES = ['read', 'approver', 'admin'] as const satisfies readonly PersonRole[]
 const PERSON = {
   method: 'POST',
   path: '/v1/people',
   body: { email: 'ada@example.com', role: 'approver' },
 }
 
-const roleOf = (text: string): PersonRole => ROLES.find(([role]) => role === text)?.[0] ?? 'read'
-
 const TONES = { active: 'allow', invited: 'wait', disabled: undefined } as const
 
 /** The people of the organization: they sign in with its identity provider. */
 export function People() {
   const can = useCan()
-  const client = useQueryClient()
-  const query = useQuery({
-    queryKey: ['people'],
-    queryFn: ({ signal }) => remit.listPeople({ query: { limit: 1_000 }, signal }),
-  })
-  const refresh = () => client.invalidateQueries({ queryKey: ['people'] })
+  const query = useQuery(listQuery('people', remit.listPeople))
   const change = useMutation({
     mutationFn: ({ id, body }: { id: string; body: PersonChange }) =>
       remit.changePerson({ params: { id }, body }),
-    onSettled: refresh,
+    onSettled: () => refresh('people'),
   })
   return (
     <Stack>
@@ -64,9 +55,9 @@ export function People() {
               <>
                 <Literal>{email}</Literal>
                 {name !== null && (
-                  <div className={ui['muted']}>
-                    <Literal>{name}</Literal>
-                  </div>
+                  <Literal as="div" className={ui['muted']}>
+                    {name}
+                  </Literal>
                 )}
               </>
             ),
@@ -82,12 +73,12 @@ export function People() {
                   value={role}
                   disabled={change.isPending}
                   onChange={(event) =>
-                    change.mutate({ id, body: { role: roleOf(event.target.value) } })
+                    change.mutate({ id, body: { role: event.target.value as PersonRole } })
                   }
                 >
-                  {ROLES.map(([one, label]) => (
+                  {ROLES.map((one) => (
                     <option key={one} value={one}>
-                      {label}
+                      {one}
                     </option>
                   ))}
                 </select>
@@ -112,7 +103,6 @@ export function People() {
               <Actions
                 person={person}
                 onChange={(body) => change.mutate({ id: person.id, body })}
-                onRemoved={refresh}
               />
             ),
           },
@@ -125,10 +115,9 @@ export function People() {
 interface ActionsProps {
   readonly person: Person
   readonly onChange: (body: PersonChange) => void
-  readonly onRemoved: () => Promise<unknown>
 }
 
-function Actions({ person: { id, email, status }, onChange, onRemoved }: ActionsProps) {
+function Actions({ person: { id, email, status }, onChange }: ActionsProps) {
   const can = useCan()
   const path = `/v1/people/${encodeURIComponent(id)}`
   const mayChange = can('PATCH /v1/people/{id}')
@@ -151,7 +140,7 @@ function Actions({ person: { id, email, status }, onChange, onRemoved }: Actions
           label={`${t.settings.people.disable} ${email}`}
           request={() => ({ method: 'PATCH', path, body: { status: 'disabled' } })}
           onDelete={() => remit.changePerson({ params: { id }, body: { status: 'disabled' } })}
-          onDeleted={onRemoved}
+          onDeleted={() => refresh('people')}
         >
           <Literal>{email}</Literal>
         </ConfirmDelete>
@@ -165,7 +154,7 @@ function Actions({ person: { id, email, status }, onChange, onRemoved }: Actions
           label={`${t.settings.people.remove} ${email}`}
           request={() => ({ method: 'DELETE', path })}
           onDelete={() => remit.removePerson({ params: { id } })}
-          onDeleted={onRemoved}
+          onDeleted={() => refresh('people')}
         >
           <Literal>{email}</Literal>
         </ConfirmDelete>
@@ -175,7 +164,6 @@ function Actions({ person: { id, email, status }, onChange, onRemoved }: Actions
 }
 
 function Invite() {
-  const client = useQueryClient()
   const [draft, setDraft] = useState({ email: '', name: '', role: 'read' as PersonRole })
   const { email, name, role } = draft
   const body = { email: email.trim(), role, ...(name.trim() !== '' && { name: name.trim() }) }
@@ -183,14 +171,10 @@ function Invite() {
     mutationFn: () => remit.invitePerson({ body }),
     onSuccess: () => {
       setDraft((now) => ({ ...now, email: '', name: '' }))
-      return client.invalidateQueries({ queryKey: ['people'] })
+      return refresh('people')
     },
   })
-  const { text, choice } = fieldsOf({
-    draft,
-    onDraft: setDraft,
-    faults: fieldErrorsOf(invite.error),
-  })
+  const { text, choice } = fieldsOf({ draft, onDraft: setDraft, error: invite.error })
   return (
     <Card title={t.settings.people.invite}>
       <form

@@ -1,8 +1,8 @@
 import { useSearch } from '@tanstack/react-router'
-import { useCan } from '../../api/session.ts'
+import { useSession } from '../../api/session.ts'
 import { t } from '../../texts.ts'
-import { Page, TabLinks } from '../../ui/layout.tsx'
-import { About } from './about.tsx'
+import { Card, Facts, TabPage } from '../../ui/layout.tsx'
+import { Id } from '../../ui/values.tsx'
 import { Keys } from './keys.tsx'
 import { LoginPanel } from './login.tsx'
 import { OrganizationPanel } from './organization.tsx'
@@ -11,37 +11,47 @@ import { Sinks } from './sinks.tsx'
 import { PlanAndUsage } from './usage.tsx'
 import { Webhooks } from './webhooks.tsx'
 
+const { tabs } = t.settings
+const TABS = [
+  {
+    label: tabs.organization,
+    value: 'organization',
+    needs: 'GET /v1/organization',
+    Panel: OrganizationPanel,
+  },
+  { label: tabs.keys, value: 'keys', needs: 'GET /v1/keys', Panel: Keys },
+  { label: tabs.people, value: 'people', needs: 'GET /v1/people', Panel: People },
+  { label: tabs.login, value: 'login', needs: 'GET /v1/login-provider', Panel: LoginPanel },
+  { label: tabs.webhooks, value: 'webhooks', needs: 'GET /v1/webhooks', Panel: Webhooks },
+  { label: tabs.sinks, value: 'sinks', needs: 'GET /v1/sinks', Panel: Sinks },
+  { label: tabs.usage, value: 'usage', needs: 'GET /v1/usage', Panel: PlanAndUsage },
+  { label: tabs.about, value: 'about', Panel: About },
+]
+
 export function Settings() {
-  const can = useCan()
-  const tabs = [
-    {
-      label: t.settings.tabs.organization,
-      value: 'organization',
-      isShown: can('GET /v1/organization'),
-    },
-    { label: t.settings.tabs.keys, value: 'keys', isShown: can('GET /v1/keys') },
-    { label: t.settings.tabs.people, value: 'people', isShown: can('GET /v1/people') },
-    { label: t.settings.tabs.login, value: 'login', isShown: can('GET /v1/login-provider') },
-    { label: t.settings.tabs.webhooks, value: 'webhooks', isShown: can('GET /v1/webhooks') },
-    { label: t.settings.tabs.sinks, value: 'sinks', isShown: can('GET /v1/sinks') },
-    { label: t.settings.tabs.usage, value: 'usage', isShown: can('GET /v1/usage') },
-    { label: t.settings.tabs.about, value: 'about', isShown: true },
-  ].filter(({ isShown }) => isShown)
-  const search = useSearch({ from: '/settings' })
-  const tab = tabs.find(({ value }) => value === search.tab)?.value ?? tabs[0]?.value ?? 'about'
+  const { tab } = useSearch({ from: '/settings' })
+  return <TabPage title={t.settings.title} tabs={TABS} current={tab} />
+}
+
+function About() {
+  const { organization, principal, edition, evaluation, login } = useSession()
+  const ways = [login.key && t.settings.about.loginKey, login.oidc?.label].filter(
+    (way) => typeof way === 'string',
+  )
   return (
-    <Page
-      title={t.settings.title}
-      tabs={<TabLinks label={t.settings.title} tabs={tabs} current={tab} />}
-    >
-      {tab === 'organization' && <OrganizationPanel />}
-      {tab === 'keys' && <Keys />}
-      {tab === 'people' && <People />}
-      {tab === 'login' && <LoginPanel />}
-      {tab === 'webhooks' && <Webhooks />}
-      {tab === 'sinks' && <Sinks />}
-      {tab === 'usage' && <PlanAndUsage />}
-      {tab === 'about' && <About />}
-    </Page>
+    <Card title={t.settings.tabs.about}>
+      <Facts
+        rows={[
+          [t.settings.about.organization, organization?.name],
+          [t.settings.about.id, organization && <Id>{organization.id}</Id>],
+          [t.settings.about.plan, organization?.plan],
+          [t.settings.about.edition, edition],
+          [t.settings.about.evaluation, evaluation ? t.common.yes : t.common.no],
+          [t.settings.about.signedInAs, principal?.email ?? principal?.name ?? principal?.id],
+          [t.settings.about.role, principal?.role],
+          [t.settings.about.login, ways.join(', ')],
+        ]}
+      />
+    </Card>
   )
 }

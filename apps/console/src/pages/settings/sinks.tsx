@@ -1,6 +1,7 @@
 import type { Sink } from '@remit/contract'
 import { useQuery } from '@tanstack/react-query'
 import { remit } from '../../api/client.ts'
+import { listQuery } from '../../api/queries.ts'
 import { t } from '../../texts.ts'
 import { TableOf } from '../../ui/layout.tsx'
 import { Described, Literal, Time } from '../../ui/values.tsx'
@@ -17,8 +18,7 @@ const SINK = {
 /** The streams of the ledger to other systems, with their state and lag. */
 export function Sinks() {
   const query = useQuery({
-    queryKey: ['sinks'],
-    queryFn: ({ signal }) => remit.listSinks({ query: { limit: 100 }, signal }),
+    ...listQuery('sinks', remit.listSinks, 100),
     refetchInterval: POLL_MS,
   })
   return (

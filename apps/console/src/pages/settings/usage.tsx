@@ -1,14 +1,14 @@
 import type { Organization, Usage } from '@remit/contract'
 import { useQuery } from '@tanstack/react-query'
 import { remit } from '../../api/client.ts'
-import { organizationQuery } from '../../api/organization.ts'
+import { organizationQuery } from '../../api/queries.ts'
+import { count } from '../../format/money.ts'
 import { t } from '../../texts.ts'
 import { Card, Facts, Stack, Table } from '../../ui/layout.tsx'
 import { Loaded, Note } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
 
 const { usage: texts } = t.settings
-const number = new Intl.NumberFormat('en-US')
 
 /** The plan of the organization, its limits, and its use in this month. */
 export function PlanAndUsage() {
@@ -42,7 +42,7 @@ function Plan({ organization }: { organization: Organization }) {
   const { plan, limits, suspended_at } = organization
   const rows = Object.entries(limits ?? {}).map(
     ([name, value]) =>
-      [texts.limits[name as keyof typeof texts.limits], number.format(value ?? 0)] as const,
+      [texts.limits[name as keyof typeof texts.limits], count(value ?? 0)] as const,
   )
   return (
     <Card title={texts.plan}>
@@ -71,8 +71,8 @@ function Decisions({ organization }: { organization: Organization }) {
         )}
         <Facts
           rows={[
-            [texts.used, number.format(used)],
-            [texts.limit, limit === undefined ? texts.none : number.format(limit)],
+            [texts.used, count(used)],
+            [texts.limit, limit === undefined ? texts.none : count(limit)],
             [texts.share, limit !== undefined && `${Math.floor((used * 100) / limit)}%`],
           ]}
         />
@@ -95,20 +95,17 @@ function Meters({ rows }: { rows: Usage['data'] }) {
     }))
   return (
     <Card title={texts.month}>
-      {sums.length === 0 ? (
-        <p className={ui['muted']}>{texts.empty}</p>
-      ) : (
-        <Table
-          label={texts.month}
-          rows={sums}
-          rowKey={({ meter }) => meter}
-          csv="usage"
-          columns={[
-            { name: texts.meter, value: ({ meter }) => texts.meters[meter] },
-            { name: texts.used, end: true, value: ({ quantity }) => quantity },
-          ]}
-        />
-      )}
+      <Table
+        label={texts.month}
+        rows={sums}
+        rowKey={({ meter }) => meter}
+        empty={texts.empty}
+        csv="usage"
+        columns={[
+          { name: texts.meter, value: ({ meter }) => texts.meters[meter] },
+          { name: texts.used, end: true, value: ({ quantity }) => quantity },
+        ]}
+      />
     </Card>
   )
 }

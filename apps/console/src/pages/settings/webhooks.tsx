@@ -1,15 +1,17 @@
 import type { Webhook, WebhookEvent, WebhookFormat, Delivery } from '@remit/contract'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { fieldErrorsOf, remit } from '../../api/client.ts'
+import { remit } from '../../api/client.ts'
+import { listQuery } from '../../api/queries.ts'
+import { refresh } from '../../api/query-client.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
 import { ActionForm, ConfirmDelete } from '../../ui/action.tsx'
 import { Checkbox, Input, Select } from '../../ui/field.tsx'
-import { Card, Grid, Row, Stack, Table, TableOf } from '../../ui/layout.tsx'
+import { Card, Grid, Row, Stack, TableOf } from '../../ui/layout.tsx'
 import { SecretDialog } from '../../ui/secret-dialog.tsx'
-import { Failure, Loaded } from '../../ui/states.tsx'
+import { Failure } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import { Described, Id, Literal } from '../../ui/values.tsx'
 import ui from '../../ui/ui.module.css'
@@ -29,34 +31,28 @@ const FORMATS = Object.entries(t.settings.webhooks.formats) as [WebhookFormat, s
 
 export function Webhooks() {
   const can = useCan()
-  const client = useQueryClient()
   const [secret, setSecret] = useState<string | null>(null)
   const [open, setOpen] = useState<string | null>(null)
-  const query = useQuery({
-    queryKey: ['webhooks'],
-    queryFn: ({ signal }) => remit.listWebhooks({ query: { limit: 200 }, signal }),
-  })
-  const refresh = () => client.invalidateQueries({ queryKey: ['webhooks'] })
+  const query = useQuery(listQuery('webhooks', remit.listWebhooks, 200))
   const test = useMutation({
     mutationFn: (id: string) => remit.testWebhook({ params: { id } }),
     onSuccess: (_, id) => {
       announce(t.settings.webhooks.tested)
       setOpen(id)
-      return refresh()
+      return refresh('webhooks')
     },
   })
-  const { error } = test
   return (
     <Stack>
       {can('POST /v1/webhooks') && (
         <NewWebhook
           onMade={(made) => {
             setSecret(made)
-            void refresh()
+            void refresh('webhooks')
           }}
         />
       )}
-      {error && <Failure error={error} />}
+      {test.error && <Failure error={test.error} />}
       <TableOf<Webhook>
         query={query}
         empty={{
@@ -122,7 +118,7 @@ export function Webhooks() {
                     onDelete={() => remit.deleteWebhook({ params: { id } })}
                     onDeleted={() => {
                       setOpen(null)
-                      return refresh()
+                      return refresh('webhooks')
                     }}
                   >
                     <Id>{url}</Id>
@@ -165,11 +161,7 @@ function NewWebhook({ onMade }: { onMade: (secret: string | null) => void }) {
       onMade(secret)
     },
   })
-  const { set, text, choice } = fieldsOf({
-    draft,
-    onDraft: setDraft,
-    faults: fieldErrorsOf(create.error),
-  })
+  const { set, text, choice } = fieldsOf({ draft, onDraft: setDraft, error: create.error })
   return (
     <Card title={t.settings.webhooks.create}>
       <ActionForm
@@ -226,7 +218,6 @@ const TONES = { pending: 'wait', delivered: 'allow', failed: 'deny' } as const
 
 function Deliveries({ webhook }: { webhook: string }) {
   const can = useCan()
-  const client = useQueryClient()
   const query = useQuery({
     queryKey: ['webhooks', webhook, 'deliveries'],
     queryFn: ({ signal }) => remit.listDeliveries({ params: { id: webhook }, signal }),
@@ -235,58 +226,47 @@ function Deliveries({ webhook }: { webhook: string }) {
   })
   const again = useMutation({
     mutationFn: (id: string) => remit.redeliver({ params: { id: webhook, deliveryID: id } }),
-    onSettled: () => client.invalidateQueries({ queryKey: ['webhooks', webhook] }),
+    onSettled: () => refresh('webhooks', webhook),
   })
   return (
     <Card title={t.settings.webhooks.deliveries}>
       {again.error && <Failure error={again.error} />}
-      <Loaded query={query}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <p className={ui['muted']}>{t.settings.webhooks.noDeliveries}</p>
-          ) : (
-            <Table<Delivery>
-              label={t.settings.webhooks.deliveries}
-              rows={data}
-              rowKey={({ id }) => id}
-              csv={`deliveries-${webhook}`}
-              columns={[
-                { name: t.settings.webhooks.event, value: ({ event }) => event },
-                { name: t.common.created, value: ({ created_at }) => created_at, as: 'time' },
-                {
-                  name: t.settings.webhooks.state,
-                  value: ({ state }) => state,
-                  badge: ({ state }) => TONES[state],
-                },
-                {
-                  name: t.settings.webhooks.attempts,
-                  value: ({ attempts }) => attempts.length,
-                  cell: (row) => <Attempts delivery={row} />,
-                },
-                {
-                  name: t.settings.webhooks.next,
-                  value: ({ next_attempt_at: at }) => at,
-                  as: 'time',
-                },
-                {
-                  name: t.common.actions,
-                  end: true,
-                  cell: ({ id }) =>
-                    can('POST /v1/webhooks/{id}/deliveries/{deliveryID}/redeliver') && (
-                      <Button
-                        tone="quiet"
-                        disabled={again.isPending}
-                        onClick={() => again.mutate(id)}
-                      >
-                        {t.settings.webhooks.redeliver}
-                      </Button>
-                    ),
-                },
-              ]}
-            />
-          )
-        }
-      </Loaded>
+      <TableOf<Delivery>
+        query={query}
+        empty={t.settings.webhooks.noDeliveries}
+        label={t.settings.webhooks.deliveries}
+        rowKey={({ id }) => id}
+        csv={`deliveries-${webhook}`}
+        columns={[
+          { name: t.settings.webhooks.event, value: ({ event }) => event },
+          { name: t.common.created, value: ({ created_at }) => created_at, as: 'time' },
+          {
+            name: t.settings.webhooks.state,
+            value: ({ state }) => state,
+            badge: ({ state }) => TONES[state],
+          },
+          {
+            name: t.settings.webhooks.attempts,
+            value: ({ attempts }) => attempts.length,
+            cell: (row) => <Attempts delivery={row} />,
+          },
+          {
+            name: t.settings.webhooks.next,
+            value: ({ next_attempt_at: at }) => at,
+            as: 'time',
+          },
+          {
+            name: t.common.actions,
+            end: true,
+            cell: ({ id }) =>
+              can('POST /v1/webhooks/{id}/deliveries/{deliveryID}/redeliver') && (
+                <Button tone="quiet" disabled={again.isPending} onClick={() => again.mutate(id)}>
+                  {t.settings.webhooks.redeliver}
+                </Button>
+              ),
+          },
+        ]}
+      />
     </Card>
   )
 }
@@ -305,9 +285,9 @@ function Attempts({ delivery: { attempts } }: { delivery: Delivery }) {
       </summary>
       <ul>
         {attempts.map((one) => (
-          <li key={one.at}>
-            <Literal>{lineOf(one)}</Literal>
-          </li>
+          <Literal as="li" key={one.at}>
+            {lineOf(one)}
+          </Literal>
         ))}
       </ul>
     </details>

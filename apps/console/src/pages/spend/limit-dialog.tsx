@@ -1,13 +1,16 @@
 import type { SpendLimit } from '@remit/contract'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { fieldErrorsOf, remit } from '../../api/client.ts'
+import { remit } from '../../api/client.ts'
+import { refresh } from '../../api/query-client.ts'
+import { usd } from '../../format/money.ts'
 import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
 import { ActionDialog } from '../../ui/action.tsx'
 import { Input, Select } from '../../ui/field.tsx'
 import { Grid } from '../../ui/layout.tsx'
 import { Failure } from '../../ui/states.tsx'
+import { Meter } from '../../ui/tile.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import { fieldsOf } from '../rules/validation.ts'
 import { limitDrafts } from './limit-draft.ts'
@@ -23,15 +26,14 @@ interface LimitDialogProps {
 const MISSING = Object.entries(t.spend.missingOptions)
 
 export function LimitDialog({ limit, agent: known, onClose }: LimitDialogProps) {
-  const client = useQueryClient()
   const [agent, setAgent] = useState(limit?.agent_id ?? known ?? '')
   const [draft, setDraft] = useState(limit ? limitDrafts.draftOf(limit) : limitDrafts.empty)
   const body = limitDrafts.inputOf(draft)
   const close = (text: string) => ({
     onSuccess: async () => {
       announce(text)
-      await client.invalidateQueries({ queryKey: ['spend'] })
-      await client.invalidateQueries({ queryKey: ['first-steps'] })
+      await refresh('spend')
+      await refresh('first-steps')
       onClose()
     },
   })
@@ -43,11 +45,7 @@ export function LimitDialog({ limit, agent: known, onClose }: LimitDialogProps) 
     mutationFn: () => remit.removeSpendLimit({ params: { id: agent } }),
     ...close(t.spend.removed),
   })
-  const { text, choice, faultOf } = fieldsOf({
-    draft,
-    onDraft: setDraft,
-    faults: fieldErrorsOf(save.error),
-  })
+  const { text, choice, faultOf } = fieldsOf({ draft, onDraft: setDraft, error: save.error })
   const path = `/v1/spend-limits/${encodeURIComponent(agent)}`
   return (
     <ActionDialog
@@ -89,5 +87,22 @@ export function LimitDialog({ limit, agent: known, onClose }: LimitDialogProps) 
       <Select {...choice('on_missing_amount')} label={t.spend.missing} options={MISSING} />
       {!save.error && remove.error && <Failure error={remove.error} />}
     </ActionDialog>
+  )
+}
+
+interface UsedProps {
+  readonly used: { readonly usd: number; readonly held_usd: number }
+  readonly cap: number | null
+}
+
+/** A spend with what is held, against its cap. */
+export function Used({ used: { usd: settled, held_usd: held }, cap }: UsedProps) {
+  const total = settled + held
+  if (cap === null) return <>{`${usd(total)} · ${t.spend.noCap}`}</>
+  return (
+    <>
+      {t.spend.of(usd(total), usd(cap))}
+      <Meter share={cap === 0 ? 1 : total / cap} />
+    </>
   )
 }

@@ -1,18 +1,18 @@
 import type { SpendLimit, SpendHold, SpendHistory } from '@remit/contract'
-import { useQuery, useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useInfiniteQuery, useMutation } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useState, useMemo } from 'react'
 import { useCan } from '../../api/session.ts'
 import { usd } from '../../format/money.ts'
 import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
-import { Page, Stack, Table, Card, Row } from '../../ui/layout.tsx'
+import { Page, Stack, Table, TableOf, Card, Row } from '../../ui/layout.tsx'
 import { CurlButton, Empty, Loaded, Failure } from '../../ui/states.tsx'
-import { Meter } from '../../ui/tile.tsx'
 import { Literal, Ago, Id } from '../../ui/values.tsx'
-import { LimitDialog } from './limit-dialog.tsx'
-import { limitsQuery } from './queries.ts'
+import { LimitDialog, Used } from './limit-dialog.tsx'
 import { remit } from '../../api/client.ts'
+import { limitsQuery, pagesQuery } from '../../api/queries.ts'
+import { refresh } from '../../api/query-client.ts'
 import { everyPage } from '../../format/csv.ts'
 import { announce } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
@@ -32,7 +32,7 @@ export function Spend() {
       title={t.spend.title}
       actions={
         <>
-          <CurlButton request={() => ({ method: 'GET', path: '/v1/spend-limits' })} />
+          <CurlButton request="/v1/spend-limits" />
           {mayChange && (
             <Button tone="primary" onClick={() => setEdited('new')}>
               {t.spend.set}
@@ -125,42 +125,20 @@ function Limits({ limits, onEdit }: LimitsProps) {
   )
 }
 
-interface UsedProps {
-  readonly used: { readonly usd: number; readonly held_usd: number }
-  readonly cap: number | null
-}
-
-function Used({ used: { usd: settled, held_usd: held }, cap }: UsedProps) {
-  const total = settled + held
-  if (cap === null) return <>{`${usd(total)} · ${t.spend.noCap}`}</>
-  return (
-    <>
-      {t.spend.of(usd(total), usd(cap))}
-      <Meter share={cap === 0 ? 1 : total / cap} />
-    </>
-  )
-}
-
 /** Amounts that wait for a report of their cost; of one agent where it is given. */
 function Holds({ agent }: { agent: string | undefined }) {
   const can = useCan()
-  const client = useQueryClient()
   const read = (cursor: string | undefined, signal?: AbortSignal) =>
     remit.listSpendHolds({
       query: { limit: 100, cursor, agent_id: agent },
       ...(signal && { signal }),
     })
-  const query = useInfiniteQuery({
-    queryKey: ['spend', 'holds', agent],
-    initialPageParam: '',
-    queryFn: ({ pageParam, signal }) => read(pageParam || undefined, signal),
-    getNextPageParam: ({ next_cursor }) => next_cursor,
-  })
+  const query = useInfiniteQuery(pagesQuery(['spend', 'holds', agent], read))
   const release = useMutation({
     mutationFn: ({ decision_id }: SpendHold) =>
       remit.appendEntry({ body: { action: 'spend.release', decision_id, settle: 'release' } }),
     onSuccess: () => announce(t.spend.released),
-    onSettled: () => client.invalidateQueries({ queryKey: ['spend'] }),
+    onSettled: () => refresh('spend'),
   })
   const releases = {
     name: t.common.actions,
@@ -178,65 +156,50 @@ function Holds({ agent }: { agent: string | undefined }) {
   }
   const path = `/v1/spend-holds${agent === undefined ? '' : `?agent_id=${encodeURIComponent(agent)}`}`
   return (
-    <Card title={t.spend.holds} actions={<CurlButton request={() => ({ method: 'GET', path })} />}>
+    <Card title={t.spend.holds} actions={<CurlButton request={path} />}>
       <Stack>
         <p className={ui['hint']}>{t.spend.holdsHint}</p>
         {release.error && <Failure error={release.error} />}
-        <Loaded query={query}>
-          {({ pages }) => {
-            const holds = pages.flatMap(({ data }) => data)
-            if (holds.length === 0) return <p className={ui['muted']}>{t.spend.noHolds}</p>
-            return (
-              <Stack>
-                <Table<SpendHold>
-                  label={t.spend.holds}
-                  rows={holds}
-                  rowKey={({ decision_id }) => decision_id}
-                  csv="holds"
-                  all={() => everyPage(read)}
-                  columns={[
-                    {
-                      name: t.spend.decision,
-                      value: ({ decision_id }) => decision_id,
-                      cell: ({ decision_id }) => (
-                        <Link to="/decisions/$id" params={{ id: decision_id }}>
-                          <Id>{decision_id}</Id>
-                        </Link>
-                      ),
-                    },
-                    { name: t.spend.agent, value: ({ agent_id }) => agent_id },
-                    {
-                      name: t.spend.amount,
-                      end: true,
-                      value: ({ amount_usd }) => amount_usd,
-                      as: 'money',
-                    },
-                    {
-                      name: t.spend.age,
-                      value: ({ held_at }) => held_at,
-                      cell: ({ held_at }) => <Ago at={held_at} />,
-                    },
-                    { name: t.spend.expires, value: ({ expires_at: at }) => at, as: 'time' },
-                    ...(can('POST /v1/ledger') ? [releases] : []),
-                  ]}
-                />
-                {query.hasNextPage && (
-                  <Button onClick={() => void query.fetchNextPage()}>{t.common.more}</Button>
-                )}
-              </Stack>
-            )
-          }}
-        </Loaded>
+        <TableOf<SpendHold>
+          query={query}
+          empty={t.spend.noHolds}
+          label={t.spend.holds}
+          rowKey={({ decision_id }) => decision_id}
+          csv="holds"
+          all={() => everyPage(read)}
+          columns={[
+            {
+              name: t.spend.decision,
+              value: ({ decision_id }) => decision_id,
+              cell: ({ decision_id }) => (
+                <Link to="/decisions/$id" params={{ id: decision_id }}>
+                  <Id>{decision_id}</Id>
+                </Link>
+              ),
+            },
+            { name: t.spend.agent, value: ({ agent_id }) => agent_id },
+            {
+              name: t.spend.amount,
+              end: true,
+              value: ({ amount_usd }) => amount_usd,
+              as: 'money',
+            },
+            {
+              name: t.spend.age,
+              value: ({ held_at }) => held_at,
+              cell: ({ held_at }) => <Ago at={held_at} />,
+            },
+            { name: t.spend.expires, value: ({ expires_at: at }) => at, as: 'time' },
+            ...(can('POST /v1/ledger') ? [releases] : []),
+          ]}
+        />
       </Stack>
     </Card>
   )
 }
 
 type Window = 'day' | 'month'
-const WINDOWS = [
-  ['day', t.spend.windows.day],
-  ['month', t.spend.windows.month],
-] as const
+const WINDOWS = Object.entries(t.spend.windows)
 
 /** The spend of one agent in a window, with its cap and where a straight line leads. */
 function BurnDown({ agent }: { agent: string | undefined }) {

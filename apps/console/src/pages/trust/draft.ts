@@ -1,4 +1,5 @@
 import type { AgentSelector, TrustPolicy, TrustPolicyInput } from '@remit/contract'
+import { parseJson } from '@remit/contract/fit'
 import { draftsOf, lines, linesOf, same, text } from '../rules/draft.ts'
 
 const quoted = (value: string): string => (/^[^\s"]+$/.test(value) ? value : JSON.stringify(value))
@@ -20,17 +21,9 @@ export function selectorOf(line: string): AgentSelector {
     labels: Object.fromEntries(
       Array.from(line.matchAll(LABEL), ([, name = '', value = '']) => [
         name,
-        value.startsWith('"') ? unquoted(value) : value,
+        value.startsWith('"') ? ((parseJson(value) as string | undefined) ?? value) : value,
       ]),
     ),
-  }
-}
-
-function unquoted(value: string): string {
-  try {
-    return String(JSON.parse(value))
-  } catch {
-    return value
   }
 }
 

@@ -2,6 +2,7 @@ import type { TrustPolicy, TrustPolicyInput } from '@remit/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { messageOf, remit } from '../../api/client.ts'
+import { trustQuery } from '../../api/queries.ts'
 import { useCan } from '../../api/session.ts'
 import { TRUST_VARIABLES } from '../../editor/condition-editor.tsx'
 import { t } from '../../texts.ts'
@@ -16,7 +17,6 @@ import { fieldsOf, withCondition } from '../rules/validation.ts'
 import type { DraftFieldsProps } from '../rules/validation.ts'
 import { trustDrafts } from './draft.ts'
 import type { Draft } from './draft.ts'
-import { trustQuery } from './list.tsx'
 
 const PATH = '/v1/identity/trust'
 
@@ -105,10 +105,7 @@ async function replace(old: TrustPolicy | null, body: TrustPolicyInput): Promise
   )
 }
 
-const EFFECTS = [
-  ['allow', 'allow'],
-  ['deny', 'deny'],
-] as const
+const EFFECTS = ['allow', 'deny'] as const
 const PATTERNS = [
   ['source_agents', t.agents.trust.source],
   ['target_agents', t.agents.trust.target],
@@ -116,8 +113,7 @@ const PATTERNS = [
 ] as const
 
 function TrustForm(props: DraftFieldsProps<Draft>) {
-  const { isReadOnly = false, validation } = props
-  const { text, choice, check, patterns } = fieldsOf(props)
+  const { text, choice, check, condition, patterns } = fieldsOf(props)
   return (
     <Stack>
       <Grid>
@@ -125,17 +121,12 @@ function TrustForm(props: DraftFieldsProps<Draft>) {
         <Select {...choice('effect')} label={t.agents.trust.effect} options={EFFECTS} />
       </Grid>
       <PatternFields {...patterns} fields={PATTERNS} hint={t.agents.trust.selectorsHint} />
-      <ConditionField
-        {...text('condition')}
-        isReadOnly={isReadOnly}
-        validation={validation}
-        variables={TRUST_VARIABLES}
-      />
+      <ConditionField {...condition('condition')} variables={TRUST_VARIABLES} />
       <Grid>
         <UtcInput {...text('expires_at')} label={t.policies.ends} />
       </Grid>
       <Checkbox {...check('enabled')} label={t.policies.enabled} />
-      <ValidationNote validation={validation} />
+      <ValidationNote validation={props.validation} />
     </Stack>
   )
 }

@@ -1,7 +1,7 @@
 import type { TrustPolicy } from '@remit/contract'
-import { queryOptions, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { remit } from '../../api/client.ts'
+import { trustQuery } from '../../api/queries.ts'
 import { t } from '../../texts.ts'
 import { TableOf } from '../../ui/layout.tsx'
 import { CONDITION_COLUMN, RuleName } from '../rules/list.tsx'
@@ -12,13 +12,6 @@ const POLICY = {
   path: '/v1/identity/trust',
   body: { effect: 'allow', source_agents: ['planner'], target_agents: ['payer'], actions: ['pay'] },
 }
-
-/** At most 1,000 exist. */
-export const trustQuery = queryOptions({
-  queryKey: ['trust'],
-  queryFn: ({ signal }) => remit.listTrustPolicies({ query: { limit: 1_000 }, signal }),
-  refetchOnWindowFocus: false,
-})
 
 export function TrustPolicies() {
   const query = useQuery(trustQuery)

@@ -1,0 +1,14 @@
+import { lazy, Suspense } from 'react'
+import type { ComponentProps } from 'react'
+import { Skeleton } from './states.tsx'
+
+/** Two texts in one. The editor is loaded where a difference is shown. */
+export const LazyTextDiff = lazy(async () => ({
+  default: (await import('../editor/text-diff.tsx')).TextDiff,
+}))
+
+export const TextDiff = (props: ComponentProps<typeof LazyTextDiff>) => (
+  <Suspense fallback={<Skeleton />}>
+    <LazyTextDiff {...props} />
+  </Suspense>
+)
