@@ -1,16 +1,17 @@
 import { actorText } from '@remit/contract/report-texts'
 import type { EntryKind } from '@remit/contract/entries'
 import { Cases } from './facts.ts'
+import { metric } from './meter.ts'
 import type { CreateMeter } from './meter.ts'
-import { failing, outcome } from './outcome.ts'
+import { NameCounts } from './name-counts.ts'
 import type { FactEntry } from './entry.ts'
 import type { FactState } from './state/state.ts'
 
 /** M35, M36: changes to governance by kind and author, and changes without an author. */
 export const changesMeter: CreateMeter = ({ seqsOf }) => {
   const anonymous = seqsOf('CHG-1')
-  const byKind = new Map<string, number>()
-  const byActor = new Map<string, number>()
+  const byKind = new NameCounts()
+  const byActor = new NameCounts()
   const changes = new Cases()
   return {
     reads: ADMINISTRATIVE,
@@ -20,28 +21,16 @@ export const changesMeter: CreateMeter = ({ seqsOf }) => {
       const author = authorOf(entry, state)
       const name = author ?? (actor ? actorText(actor, null) : 'nobody')
       changes.add(time)
-      byKind.set(kind, (byKind.get(kind) ?? 0) + 1)
-      byActor.set(name, (byActor.get(name) ?? 0) + 1)
+      byKind.add(kind)
+      byActor.add(name)
       if (author === null) anonymous.add(seq)
     },
     end: () => ({
       metrics: [
-        {
-          id: 'M35',
-          value: { by_kind: Object.fromEntries(byKind), by_actor: Object.fromEntries(byActor) },
-          population: changes.count,
-        },
-        { id: 'M36', value: anonymous.count, population: changes.count },
+        metric('M35', { by_kind: byKind.all, by_actor: byActor.all }, changes.count),
+        metric('M36', anonymous.count, changes.count),
       ],
-      checks: [
-        outcome({
-          check: 'CHG-1',
-          population: changes.count,
-          cases: changes,
-          value: { count: anonymous.count },
-          failures: failing(anonymous),
-        }),
-      ],
+      checks: [anonymous.outcome({ population: changes.count, cases: changes })],
     }),
   }
 }

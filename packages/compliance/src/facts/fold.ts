@@ -9,9 +9,10 @@ import type { FactMeter } from './meter.ts'
 import { DECIDED, FactEntry } from './entry.ts'
 import { METERS } from './meters.ts'
 import type { ExternalFacts } from './external-facts.ts'
-import { LowestSeqs } from './seqs.ts'
+import { CheckEntries } from './outcome.ts'
 import type { SeqGatherer } from './seqs.ts'
 import { FactState } from './state/state.ts'
+import { isRelaxed } from './thresholds.ts'
 
 export interface FoldOptions {
   /** Collects the sequence numbers of one check or of evidence kinds. */
@@ -59,7 +60,11 @@ export class Fold implements FactFold {
       create({
         question,
         seqsOf: (check) =>
-          new LowestSeqs(undefined, collect?.check === check ? collect.into : null),
+          new CheckEntries(
+            check,
+            isRelaxed(question.thresholds, check),
+            collect?.check === check ? collect.into : null,
+          ),
       }),
     )
     this.#evidence = new EvidenceMeter(

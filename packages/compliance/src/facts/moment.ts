@@ -1,10 +1,8 @@
 import { decimal } from './meter.ts'
-import { DAY, HOUR, Cases } from './facts.ts'
+import { DAY, HOUR, SECOND, Cases } from './facts.ts'
 import { voteIn, VOTING } from './approvers.ts'
 import type { FactEntry } from './entry.ts'
 import { DECIDED } from './entry.ts'
-
-const DAY_MS = 86_400_000
 
 /**
  * Parses `YYYY-MM-DDTHH:MM:SS.mmmZ` (docs/ledger-format.md) to milliseconds; NaN for anything else.
@@ -35,7 +33,7 @@ export class MomentReader {
       (two(text, 11) * 3600 + two(text, 14) * 60 + two(text, 17)) * 1000 +
       digit(text, 20) * 100 +
       two(text, 21)
-    return time < DAY_MS ? this.#start + time : Number.NaN
+    return time < DAY ? this.#start + time : Number.NaN
   }
 }
 
@@ -49,6 +47,10 @@ function digit(text: string, at: number): number {
 /** Milliseconds as hours or days with two decimals. */
 export const hoursText = (ms: number): string => decimal(ms, HOUR, 2)
 export const daysText = (ms: number): string => decimal(ms, DAY, 2)
+
+/** Milliseconds as seconds with three decimals. */
+export const secondsText = (ms: number | null): string | null =>
+  ms === null ? null : decimal(ms, SECOND, 3)
 
 /**
  * The days of a period on which the organization used Remit: those with a decision or a vote. Changes

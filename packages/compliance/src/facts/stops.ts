@@ -1,10 +1,9 @@
 import { matchesAll, matchesPattern } from '@remit/contract/patterns'
 import type { FactEntry } from './entry.ts'
 import type { CreateMeter, CheckFailure } from './meter.ts'
-import { outcome } from './outcome.ts'
 import { percentile } from './percentile.ts'
-import { SECOND } from './facts.ts'
-import { decimal } from './meter.ts'
+import { metric } from './meter.ts'
+import { secondsText } from './moment.ts'
 import { LowestSeqs } from './seqs.ts'
 import type { FactState } from './state/state.ts'
 import { ByAgent, isOpen } from './state/agents.ts'
@@ -125,7 +124,6 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
     end(state) {
       begin(state)
       const sorted = delays.toSorted((a, b) => a - b)
-      const seconds = (ms: number | null) => (ms === null ? null : decimal(ms, SECOND, 3))
       const failures = [...broken.values()].map(
         ({ agentId, stopSeq, seqs, deniedSeq }): CheckFailure => ({
           params: { agent_id: agentId, n: seqs.count, seq: stopSeq },
@@ -136,28 +134,21 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
       )
       return {
         metrics: [
-          {
-            id: 'M25',
-            value: {
+          metric(
+            'M25',
+            {
               allows_after_stop: all.count,
               first_denial_seconds: {
                 measured: sorted.length,
-                median: seconds(percentile(sorted, 50)),
-                max: seconds(sorted.at(-1) ?? null),
+                median: secondsText(percentile(sorted, 50)),
+                max: secondsText(sorted.at(-1) ?? null),
               },
             },
-            population: stops,
-          },
+            stops,
+          ),
         ],
-        checks: [
-          outcome({
-            check: 'DEC-3',
-            // A stop that met no request is no case.
-            population: met.size,
-            value: { count: all.count },
-            failures,
-          }),
-        ],
+        // A stop that met no request is no case.
+        checks: [all.outcome({ population: met.size, failures })],
       }
     },
   }
@@ -274,13 +265,7 @@ export const interventionsMeter: CreateMeter = () => {
       else others += 1
     },
     end: () => ({
-      metrics: [
-        {
-          id: 'M24',
-          value: { total: total - others, ...byPeople, by_others: others },
-          population: total,
-        },
-      ],
+      metrics: [metric('M24', { total: total - others, ...byPeople, by_others: others }, total)],
       checks: [],
     }),
   }
