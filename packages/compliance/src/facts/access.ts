@@ -54,15 +54,16 @@ export const credentialsMeter: CreateMeter = ({ question, seqsOf }) => {
   const days = thresholds.credential_max_age_days
   const old = seqsOf('ACC-2')
   const unlimited = seqsOf('ACC-3')
-  let before: number | null = null
+  let before = 0
   let issued = 0
   let revoked = 0
   return {
     reads: ['credential.*', 'agent.removed', 'issuer.removed'],
+    /** An expiry leaves no entry and is derived from this count. */
+    begin(state) {
+      before = liveAt(state, from).length
+    },
     entry(entry, state) {
-      // The count before the first such entry: an expiry leaves no entry and is derived from this
-      // count.
-      before ??= liveAt(state, from).length
       if (entry.kind === 'credential.issued' || entry.kind === 'credential.rotated') {
         if (!entry.erased) issued += 1
         return
@@ -70,7 +71,6 @@ export const credentialsMeter: CreateMeter = ({ question, seqsOf }) => {
       for (const one of revokedCredentials(entry, state)) if (isLive(one, entry.time)) revoked += 1
     },
     end(state) {
-      before ??= liveAt(state, from).length
       const live = liveAt(state, to)
       for (const one of live) {
         if (to - one.time > days * DAY) old.add(one.seq)

@@ -33,14 +33,6 @@ export const gatesMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
   let released = 0
   /** Approved only by keys without a named person. */
   let unnamed = 0
-  let isBegun = false
-
-  /** Requests that were open when the period began: cases without a day in it. */
-  function begin(state: FactState): void {
-    if (isBegun) return
-    isBegun = true
-    for (const one of state.approvals.values()) if (isOpen(one, from)) requests.count += 1
-  }
 
   function release({ seq, time }: FactEntry, isByPerson: boolean): void {
     released += 1
@@ -86,14 +78,16 @@ export const gatesMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
   return {
     reads: ['approval.*', DECIDED],
     since: (kind) => (kind === DECIDED ? from : -Infinity),
+    /** Requests that were open when the period began: cases without a day in it. */
+    begin({ approvals }) {
+      for (const one of approvals.values()) if (isOpen(one, from)) requests.count += 1
+    },
     entry(entry, state, inPeriod) {
-      if (inPeriod) begin(state)
       if (entry.kind !== DECIDED) {
         if (!entry.erased) move(entry, inPeriod)
       } else if (entry.decision === 'allow') allow(entry, state)
     },
-    end(state) {
-      begin(state)
+    end() {
       const share = ratioOf(byPerson.count, released)
       return {
         metrics: [metric('M16', share, released), metric('M23', past.count, requests.count)],

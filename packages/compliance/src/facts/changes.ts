@@ -1,5 +1,6 @@
 import { actorText } from '@remit/contract/report-texts'
 import type { EntryKind } from '@remit/contract/entries'
+import { readsOf } from './evidence-kinds.ts'
 import { Cases } from './facts.ts'
 import { metric } from './meter.ts'
 import type { CreateMeter } from './meter.ts'
@@ -36,50 +37,7 @@ export const changesMeter: CreateMeter = ({ seqsOf }) => {
 }
 
 /** Entry kinds of changes; `isAdministrative` excludes some entries of them. */
-export const ADMINISTRATIVE: readonly EntryKind[] = [
-  'policy.created',
-  'policy.updated',
-  'policy.deleted',
-  'approval_rule.set',
-  'approval_rule.removed',
-  'spend_limit.set',
-  'spend_limit.removed',
-  'permission.granted',
-  'permission.revoked',
-  'agent_mode.set',
-  'agent.registered',
-  'agent.updated',
-  'agent.suspended',
-  'agent.resumed',
-  'agent.removed',
-  'credential.issued',
-  'credential.rotated',
-  'credential.revoked',
-  'trust_policy.created',
-  'trust_policy.deleted',
-  'issuer.trusted',
-  'issuer.removed',
-  'mcp.tool_admitted',
-  'mcp.tool_reviewed',
-  'mcp.tool_withdrawn',
-  'organization.updated',
-  'key.created',
-  'key.revoked',
-  'person.invited',
-  'person.updated',
-  'person.disabled',
-  'person.removed',
-  'login_provider.set',
-  'login_provider.removed',
-  'webhook.created',
-  'webhook.deleted',
-  'sink.created',
-  'sink.updated',
-  'sink.deleted',
-  'ledger.erased',
-  'ledger.pruned',
-  'ledger.key_rotated',
-]
+export const ADMINISTRATIVE = readsOf('admin_actions') as readonly EntryKind[]
 
 const CHANGES: ReadonlySet<string> = new Set(ADMINISTRATIVE)
 

@@ -63,6 +63,8 @@ export interface FactMeter {
    * unless the meter reads `*` and so is about the ledger itself.
    */
   readonly since?: number | ((kind: string) => number)
+  /** Called once, with the state before the first entry of the period, or at its end without one. */
+  begin?(state: FactState): void
   /** Adds an entry before the end of the period, with the state before it. */
   entry(entry: FactEntry, state: FactState, inPeriod: boolean): void
   /**

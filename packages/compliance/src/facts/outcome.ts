@@ -23,7 +23,7 @@ export class CheckEntries extends LowestSeqs {
   readonly #relaxed: boolean
 
   constructor(check: string, relaxed: boolean, also: SeqGatherer | null) {
-    super(undefined, also)
+    super(also)
     this.#check = check
     this.#relaxed = relaxed
   }

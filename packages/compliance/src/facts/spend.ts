@@ -29,7 +29,6 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
   /** Allows with an amount, and those under a cap. */
   const spending = new Cases()
   const held = new Cases()
-  let isBegun = false
   /** The agent whose limit the previous entry set; the state has it by now. */
   let setFor: string | null = null
 
@@ -37,9 +36,6 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
     const set = setFor === null ? undefined : spendLimits.get(setFor)
     if (hasCap(set)) capped.add(set.id)
     setFor = null
-    if (isBegun) return
-    isBegun = true
-    for (const limit of spendLimits.values()) if (hasCap(limit)) capped.add(limit.id)
   }
 
   function spend(
@@ -73,6 +69,9 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
 
   return {
     reads: ['authorization.decided', 'spend_limit.*'],
+    begin({ spendLimits }) {
+      for (const limit of spendLimits.values()) if (hasCap(limit)) capped.add(limit.id)
+    },
     entry(entry, state) {
       note(state)
       const { kind, agent_id: id, decision, decided, reason } = entry

@@ -1,5 +1,6 @@
 import { matchesAll, matchesPattern } from '@remit/contract/patterns'
 import type { FactEntry } from './entry.ts'
+import { readsOf } from './evidence-kinds.ts'
 import type { CreateMeter, CheckFailure } from './meter.ts'
 import { percentile } from './percentile.ts'
 import { metric } from './meter.ts'
@@ -35,20 +36,10 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
   const met = new Set<string>()
   const delays: number[] = []
   let stops = 0
-  let isBegun = false
 
   function noteStop(name: string): void {
     stops += 1
     known.add(name)
-  }
-
-  /** Stops in force when the period began. */
-  function begin(state: FactState): void {
-    if (isBegun) return
-    isBegun = true
-    for (const id of state.stops.keys()) noteStop(agentStop(id))
-    for (const [id, { isConditional, expiresAt }] of state.denies)
-      if (!isConditional && (expiresAt === null || from < expiresAt)) noteStop(denial(id))
   }
 
   function breach(
@@ -108,8 +99,13 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
 
   return {
     reads: ['authorization.decided', 'agent.*', 'permission.*'],
+    /** Stops in force when the period began. */
+    begin(state) {
+      for (const id of state.stops.keys()) noteStop(agentStop(id))
+      for (const [id, { isConditional, expiresAt }] of state.denies)
+        if (!isConditional && (expiresAt === null || from < expiresAt)) noteStop(denial(id))
+    },
     entry(entry, state) {
-      begin(state)
       const { kind, decision, time } = entry
       if (kind === 'authorization.decided') {
         if (decision === 'allow') allow(entry, state)
@@ -121,8 +117,7 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
       noteStop(name)
       awaiting.set(name, time)
     },
-    end(state) {
-      begin(state)
+    end() {
       const sorted = delays.toSorted((a, b) => a - b)
       const failures = [...broken.values()].map(
         ({ agentId, stopSeq, seqs, deniedSeq }): CheckFailure => ({
@@ -203,15 +198,7 @@ const isAbout = (
   )
 
 /** Entry kinds that can record an intervention. */
-export const INTERVENING = [
-  'permission.granted',
-  'permission.revoked',
-  'credential.revoked',
-  'agent.suspended',
-  'agent.removed',
-  'approval.voted',
-  'approval.decided',
-] as const
+export const INTERVENING = readsOf('agent_interventions')
 
 export type Intervention =
   | 'denies'
