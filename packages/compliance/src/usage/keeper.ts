@@ -1,5 +1,5 @@
 import type { Part } from '@remit/core/db'
-import type { Contribution, Deps, UsageSinkSettings } from '@remit/core/module'
+import type { Deps, UsageSinkSettings } from '@remit/core/module'
 import { createOutbound, OutboundError } from '@remit/core/net'
 import type { Outbound } from '@remit/core/net'
 import { LedgerFollower } from '../followers/follower.ts'
@@ -24,21 +24,19 @@ const HOUR = 13
  * Counts the usage of past hours from the ledgers, off the decision path, and sends the counts to a
  * billing system at least once. Only the process that holds the lease does it.
  */
-export class UsageKeeper implements Required<Pick<Contribution, 'start' | 'close'>> {
+export class UsageKeeper extends LedgerFollower {
   readonly #deps: UsageDeps
-  readonly #follower: LedgerFollower
   readonly #sink: UsageSink | null
 
   constructor(deps: UsageDeps) {
-    this.#deps = deps
     const { usageSink: settings, watchEveryMs } = deps.settings
-    this.#follower = new LedgerFollower(deps, {
+    super(deps, {
       name: 'usage',
       everyMs: settings?.everyMs ?? watchEveryMs ?? EVERY_MS,
       missed: MISSED,
-      work: () => this.#look(),
       failure: 'counting or sending usage failed',
     })
+    this.#deps = deps
     // The operator chose the address, so it may be on a private network.
     this.#sink = settings
       ? createUsageSink(
@@ -48,28 +46,15 @@ export class UsageKeeper implements Required<Pick<Contribution, 'start' | 'close
       : null
   }
 
-  start(): void {
-    this.#follower.start()
-  }
-
-  /** One run, if this process holds the lease; for the timer and tests. */
-  look(): Promise<void> {
-    return this.#follower.look()
-  }
-
-  close(): Promise<void> {
-    return this.#follower.close()
-  }
-
-  async #look(): Promise<void> {
-    await this.#follower.behind('usage_progress', (behind) => this.#count(behind))
-    await this.#follower.eachPart((part) => this.#send(part))
+  protected async work(): Promise<void> {
+    await this.behind('usage_progress', (behind) => this.#count(behind))
+    await this.eachPart((part) => this.#send(part))
   }
 
   /** Counts all past hours of a ledger, each in its own transaction. */
   async #count({ orgId, nextSeq }: Behind): Promise<void> {
     let next = nextSeq
-    while (!this.#follower.isClosed) {
+    while (!this.isClosed) {
       const counted = await this.#countHour(orgId, next ?? 0)
       if (!counted) return
       const rows = counted.count.counts().map(([meter, quantity]) => ({
@@ -81,8 +66,7 @@ export class UsageKeeper implements Required<Pick<Contribution, 'start' | 'close
         quantity,
         sent: 0,
       }))
-      if (!(await addHour(this.#follower.db, { orgId, nextSeq: next }, counted.toSeq + 1, rows)))
-        return
+      if (!(await addHour(this.db, { orgId, nextSeq: next }, counted.toSeq + 1, rows))) return
       next = counted.toSeq + 1
     }
   }
@@ -93,7 +77,7 @@ export class UsageKeeper implements Required<Pick<Contribution, 'start' | 'close
     let first: { hour: string; fromSeq: number } | null = null
     let next = from
     for (;;) {
-      const page = await readEntries(this.#follower.db, orgId, next, PAGE)
+      const page = await readEntries(this.db, orgId, next, PAGE)
       for (const entry of page) {
         const hour = entry.recorded_at.slice(0, HOUR)
         first ??= { hour, fromSeq: entry.seq }
@@ -117,11 +101,11 @@ export class UsageKeeper implements Required<Pick<Contribution, 'start' | 'close
     if (!this.#sink || !usageSink) return
     const organizations = usageSink.customers && [...usageSink.customers.keys()]
     for (;;) {
-      const rows = await findUnsent(this.#follower.db, part, organizations, PIECE)
+      const rows = await findUnsent(this.db, part, organizations, PIECE)
       for (const row of rows) {
-        if (!(await this.#follower.holds())) return
+        if (!(await this.holds())) return
         await this.#sink.send(eventOf(row))
-        await markSent(this.#follower.db, row)
+        await markSent(this.db, row)
       }
       if (rows.length < PIECE) return
     }
