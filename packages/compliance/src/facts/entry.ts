@@ -89,7 +89,7 @@ export class FactEntry {
 export const dataIn = (text: string | null): unknown => parsePayload(text)?.['data']
 
 /** Parses a payload as an object; null if it is not one. */
-function parsePayload(text: string | null): RecordedJson | null {
+export function parsePayload(text: string | null): RecordedJson | null {
   if (text === null) return null
   try {
     const value: unknown = JSON.parse(text)
