@@ -136,7 +136,7 @@ export interface Matched {
 }
 
 /** Kinds of matches that govern. A spend limit or a setting does not grant anything. */
-export const GOVERNING: ReadonlySet<string> = new Set(['policy', 'permission', 'approval_rule'])
+const GOVERNING: ReadonlySet<string> = new Set(['policy', 'permission', 'approval_rule'])
 
 /** The usage before the request, and the caps; in micro-USD. */
 export interface RecordedSpend {

@@ -198,7 +198,7 @@ const isAbout = (
   )
 
 /** Entry kinds that can record an intervention. */
-export const INTERVENING = readsOf('agent_interventions')
+const INTERVENING = readsOf('agent_interventions')
 
 export type Intervention =
   | 'denies'
