@@ -29,14 +29,12 @@ export const registration =
   (agentId: string, input: AgentInput, releaseStop: ReleaseStop): Change<Agent> =>
   async (scope, caller) => {
     refuseAgents(caller)
-    const { tx, orgId, recordedAt: at, configVersion: revision } = scope
+    const { tx, orgId } = scope
     if (await findAgent(tx, orgId, agentId))
       throw fail('agent_exists', `${agentId} is or was registered`)
     if ((await countAgents(tx, orgId)) >= MAX_AGENTS) throw fail('too_many_agents')
     await checkCount(tx, orgId, 'agents', () => countAgents(tx, orgId))
-    const by = actorOf(caller).id
-    const making = { orgId, agentId, at, by, revision }
-    const row = newRow(input, making, await releaseStop(scope, agentId))
+    const row = newRow(scope, caller, agentId, input, await releaseStop(scope, agentId))
     await insertAgent(tx, row)
     await setSubjects(scope, agentId, input.federation)
     const entry = { kind: 'agent.registered', ...(await headOf(row, scope, caller)) } as const
@@ -185,18 +183,12 @@ async function answered(
   return receipted(entries, agent)
 }
 
-interface Making {
-  readonly orgId: string
-  readonly agentId: string
-  readonly at: string
-  readonly by: string
-  readonly revision: number
-}
-
 /** A new agent, suspended if `stopped`, the reason of an earlier stop, is not null. */
 const newRow = (
+  { orgId, recordedAt: at, configVersion: revision }: LedgerScope,
+  caller: Caller | null,
+  agentId: string,
   input: AgentInput,
-  { orgId, agentId, at, by, revision }: Making,
   stopped: string | null,
 ): AgentRow => ({
   org_id: orgId,
@@ -213,7 +205,7 @@ const newRow = (
   spiffe_id: input.spiffe_id,
   agent_card_url: input.agent_card_url,
   created_at: at,
-  created_by: by,
+  created_by: actorOf(caller).id,
   updated_at: at,
   suspended_at: stopped === null ? null : at,
   suspended_reason: stopped || null,
