@@ -5,7 +5,7 @@ import { LiveAgents } from './agents/live-agents.ts'
 import { agentRoutes } from './agents/routes.ts'
 import { Directory } from './credentials/directory.ts'
 import { Hasher } from './credentials/hasher.ts'
-import { RefusedImpersonations } from './credentials/impersonations.ts'
+import { refusedImpersonations } from './credentials/impersonations.ts'
 import { credentialRoutes } from './credentials/routes.ts'
 import { Refusals } from './exchange/refusals.ts'
 import { exchangeRoutes } from './exchange/routes.ts'
@@ -48,7 +48,7 @@ export default defineModule({
         agentRegistry,
         credentials: directory,
         people: people.people,
-        impersonations: new RefusedImpersonations(deps),
+        impersonations: refusedImpersonations(deps),
       },
       start() {
         directory.start()

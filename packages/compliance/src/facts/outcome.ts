@@ -1,7 +1,7 @@
 import type { Cases } from './facts.ts'
 import type { CheckFailure, CheckOutcome } from './meter.ts'
 import { LowestSeqs } from './seqs.ts'
-import type { SeqGatherer, SeqList } from './seqs.ts'
+import type { SeqGatherer } from './seqs.ts'
 
 interface Measured extends Pick<CheckOutcome, 'population' | 'basis' | 'threshold'> {
   /** By default the number of failing entries. */
@@ -47,7 +47,7 @@ export class CheckEntries extends LowestSeqs {
 
 /** Combines the failures of a check into one; none if the list is empty. */
 export const failing = (
-  { count, seqs }: Pick<SeqList, 'count' | 'seqs'>,
+  { count, seqs }: Pick<LowestSeqs, 'count' | 'seqs'>,
   params: CheckFailure['params'] = { n: count },
   fixedBy: number | null = null,
 ): CheckFailure[] => (count === 0 ? [] : [{ params, count, seqs, fixedBy }])

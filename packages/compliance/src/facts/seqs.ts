@@ -1,15 +1,7 @@
-/** Sequence numbers of a finding: all are counted, the lowest are kept. */
-export interface SeqList {
-  readonly count: number
-  /** The lowest ones, in order. */
-  readonly seqs: readonly number[]
-  add(seq: number): void
-}
-
 const KEPT = 50
 
-/** Keeps the lowest of many unordered numbers. */
-export class LowestSeqs implements SeqList {
+/** Sequence numbers of a finding, unordered: all are counted, the lowest are kept. */
+export class LowestSeqs {
   readonly #kept: number[] = []
   readonly #also: SeqGatherer | null
   count = 0
@@ -18,6 +10,7 @@ export class LowestSeqs implements SeqList {
     this.#also = also
   }
 
+  /** The lowest ones, in order. */
   get seqs(): readonly number[] {
     return this.#kept
   }
