@@ -11,8 +11,8 @@ import type {
 } from './definitions.ts'
 
 /** The checks and metrics by id, each in file order. */
-export const CHECKS = byId(readRows<CheckDefinition>('checks'))
-export const METRICS = byId(readRows<MetricDefinition>('metrics'))
+export const CHECKS = byId(readRows('checks') as readonly CheckDefinition[])
+export const METRICS = byId(readRows('metrics') as readonly MetricDefinition[])
 
 const FILES: Readonly<Record<FrameworkId, string>> = {
   soc2: 'soc2',
@@ -21,7 +21,7 @@ const FILES: Readonly<Record<FrameworkId, string>> = {
 }
 
 const catalogueOf = (framework: FrameworkDefinition): Catalogue => {
-  const controls = readRows<Control>(FILES[framework.id])
+  const controls = readRows(FILES[framework.id]) as readonly Control[]
   const shared = [CHECKS, METRICS, EVIDENCE_KINDS].map((rows) => [...rows.values()])
   return {
     framework,
@@ -32,7 +32,7 @@ const catalogueOf = (framework: FrameworkDefinition): Catalogue => {
 
 /** The frameworks that reports can cover. */
 export const CATALOGUES: ReadonlyMap<FrameworkId, Catalogue> = new Map(
-  readRows<FrameworkDefinition>('frameworks').map((framework) => [
+  (readRows('frameworks') as readonly FrameworkDefinition[]).map((framework) => [
     framework.id,
     catalogueOf(framework),
   ]),

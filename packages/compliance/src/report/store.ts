@@ -43,10 +43,9 @@ export async function insertReport(db: AnyDatabase, row: ReportRow): Promise<boo
   return Number(numInsertedOrUpdatedRows) > 0
 }
 
-export const { find: findReport, change: changeReport } = orgTable<Tables, 'compliance_report'>(
-  'compliance_report',
-  'id',
-)
+const reports = orgTable<Tables, 'compliance_report'>('compliance_report', 'id')
+
+export const findReport = reports.find
 
 export const findClaimed = (
   db: AnyDatabase,
@@ -83,7 +82,7 @@ export async function updateGenerating(
   change: Partial<Omit<ReportRow, 'org_id' | 'id'>>,
 ): Promise<boolean> {
   const where = { status: 'generating', held_until } as const
-  return (await changeReport(db, org_id, id, change, where)) !== undefined
+  return (await reports.change(db, org_id, id, change, where)) !== undefined
 }
 
 /** Releases the idempotency key of a report requested before `before`. */
