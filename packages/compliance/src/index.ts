@@ -1,7 +1,8 @@
 import { defineModule } from '@remit/core/module'
 import { operatorOf } from './operator.ts'
 import { previewRoutes } from './preview/routes.ts'
-import { reportsOf } from './report/index.ts'
+import { Generator } from './report/generator.ts'
+import { reportRoutes } from './report/routes.ts'
 import { archive, migrations, placements } from './tables/schema.ts'
 import { verifyRoutes } from './verify/routes.ts'
 import { StatKeeper } from './stats/keeper.ts'
@@ -19,7 +20,7 @@ export default defineModule({
   archive,
   setup: (deps) => {
     const jobs = createJobs(deps)
-    const reports = reportsOf(deps, jobs)
+    const generator = new Generator(deps, jobs)
     const watch = new Watch(deps)
     const stats = new StatKeeper(deps, jobs)
     const usage = new UsageKeeper(deps)
@@ -28,7 +29,7 @@ export default defineModule({
       routes: [
         ...previewRoutes(deps, jobs),
         ...verifyRoutes(deps, jobs),
-        ...reports.routes,
+        ...reportRoutes({ ...deps, jobs, generator }),
         ...statRoutes(deps),
         ...usageRoutes(counts),
       ],
@@ -38,13 +39,13 @@ export default defineModule({
         watch.start()
         stats.start()
         usage.start()
-        reports.start()
+        generator.start()
       },
       async close() {
         await usage.close()
         await stats.close()
         await watch.close()
-        await reports.close()
+        await generator.close()
         await jobs.close()
       },
     }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createFold, reportQueryOf } from '../src/facts/index.ts'
-import type { FactFold, PeriodFacts } from '../src/facts/index.ts'
+import { Fold, reportQueryOf } from '../src/facts/index.ts'
+import type { PeriodFacts } from '../src/facts/index.ts'
 import { VALID_CHAIN } from '../src/facts/external-facts.ts'
 import { ms, rowsOf } from './support/by-hand.ts'
 import { goodLedger } from './support/good-ledger.ts'
@@ -16,7 +16,7 @@ const isState = ({ kind }: { readonly kind: string }): boolean =>
 
 /** The facts when everything before a time was pruned, with what was carried over. */
 function factsAfter(cut: string): PeriodFacts {
-  const fold = createFold(reportQueryOf(PERIOD))
+  const fold = new Fold(reportQueryOf(PERIOD))
   const isGone = ({ recorded_at }: { readonly recorded_at: string }) => ms(recorded_at) < ms(cut)
   for (const row of ROWS) if (isGone(row) && isState(row)) fold.carry(row)
   for (const row of ROWS) if (!isGone(row)) fold.entry(row)
@@ -48,8 +48,8 @@ describe('a ledger whose beginning was pruned', () => {
       after('2026-01-02', 'key.created'),
       after('2026-03-01', 'key.created'),
     ])
-    const silence = (read: (fold: FactFold) => void) => {
-      const fold = createFold(reportQueryOf(PERIOD))
+    const silence = (read: (fold: Fold) => void) => {
+      const fold = new Fold(reportQueryOf(PERIOD))
       read(fold)
       for (const row of rows) fold.entry(row)
       const { checks } = fold.end({ chain: VALID_CHAIN, reports: [] })
@@ -64,7 +64,7 @@ describe('a ledger whose beginning was pruned', () => {
   })
 
   it('counts carried entries only for the state and for meters that look back', () => {
-    const fold = createFold(reportQueryOf({ ...PERIOD, from: ms('2025-01-01') }))
+    const fold = new Fold(reportQueryOf({ ...PERIOD, from: ms('2025-01-01') }))
     for (const row of ROWS) fold.carry(row)
     const { ledger, metrics, evidence } = fold.end({ chain: VALID_CHAIN, reports: [] })
 
@@ -77,7 +77,7 @@ describe('a ledger whose beginning was pruned', () => {
   })
 
   it('ignores carried entries at or after the end of the period', () => {
-    const fold = createFold(reportQueryOf({ ...PERIOD, to: ms('2025-06-01') }))
+    const fold = new Fold(reportQueryOf({ ...PERIOD, to: ms('2025-06-01') }))
     for (const row of ROWS.filter(isState)) fold.carry(row)
 
     expect(fold.state.organization).toBeNull()

@@ -1,7 +1,7 @@
 import { runs } from '@remit/testing/pure'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createFold, reportQueryOf, SeqGatherer } from '../src/facts/index.ts'
+import { Fold, reportQueryOf, SeqGatherer } from '../src/facts/index.ts'
 import type { PeriodFacts } from '../src/facts/index.ts'
 import { BAD_FACTS, GOOD_CHAIN, GOOD_REPORT } from './support/bad-facts.ts'
 import { ms, rowsOf } from './support/by-hand.ts'
@@ -147,7 +147,7 @@ describe('all entries behind', () => {
     for (;;) {
       const into = new SeqGatherer(seqs.at(-1) ?? null, 60)
       const period = { orgId: 'org_acme', from: ms('2026-01-01'), to: TO }
-      const fold = createFold(reportQueryOf(period), { collect: { ...of, into } })
+      const fold = new Fold(reportQueryOf(period), { collect: { ...of, into } })
       for (const row of rows(said)) fold.entry(row)
       fold.end({ chain: GOOD_CHAIN, reports: [GOOD_REPORT] })
       seqs.push(...into.run.seqs)

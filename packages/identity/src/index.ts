@@ -5,9 +5,12 @@ import { LiveAgents } from './agents/live-agents.ts'
 import { agentRoutes } from './agents/routes.ts'
 import { Directory } from './credentials/directory.ts'
 import { Hasher } from './credentials/hasher.ts'
-import { RefusedImpersonations } from './credentials/impersonations.ts'
+import { refusedImpersonations } from './credentials/impersonations.ts'
 import { credentialRoutes } from './credentials/routes.ts'
-import { federationOf } from './exchange/index.ts'
+import { Refusals } from './exchange/refusals.ts'
+import { exchangeRoutes } from './exchange/routes.ts'
+import { IssuerKeys, recordKeyFetch } from './issuers/keys.ts'
+import { issuerRoutes } from './issuers/routes.ts'
 import { peopleOf } from './login/index.ts'
 import { loginSecrets } from './login/own/store.ts'
 import { archive, migrations, placements } from './tables/schema.ts'
@@ -27,14 +30,16 @@ export default defineModule({
     }
     const hasher = new Hasher(deps.settings.credentialPeppers)
     const directory = new Directory(deps, hasher)
-    const federation = federationOf(deps, hasher)
+    const issuerKeys = new IssuerKeys(deps, recordKeyFetch(deps))
+    const refusals = new Refusals(deps)
     const people = peopleOf(deps)
     return {
       routes: [
         ...agentRoutes(deps),
         ...credentialRoutes(deps, directory, hasher),
         ...trustRoutes(deps),
-        ...federation.routes,
+        ...issuerRoutes(deps, issuerKeys),
+        ...exchangeRoutes({ ...deps, hasher }, issuerKeys, refusals),
         ...people.routes,
       ],
       consolePages: people.consolePages,
@@ -43,14 +48,14 @@ export default defineModule({
         agentRegistry,
         credentials: directory,
         people: people.people,
-        impersonations: new RefusedImpersonations(deps),
+        impersonations: refusedImpersonations(deps),
       },
       start() {
         directory.start()
-        federation.start()
+        refusals.start()
       },
       async close() {
-        await federation.close()
+        await refusals.close()
         await directory.close()
       },
     }

@@ -32,7 +32,7 @@ interface State {
 }
 
 interface Facts {
-  readonly createFold: (question: object) => {
+  readonly Fold: new (question: object) => {
     carry(row: Row): void
     entry(row: Row): void
     readonly state: State
@@ -97,9 +97,9 @@ export async function folded(
   to: number,
   carried: readonly Row[] = [],
 ): Promise<Setup> {
-  const { createFold, reportQueryOf } = (await load('index.ts')) as Facts
+  const { Fold, reportQueryOf } = (await load('index.ts')) as Facts
   const { approvalAt } = (await load('state/rules.ts')) as Approvals
-  const fold = createFold(reportQueryOf({ orgId, from: 0, to }))
+  const fold = new Fold(reportQueryOf({ orgId, from: 0, to }))
   for (const row of carried) fold.carry(row)
   for (const row of rows) fold.entry(row)
   const { state } = fold

@@ -1,27 +1,18 @@
 import { hash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { canonicalJson } from '@remit/contract/json'
 import type { Framework as FrameworkId } from '@remit/contract'
+import { byId, EVIDENCE_KINDS, readRows } from '../facts/evidence-kinds.ts'
 import type {
   Catalogue,
   CheckDefinition,
   Control,
-  EvidenceKindDefinition,
   FrameworkDefinition,
   MetricDefinition,
 } from './definitions.ts'
 
-// The folder is as far from `src` as from `dist`.
-const read = (name: string): unknown =>
-  JSON.parse(readFileSync(new URL(`../../data/${name}.json`, import.meta.url), 'utf8'))
-
-const byId = <T extends { readonly id: string }>(rows: readonly T[]): ReadonlyMap<string, T> =>
-  new Map(rows.map((row) => [row.id, row]))
-
-/** The checks, metrics and evidence kinds by id, each in file order. */
-export const CHECKS = byId(read('checks') as readonly CheckDefinition[])
-export const METRICS = byId(read('metrics') as readonly MetricDefinition[])
-export const EVIDENCE_KINDS = byId(read('evidence-kinds') as readonly EvidenceKindDefinition[])
+/** The checks and metrics by id, each in file order. */
+export const CHECKS = byId(readRows('checks') as readonly CheckDefinition[])
+export const METRICS = byId(readRows('metrics') as readonly MetricDefinition[])
 
 const FILES: Readonly<Record<FrameworkId, string>> = {
   soc2: 'soc2',
@@ -30,7 +21,7 @@ const FILES: Readonly<Record<FrameworkId, string>> = {
 }
 
 const catalogueOf = (framework: FrameworkDefinition): Catalogue => {
-  const controls = read(FILES[framework.id]) as readonly Control[]
+  const controls = readRows(FILES[framework.id]) as readonly Control[]
   const shared = [CHECKS, METRICS, EVIDENCE_KINDS].map((rows) => [...rows.values()])
   return {
     framework,
@@ -41,7 +32,7 @@ const catalogueOf = (framework: FrameworkDefinition): Catalogue => {
 
 /** The frameworks that reports can cover. */
 export const CATALOGUES: ReadonlyMap<FrameworkId, Catalogue> = new Map(
-  (read('frameworks') as readonly FrameworkDefinition[]).map((framework) => [
+  (readRows('frameworks') as readonly FrameworkDefinition[]).map((framework) => [
     framework.id,
     catalogueOf(framework),
   ]),

@@ -54,19 +54,6 @@ export interface MetricDefinition {
   readonly controls: ControlsByFramework
 }
 
-/**
- * A kind of evidence: the entries it reads, the state it shows at the end, and the entries that
- * count as operation.
- */
-export interface EvidenceKindDefinition {
-  readonly id: string
-  readonly title: string
-  /** Entry kinds; `policy.*` matches a prefix, `*` everything. */
-  readonly reads: readonly string[]
-  readonly state: string
-  readonly operated: string
-}
-
 export interface FrameworkDefinition {
   readonly id: FrameworkId
   readonly name: string

@@ -1,13 +1,11 @@
 import { matchesAll, matchesPattern } from '@remit/contract/patterns'
 import type { CreateMeter } from './meter.ts'
-import { failing, outcome } from './outcome.ts'
 import { isLive } from './state/agents.ts'
 import type { AgentState, CredentialState, PermissionState } from './state/agents.ts'
 import type { FactState } from './state/state.ts'
 import { DAY, HOUR } from './facts.ts'
-import { isRelaxed } from './thresholds.ts'
 import type { CheckThresholds } from './thresholds.ts'
-import { isAtMostPercent } from './meter.ts'
+import { isAtMostPercent, metric } from './meter.ts'
 import { hoursText } from './moment.ts'
 import type { FactEntry } from './entry.ts'
 
@@ -34,21 +32,10 @@ export const agentsMeter: CreateMeter = ({ seqsOf }) => {
       for (const agent of agents) if (!isOwned(agent)) unowned.add(agent.changedSeq)
       return {
         metrics: [
-          {
-            id: 'M26',
-            value: { active: agents.length, registered, removed },
-            population: agents.length,
-          },
-          { id: 'M27', value: unowned.count, population: agents.length },
+          metric('M26', { active: agents.length, registered, removed }, agents.length),
+          metric('M27', unowned.count, agents.length),
         ],
-        checks: [
-          outcome({
-            check: 'ACC-1',
-            population: agents.length,
-            value: { count: unowned.count },
-            failures: failing(unowned),
-          }),
-        ],
+        checks: [unowned.outcome({ population: agents.length })],
       }
     },
   }
@@ -67,15 +54,16 @@ export const credentialsMeter: CreateMeter = ({ question, seqsOf }) => {
   const days = thresholds.credential_max_age_days
   const old = seqsOf('ACC-2')
   const unlimited = seqsOf('ACC-3')
-  let before: number | null = null
+  let before = 0
   let issued = 0
   let revoked = 0
   return {
     reads: ['credential.*', 'agent.removed', 'issuer.removed'],
+    /** An expiry leaves no entry and is derived from this count. */
+    begin(state) {
+      before = liveAt(state, from).length
+    },
     entry(entry, state) {
-      // The count before the first such entry: an expiry leaves no entry and is derived from this
-      // count.
-      before ??= liveAt(state, from).length
       if (entry.kind === 'credential.issued' || entry.kind === 'credential.rotated') {
         if (!entry.erased) issued += 1
         return
@@ -83,38 +71,22 @@ export const credentialsMeter: CreateMeter = ({ question, seqsOf }) => {
       for (const one of revokedCredentials(entry, state)) if (isLive(one, entry.time)) revoked += 1
     },
     end(state) {
-      before ??= liveAt(state, from).length
       const live = liveAt(state, to)
       for (const one of live) {
         if (to - one.time > days * DAY) old.add(one.seq)
         if (isUnlimited(one)) unlimited.add(one.seq)
       }
-      const expired = before + issued - revoked - live.length
+      const population = live.length
+      const expired = before + issued - revoked - population
       return {
         metrics: [
-          {
-            id: 'M29',
-            value: { alive: live.length, issued, revoked, expired },
-            population: live.length,
-          },
-          { id: 'M30', value: old.count, population: live.length },
-          { id: 'M31', value: unlimited.count, population: live.length },
+          metric('M29', { alive: population, issued, revoked, expired }, population),
+          metric('M30', old.count, population),
+          metric('M31', unlimited.count, population),
         ],
         checks: [
-          outcome({
-            check: 'ACC-2',
-            population: live.length,
-            value: { count: old.count },
-            threshold: `none older than ${days} days`,
-            relaxed: isRelaxed(thresholds, 'credential_max_age_days'),
-            failures: failing(old),
-          }),
-          outcome({
-            check: 'ACC-3',
-            population: live.length,
-            value: { count: unlimited.count },
-            failures: failing(unlimited),
-          }),
+          old.outcome({ population, threshold: `none older than ${days} days` }),
+          unlimited.outcome({ population }),
         ],
       }
     },
@@ -145,16 +117,8 @@ export const dormantMeter: CreateMeter = ({ question, seqsOf }) => {
       const idle = agents.filter(({ id, time }) => time < since && armed.has(id) && !active.has(id))
       if (idle.length > erased) for (const { changedSeq } of idle) dormant.add(changedSeq)
       return {
-        metrics: [{ id: 'M28', value: dormant.count, population: agents.length }],
-        checks: [
-          outcome({
-            check: 'ACC-7',
-            population: agents.length,
-            value: { count: dormant.count },
-            relaxed: isRelaxed(thresholds, 'dormant_days'),
-            failures: failing(dormant),
-          }),
-        ],
+        metrics: [metric('M28', dormant.count, agents.length)],
+        checks: [dormant.outcome({ population: agents.length })],
       }
     },
   }
@@ -204,17 +168,13 @@ export const grantsMeter: CreateMeter = ({ question, seqsOf }) => {
         for (const { changedSeq } of new Set([...wild, ...(isMostlyUsed ? [] : unused)]))
           against.add(changedSeq)
       return {
-        metrics: [
-          { id: 'M34', value: { grants: grants.length, ...counts }, population: grants.length },
-        ],
+        metrics: [metric('M34', { grants: grants.length, ...counts }, grants.length)],
         checks: [
-          outcome({
-            check: 'ACC-6',
+          against.outcome({
             population: grants.length,
             value: counts,
             threshold: `none covers every action, and at most ${percent}% unused`,
-            relaxed: isRelaxed(thresholds, 'unused_grants_percent', 'unused_grant_days'),
-            failures: failing(against, { n: grants.length, found: foundText(counts, thresholds) }),
+            params: { n: grants.length, found: foundText(counts, thresholds) },
           }),
         ],
       }
@@ -294,22 +254,15 @@ export const orphanedMeter: CreateMeter = ({ question, seqsOf }) => {
         const { id, expiresAt } = orphan.credential
         if (!alive.has(id) && expiresAt !== null) end(orphan, expiresAt, null)
       }
+      const value = { orphaned: alive.size, longest_delay_hours: hoursText(longest) }
       return {
-        metrics: [
-          {
-            id: 'M32',
-            value: { orphaned: alive.size, longest_delay_hours: hoursText(longest) },
-            population: removed.size,
-          },
-        ],
+        metrics: [metric('M32', value, removed.size)],
         checks: [
-          outcome({
-            check: 'ACC-4',
+          outlived.outcome({
             population: removed.size,
-            value: { orphaned: alive.size, longest_delay_hours: hoursText(longest) },
+            value,
             threshold: `none alive after its agent, and none ended more than ${thresholds.revocation_delay_hours} hours later`,
-            relaxed: isRelaxed(thresholds, 'revocation_delay_hours'),
-            failures: failing(outlived, undefined, alive.size === 0 ? endingSeq : null),
+            fixedBy: alive.size === 0 ? endingSeq : null,
           }),
         ],
       }
@@ -356,14 +309,9 @@ export const unregisteredMeter: CreateMeter = ({ seqsOf }) => {
       open.set(credential?.id ?? '', agentId ?? '')
     },
     end: (state) => ({
-      metrics: [{ id: 'M33', value: early.count, population: issued }],
+      metrics: [metric('M33', early.count, issued)],
       checks: [
-        outcome({
-          check: 'ACC-5',
-          population: issued,
-          value: { count: early.count },
-          failures: failing(early, undefined, mendedBy(open.values(), endingSeq, state)),
-        }),
+        early.outcome({ population: issued, fixedBy: mendedBy(open.values(), endingSeq, state) }),
       ],
     }),
   }

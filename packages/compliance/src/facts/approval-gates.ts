@@ -6,14 +6,12 @@ import { canonicalJson } from '@remit/contract/json'
 import type { FactEntry } from './entry.ts'
 import { DECIDED } from './entry.ts'
 import { Cases, HOUR } from './facts.ts'
-import { ratioOf } from './meter.ts'
+import { metric, ratioOf } from './meter.ts'
 import type { CreateMeter } from './meter.ts'
-import { failing, outcome } from './outcome.ts'
 import { approvalAt, approvalOf } from './state/rules.ts'
 import type { ApprovalState } from './state/rules.ts'
 import { consequentialActions } from './state/state.ts'
 import type { FactState } from './state/state.ts'
-import { isRelaxed } from './thresholds.ts'
 import { isNamed, voteIn, voterName, VOTING, objectionTo } from './approvers.ts'
 import type { Objection } from './approvers.ts'
 
@@ -35,14 +33,6 @@ export const gatesMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
   let released = 0
   /** Approved only by keys without a named person. */
   let unnamed = 0
-  let isBegun = false
-
-  /** Requests that were open when the period began: cases without a day in it. */
-  function begin(state: FactState): void {
-    if (isBegun) return
-    isBegun = true
-    for (const one of state.approvals.values()) if (isOpen(one, from)) requests.count += 1
-  }
 
   function release({ seq, time }: FactEntry, isByPerson: boolean): void {
     released += 1
@@ -88,35 +78,26 @@ export const gatesMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
   return {
     reads: ['approval.*', DECIDED],
     since: (kind) => (kind === DECIDED ? from : -Infinity),
+    /** Requests that were open when the period began: cases without a day in it. */
+    begin({ approvals }) {
+      for (const one of approvals.values()) if (isOpen(one, from)) requests.count += 1
+    },
     entry(entry, state, inPeriod) {
-      if (inPeriod) begin(state)
       if (entry.kind !== DECIDED) {
         if (!entry.erased) move(entry, inPeriod)
       } else if (entry.decision === 'allow') allow(entry, state)
     },
-    end(state) {
-      begin(state)
+    end() {
       const share = ratioOf(byPerson.count, released)
       return {
-        metrics: [
-          { id: 'M16', value: share, population: released },
-          { id: 'M23', value: past.count, population: requests.count },
-        ],
+        metrics: [metric('M16', share, released), metric('M23', past.count, requests.count)],
         checks: [
-          outcome({
-            check: 'APR-1',
+          unreleased.outcome({
             population: released,
             cases: byPerson,
             value: { share, named: byPerson.count, unnamed },
-            failures: failing(unreleased),
           }),
-          outcome({
-            check: 'APR-2',
-            population: requests.count,
-            cases: requests,
-            value: { count: past.count },
-            failures: failing(past),
-          }),
+          past.outcome({ population: requests.count, cases: requests }),
         ],
       }
     },
@@ -280,26 +261,24 @@ export const approverLoadMeter: CreateMeter = ({ question: { thresholds }, seqsO
       const n = load?.most ?? 0
       return {
         metrics: [
-          {
-            id: 'M21',
-            value: {
+          metric(
+            'M21',
+            {
               max_per_hour: ordered[0]?.[1].most ?? 0,
               approvers: loads.size,
               busiest_share: ratioOf(busiest, votes),
             },
-            population: votes,
-          },
+            votes,
+          ),
         ],
         checks: [
-          outcome({
-            check: 'APR-7',
+          beyond.outcome({
             population: named,
             cases: approvals,
             value: { max_per_hour: n },
             threshold: `at most ${most} votes of one approver in an hour`,
-            relaxed: isRelaxed(thresholds, 'approver_decisions_per_hour', 'min_approvals'),
-            failures:
-              approvals.count < thresholds.min_approvals ? [] : failing(beyond, { approver, n }),
+            fails: approvals.count >= thresholds.min_approvals,
+            params: { approver, n },
           }),
         ],
       }
@@ -334,16 +313,13 @@ export const independenceMeter: CreateMeter = ({ seqsOf }) => {
       else if (vote.type === 'person') asserted += 1
     },
     end: () => ({
-      metrics: [
-        { id: 'M22', value: { count: against.count, ...counts, asserted }, population: votes },
-      ],
+      metrics: [metric('M22', { count: against.count, ...counts, asserted }, votes)],
       checks: [
-        outcome({
-          check: 'APR-3',
+        against.outcome({
           population: votes,
           cases: named,
           value: { named: named.count, unnamed: votes - named.count, count: against.count },
-          failures: failing(against, { n: against.count, by: byText(counts) }),
+          params: { n: against.count, by: byText(counts) },
         }),
       ],
     }),

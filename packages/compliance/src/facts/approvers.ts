@@ -4,11 +4,10 @@ import { voteOf, approvalOf, approvalAt } from './state/rules.ts'
 import type { ApprovalState, VoteFacts } from './state/rules.ts'
 import type { FactState } from './state/state.ts'
 import { Cases, SECOND, HOUR } from './facts.ts'
-import { decimal, isAtMostPercent, percentText, ratioOf } from './meter.ts'
+import { decimal, isAtMostPercent, metric, percentText, ratioOf } from './meter.ts'
 import type { CreateMeter } from './meter.ts'
-import { failing, outcome } from './outcome.ts'
+import { secondsText } from './moment.ts'
 import { percentile } from './percentile.ts'
-import { isRelaxed } from './thresholds.ts'
 
 /** Entry kinds with votes: a further vote, or the deciding one. */
 export const VOTING = ['approval.voted', 'approval.decided'] as const
@@ -131,21 +130,13 @@ export const rapidApprovalsMeter: CreateMeter = ({ question: { thresholds }, seq
         median !== null &&
         median < medianMs
       const isFine = isAtMostPercent(rapid, approvals, thresholds.rapid_percent) && !neverRefuses
-      const params = {
-        share: percentText(rapidShare),
-        refusals: percentText(refusalShare),
-        median: median === null ? 'none' : decimal(median, SECOND, 1),
-      }
-      // A share of a few cases is not meaningful.
-      const isJudged = approvals >= thresholds.min_approvals
       return {
         metrics: [
-          { id: 'M18', value: all.refusalShare, population: all.decided },
-          { id: 'M20', value: all.rapidShare, population: all.approvals },
+          metric('M18', all.refusalShare, all.decided),
+          metric('M20', all.rapidShare, all.approvals),
         ],
         checks: [
-          outcome({
-            check: 'APR-5',
+          quick.outcome({
             population: approvals,
             cases,
             value: {
@@ -154,23 +145,19 @@ export const rapidApprovalsMeter: CreateMeter = ({ question: { thresholds }, seq
               unnamed: all.approvals - approvals,
             },
             threshold: `at most ${thresholds.rapid_percent}% in under ${thresholds.rapid_seconds} seconds, and not ${thresholds.unrefused_decisions} decisions without a refusal with a median below ${thresholds.unrefused_median_seconds} seconds`,
-            relaxed: isRelaxed(
-              thresholds,
-              'rapid_percent',
-              'rapid_seconds',
-              'min_approvals',
-              'unrefused_decisions',
-              'unrefused_median_seconds',
-            ),
-            failures: isFine || !isJudged ? [] : failing(quick, params),
+            // A share of a few cases is not meaningful.
+            fails: !isFine && approvals >= thresholds.min_approvals,
+            params: {
+              share: percentText(rapidShare),
+              refusals: percentText(refusalShare),
+              median: median === null ? 'none' : decimal(median, SECOND, 1),
+            },
           }),
         ],
       }
     },
   }
 }
-
-const seconds = (ms: number | null): string | null => (ms === null ? null : decimal(ms, SECOND, 3))
 
 /**
  * M17, M19: decision times, pending requests and expired requests. A request expires at its own
@@ -224,47 +211,44 @@ export const timingMeter: CreateMeter = ({ question, seqsOf }) => {
       const slow = durations.filter((ms) => ms > slowMs).length + expired.length
       const isSlow = !isAtMostPercent(slow, ended, 5)
       if (isSlow) for (const seq of expired) late.add(seq)
-      const isLate = isSlow || overdue.length > 0
       const decided =
         ended === 0
           ? 'No request was decided'
           : `${percentText(ratioOf(ended - slow, ended))} of ${ended} were decided within ${thresholds.approval_p95_hours} hours`
       return {
         metrics: [
-          {
-            id: 'M17',
-            value: {
-              median: seconds(percentile(sorted, 50)),
-              p95: seconds(p95),
-              max: seconds(sorted.at(-1) ?? null),
+          metric(
+            'M17',
+            {
+              median: secondsText(percentile(sorted, 50)),
+              p95: secondsText(p95),
+              max: secondsText(sorted.at(-1) ?? null),
             },
-            population: durations.length,
-          },
-          {
-            id: 'M19',
-            value: {
+            durations.length,
+          ),
+          metric(
+            'M19',
+            {
               pending: pending.length,
-              oldest_seconds: pending.length > 0 ? seconds(oldest) : null,
+              oldest_seconds: pending.length > 0 ? secondsText(oldest) : null,
               overdue: overdue.length,
               expired: expired.length,
             },
             population,
-          },
+          ),
         ],
         checks: [
-          outcome({
-            check: 'APR-4',
+          late.outcome({
             population,
-            value: { p95_seconds: seconds(p95), overdue: overdue.length, expired: expired.length },
+            value: {
+              p95_seconds: secondsText(p95),
+              overdue: overdue.length,
+              expired: expired.length,
+            },
             threshold: `95% within ${thresholds.approval_p95_hours} hours and none pending longer than ${thresholds.approval_pending_hours} hours`,
-            relaxed: isRelaxed(thresholds, 'approval_p95_hours', 'approval_pending_hours'),
-            failures: isLate
-              ? failing(
-                  late,
-                  { decided, n: overdue.length, expired: expired.length },
-                  expired.length > 0 || overdue.length > 0 ? null : lateSeq,
-                )
-              : [],
+            fails: isSlow || overdue.length > 0,
+            params: { decided, n: overdue.length, expired: expired.length },
+            fixedBy: expired.length > 0 || overdue.length > 0 ? null : lateSeq,
           }),
         ],
       }

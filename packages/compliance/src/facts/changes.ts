@@ -1,16 +1,18 @@
 import { actorText } from '@remit/contract/report-texts'
 import type { EntryKind } from '@remit/contract/entries'
+import { readsOf } from './evidence-kinds.ts'
 import { Cases } from './facts.ts'
+import { metric } from './meter.ts'
 import type { CreateMeter } from './meter.ts'
-import { failing, outcome } from './outcome.ts'
+import { NameCounts } from './name-counts.ts'
 import type { FactEntry } from './entry.ts'
 import type { FactState } from './state/state.ts'
 
 /** M35, M36: changes to governance by kind and author, and changes without an author. */
 export const changesMeter: CreateMeter = ({ seqsOf }) => {
   const anonymous = seqsOf('CHG-1')
-  const byKind = new Map<string, number>()
-  const byActor = new Map<string, number>()
+  const byKind = new NameCounts()
+  const byActor = new NameCounts()
   const changes = new Cases()
   return {
     reads: ADMINISTRATIVE,
@@ -20,77 +22,22 @@ export const changesMeter: CreateMeter = ({ seqsOf }) => {
       const author = authorOf(entry, state)
       const name = author ?? (actor ? actorText(actor, null) : 'nobody')
       changes.add(time)
-      byKind.set(kind, (byKind.get(kind) ?? 0) + 1)
-      byActor.set(name, (byActor.get(name) ?? 0) + 1)
+      byKind.add(kind)
+      byActor.add(name)
       if (author === null) anonymous.add(seq)
     },
     end: () => ({
       metrics: [
-        {
-          id: 'M35',
-          value: { by_kind: Object.fromEntries(byKind), by_actor: Object.fromEntries(byActor) },
-          population: changes.count,
-        },
-        { id: 'M36', value: anonymous.count, population: changes.count },
+        metric('M35', { by_kind: byKind.all, by_actor: byActor.all }, changes.count),
+        metric('M36', anonymous.count, changes.count),
       ],
-      checks: [
-        outcome({
-          check: 'CHG-1',
-          population: changes.count,
-          cases: changes,
-          value: { count: anonymous.count },
-          failures: failing(anonymous),
-        }),
-      ],
+      checks: [anonymous.outcome({ population: changes.count, cases: changes })],
     }),
   }
 }
 
 /** Entry kinds of changes; `isAdministrative` excludes some entries of them. */
-export const ADMINISTRATIVE: readonly EntryKind[] = [
-  'policy.created',
-  'policy.updated',
-  'policy.deleted',
-  'approval_rule.set',
-  'approval_rule.removed',
-  'spend_limit.set',
-  'spend_limit.removed',
-  'permission.granted',
-  'permission.revoked',
-  'agent_mode.set',
-  'agent.registered',
-  'agent.updated',
-  'agent.suspended',
-  'agent.resumed',
-  'agent.removed',
-  'credential.issued',
-  'credential.rotated',
-  'credential.revoked',
-  'trust_policy.created',
-  'trust_policy.deleted',
-  'issuer.trusted',
-  'issuer.removed',
-  'mcp.tool_admitted',
-  'mcp.tool_reviewed',
-  'mcp.tool_withdrawn',
-  'organization.updated',
-  'key.created',
-  'key.revoked',
-  'person.invited',
-  'person.updated',
-  'person.disabled',
-  'person.removed',
-  'login_provider.set',
-  'login_provider.removed',
-  'webhook.created',
-  'webhook.deleted',
-  'sink.created',
-  'sink.updated',
-  'sink.deleted',
-  'ledger.erased',
-  'ledger.pruned',
-  'ledger.key_rotated',
-]
+export const ADMINISTRATIVE = readsOf('admin_actions') as readonly EntryKind[]
 
 const CHANGES: ReadonlySet<string> = new Set(ADMINISTRATIVE)
 

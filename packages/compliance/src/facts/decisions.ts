@@ -1,10 +1,8 @@
 import { reasonFacts } from '@remit/contract'
-import { isKindInPlan, isAtMostPercent, percentText, ratioOf } from './meter.ts'
+import { isKindInPlan, isAtMostPercent, metric, percentText, ratioOf } from './meter.ts'
 import type { CreateMeter } from './meter.ts'
 import { Cases } from './facts.ts'
-import { failing, outcome } from './outcome.ts'
-import { isRelaxed } from './thresholds.ts'
-import type { DecisionFacts } from './outcome.ts'
+import type { DecisionFacts } from './entry.ts'
 import { NameCounts } from './name-counts.ts'
 import type { FactState } from './state/state.ts'
 
@@ -26,18 +24,15 @@ export const governedMeter: CreateMeter = ({ question: { thresholds }, seqsOf })
       const share = ratioOf(count, allows)
       const isInPlan = isKindInPlan('policy_rules', organization?.plan ?? 'free')
       return {
-        metrics: [{ id: 'M14', value: share, population: allows }],
+        metrics: [metric('M14', share, allows)],
         checks: [
-          outcome({
-            check: 'DEC-4',
+          ungoverned.outcome({
             population: isInPlan ? allows : 0,
             cases,
             value: share,
             threshold: `at most ${percent}% of allows`,
-            relaxed: isRelaxed(thresholds, 'ungoverned_percent'),
-            failures: isAtMostPercent(count, allows, percent)
-              ? []
-              : failing(ungoverned, { share: percentText(share), n: count, of: allows }),
+            fails: !isAtMostPercent(count, allows, percent),
+            params: { share: percentText(share), n: count, of: allows },
           }),
         ],
       }
@@ -82,29 +77,21 @@ export const outcomesMeter: CreateMeter = ({ seqsOf }) => {
       const share = ratioOf(total - unexplained.count, total)
       return {
         metrics: [
-          {
-            id: 'M10',
-            value: {
+          metric(
+            'M10',
+            {
               allow: outcomes.of('allow'),
               deny,
               needs_approval: outcomes.of('needs_approval'),
               erased,
               denied_share: ratioOf(deny, total),
             },
-            population: total + erased,
-          },
-          { id: 'M11', value: denials.all, population: deny },
-          { id: 'M12', value: share, population: total },
+            total + erased,
+          ),
+          metric('M11', denials.all, deny),
+          metric('M12', share, total),
         ],
-        checks: [
-          outcome({
-            check: 'DEC-2',
-            population: total,
-            cases,
-            value: share,
-            failures: failing(unexplained),
-          }),
-        ],
+        checks: [unexplained.outcome({ population: total, cases, value: share })],
       }
     },
   }
@@ -134,20 +121,18 @@ export const callersMeter: CreateMeter = ({ seqsOf }) => {
     },
     end(state) {
       const isKept = isKindInPlan('agent_registry', state.organization?.plan ?? 'free')
-      // Each erased registration may have been one of theirs.
-      const isErased = names.size <= state.lost('agent.registered')
       const value = { callers: names.size, decisions: unregistered.count, allows }
       return {
-        metrics: [{ id: 'M13', value, population: decisions.count }],
+        metrics: [metric('M13', value, decisions.count)],
         checks: [
-          outcome({
-            check: 'DEC-1',
+          unregistered.outcome({
             population: isKept ? decisions.count : 0,
             cases: decisions,
             value,
-            failures: isErased
-              ? []
-              : failing(unregistered, { n: names.size, allows }, registeredSince(names, state)),
+            // Each erased registration may have been one of theirs.
+            fails: names.size > state.lost('agent.registered'),
+            params: { n: names.size, allows },
+            fixedBy: registeredSince(names, state),
           }),
         ],
       }
@@ -177,17 +162,10 @@ export const gapsMeter: CreateMeter = ({ seqsOf }) => {
       else if (decision === 'allow') allows += 1
     },
     end() {
-      const { count } = gaps
+      const population = allows + gaps.count
       return {
-        metrics: [{ id: 'M51', value: { count }, population: allows + count }],
-        checks: [
-          outcome({
-            check: 'DEC-6',
-            population: allows + count,
-            value: { count },
-            failures: failing(gaps),
-          }),
-        ],
+        metrics: [metric('M51', { count: gaps.count }, population)],
+        checks: [gaps.outcome({ population })],
       }
     },
   }
@@ -226,13 +204,12 @@ export const hostsMeter: CreateMeter = ({ seqsOf }) => {
       }
       const value = { hosts: failed.count, ungoverned, unread }
       return {
-        metrics: [{ id: 'M52', value, population: hosts.size }],
+        metrics: [metric('M52', value, hosts.size)],
         checks: [
-          outcome({
-            check: 'DEC-7',
+          failed.outcome({
             population: hosts.size,
             value,
-            failures: failing(failed, { n: failed.count, ungoverned, unread }),
+            params: { n: failed.count, ungoverned, unread },
           }),
         ],
       }

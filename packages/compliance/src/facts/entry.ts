@@ -1,6 +1,4 @@
 import type { Actor } from '@remit/contract'
-import { GOVERNING } from './outcome.ts'
-import type { DecisionFacts, RecordedWindow } from './outcome.ts'
 import { isRecord, readData } from '@remit/contract/entries'
 import type { EntryKind, EntryReading, RecordedJson } from '@remit/contract/entries'
 import { toMicroUsd } from '@remit/contract/values'
@@ -91,7 +89,7 @@ export class FactEntry {
 export const dataIn = (text: string | null): unknown => parsePayload(text)?.['data']
 
 /** Parses a payload as an object; null if it is not one. */
-function parsePayload(text: string | null): RecordedJson | null {
+export function parsePayload(text: string | null): RecordedJson | null {
   if (text === null) return null
   try {
     const value: unknown = JSON.parse(text)
@@ -111,6 +109,45 @@ export function timeOf(text: string | null): number | null {
 export function microOf(usd: number | null): number | null {
   const micro = usd === null ? null : toMicroUsd(usd)
   return Number.isSafeInteger(micro) ? micro : null
+}
+
+/** The data of an `authorization.decided` entry, without the context of the request. */
+export interface DecisionFacts {
+  /** Identifies the rules of the decision; null if the entry has none. */
+  readonly configVersion: number | null
+  readonly plan: string | null
+  /** The number of rules and grants that matched; null if the entry has no list of them. */
+  readonly matches: number | null
+  /** True if a policy, a permission or an approval rule matched. */
+  readonly isGoverned: boolean
+  /** The matches; empty without a list. */
+  readonly matched: readonly Matched[]
+  readonly approval: { readonly id: string; readonly status: string } | null
+  readonly spend: RecordedSpend | null
+  /** The request contained an amount that is not valid in USD, and no limit refused it. */
+  readonly hasInvalidAmount: boolean
+  /** The amount held by the allow, in micro-USD; 0 if none. */
+  readonly heldMicro: number
+}
+
+export interface Matched {
+  readonly kind: string
+  readonly id: string
+}
+
+/** Kinds of matches that govern. A spend limit or a setting does not grant anything. */
+const GOVERNING: ReadonlySet<string> = new Set(['policy', 'permission', 'approval_rule'])
+
+/** The usage before the request, and the caps; in micro-USD. */
+export interface RecordedSpend {
+  readonly amountMicro: number | null
+  readonly daily: RecordedWindow | null
+  readonly monthly: RecordedWindow | null
+}
+
+export interface RecordedWindow {
+  readonly limitMicro: number
+  readonly spentMicro: number
 }
 
 type Decided = EntryReading<typeof DECIDED>

@@ -1,6 +1,5 @@
-import { ADMINISTRATIVE, isAdministrative } from './changes.ts'
+import { isAdministrative } from './changes.ts'
 import type { FactEntry } from './entry.ts'
-import type { EvidenceKind } from './evidence.ts'
 import { DECIDED } from './entry.ts'
 import { isNamed } from './approvers.ts'
 import { inForceFor } from './rules.ts'
@@ -9,16 +8,15 @@ import { voteOf } from './state/rules.ts'
 import { ByAgent, isLive, isOpen } from './state/agents.ts'
 import type { RecordedObject } from './state/reducer.ts'
 import type { FactState } from './state/state.ts'
-import { INTERVENING, interventionOf } from './stops.ts'
+import { interventionOf } from './stops.ts'
 
 /** The source of one kind of evidence. */
 export interface EvidenceSource {
-  /** Entry kinds that are evidence; `counts` can exclude some entries. */
-  readonly reads: readonly string[]
+  /** By default, every entry of the kinds of the catalogue counts. */
   readonly counts?: (entry: FactEntry, state: FactState) => boolean
   /** Objects that existed when the period began; the entries that record them are evidence too. */
   readonly standing?: (state: FactState, from: number) => Iterable<RecordedObject>
-  /** Entry kinds that can show operation, if they differ from `reads`. */
+  /** Entry kinds that can show operation, if they differ from those of the catalogue. */
   readonly worksIn?: readonly string[]
   /** Returns whether an entry of the period shows operation; by default every counted entry does. */
   readonly works?: (entry: FactEntry, state: FactState) => boolean
@@ -62,93 +60,66 @@ function isCapped({ kind, agent_id: id, decided }: FactEntry, { spendLimits }: F
   return hasCap(spendLimits.get(id)) && amountOf(decided) > 0
 }
 
-const THE_LEDGER: EvidenceSource = { reads: ['*'], worksIn: PEOPLE_OR_DECISIONS, works: always }
+const THE_LEDGER: EvidenceSource = { worksIn: PEOPLE_OR_DECISIONS, works: always }
 
-export const EVIDENCE_SOURCES: Readonly<Record<EvidenceKind, EvidenceSource>> = {
+/** In the order of data/evidence-kinds.json. */
+export const EVIDENCE_SOURCES = {
   ledger_integrity: THE_LEDGER,
   ledger_continuity: THE_LEDGER,
   // The age of the oldest decision is computed separately.
-  log_retention: { reads: ['*'], works: never },
-  authorization_decisions: { reads: [DECIDED], counts: ({ erased }) => !erased },
+  log_retention: { works: never },
+  authorization_decisions: { counts: ({ erased }) => !erased },
   approval_rules: {
-    reads: ['approval_rule.set', 'approval_rule.removed'],
     standing: ({ approvalRules }) => approvalRules.values(),
     ...inForce('approvalRules'),
   },
-  approval_decisions: {
-    reads: ['approval.requested', 'approval.voted', 'approval.decided', 'approval.expired'],
-    works: isDecidedByName,
-  },
+  approval_decisions: { works: isDecidedByName },
   policy_rules: {
-    reads: ['policy.created', 'policy.updated', 'policy.deleted'],
     standing: ({ policies }) => policies.values(),
     ...inForce('policies'),
   },
-  policy_changes: {
-    reads: [
-      'policy.created',
-      'policy.updated',
-      'policy.deleted',
-      'approval_rule.set',
-      'approval_rule.removed',
-      'spend_limit.set',
-      'spend_limit.removed',
-      'trust_policy.created',
-      'trust_policy.deleted',
-    ],
-  },
-  policy_dry_runs: { reads: ['policy.dry_run'] },
+  policy_changes: {},
+  policy_dry_runs: {},
   agent_permissions: {
-    reads: ['permission.granted', 'permission.revoked'],
     standing: ({ permissions }) => permissions.values(),
     worksIn: ['permission.granted', 'permission.revoked', DECIDED],
     works: isPermitted,
   },
   spend_limits: {
-    reads: ['spend_limit.set', 'spend_limit.removed', DECIDED],
     counts: isCapped,
     standing: ({ spendLimits }) => spendLimits.values(),
     worksIn: [DECIDED],
     works: isCapped,
   },
   agent_registry: {
-    reads: ['agent.registered', 'agent.removed'],
     standing: ({ agents }) => [...agents.values()].filter(({ isRemoved }) => !isRemoved),
     worksByStanding: true,
     works: ({ kind }) => kind === 'agent.registered',
   },
   credential_lifecycle: {
-    reads: ['credential.issued', 'credential.rotated', 'credential.revoked', 'token.exchanged'],
     standing: ({ credentials }, from) =>
       [...credentials.values()].filter((one) => isLive(one, from)),
     worksByStanding: true,
     works: ({ kind }) => kind === 'credential.issued' || kind === 'credential.rotated',
   },
   trust_policies: {
-    reads: ['trust_policy.created', 'trust_policy.deleted', 'trust.evaluated'],
     standing: ({ trustPolicies }) => trustPolicies.values(),
     works: ({ kind }) => kind === 'trust.evaluated',
   },
   trusted_issuers: {
-    reads: ['issuer.trusted', 'issuer.removed', 'token.exchanged'],
     standing: ({ issuers }) => issuers.values(),
     // An issuer that is trusted at the end is checked separately.
     works: ({ kind }) => kind === 'token.exchanged',
   },
-  guard_checks: { reads: ['guard.checked', 'guard.counted'] },
-  scorer_runs: {
-    reads: ['scorer.ran'],
-    works: (entry) => (entry.read('scorer.ran').scored ?? 0) > 0,
-  },
-  admin_actions: { reads: ADMINISTRATIVE, counts: isAdministrative },
+  guard_checks: {},
+  scorer_runs: { works: (entry) => (entry.read('scorer.ran').scored ?? 0) > 0 },
+  admin_actions: { counts: isAdministrative },
   agent_interventions: {
-    reads: INTERVENING,
     counts: (entry, state) => interventionOf(entry, state) !== null,
     works: (entry, state) => interventionOf(entry, state)?.byPerson === true,
   },
   // An earlier report is no evidence for the next one.
-  report_history: {
-    reads: ['ledger.verified'],
-    works: (entry) => entry.read('ledger.verified').valid === true,
-  },
-}
+  report_history: { works: (entry) => entry.read('ledger.verified').valid === true },
+} satisfies Record<string, EvidenceSource>
+
+export type EvidenceKind = keyof typeof EVIDENCE_SOURCES

@@ -1,6 +1,7 @@
 import type { FactEntry } from './entry.ts'
 import { EVIDENCE_SOURCES } from './evidence-sources.ts'
-import type { EvidenceSource } from './evidence-sources.ts'
+import type { EvidenceKind, EvidenceSource } from './evidence-sources.ts'
+import { readsOf } from './evidence-kinds.ts'
 import { coversKind } from './meter.ts'
 import { DAY } from './facts.ts'
 import type { FactsQuery } from './facts.ts'
@@ -44,7 +45,6 @@ export interface EvidenceUse {
 export class EvidenceMeter {
   readonly #question: FactsQuery
   readonly #gathered: readonly Gathered[]
-  #isBegun = false
 
   constructor(
     question: FactsQuery,
@@ -53,24 +53,18 @@ export class EvidenceMeter {
     this.#question = question
     // All kinds that read the whole ledger share one sample.
     const ledger = new SeqSample()
-    this.#gathered = EVIDENCE_KINDS.map((kind) => ({
+    const kinds = Object.keys(EVIDENCE_SOURCES) as EvidenceKind[]
+    this.#gathered = kinds.map((kind) => ({
       kind,
       source: EVIDENCE_SOURCES[kind],
-      sample: EVIDENCE_SOURCES[kind].reads.includes('*') ? ledger : new SeqSample(),
+      sample: readsOf(kind).includes('*') ? ledger : new SeqSample(),
       into: collect?.kinds.includes(kind) ? collect.into : null,
       isAtWork: false,
     }))
   }
 
-  /** Adds an entry, with the state before it. */
-  entry(
-    entry: FactEntry,
-    state: FactState,
-    inPeriod: boolean,
-    { counts, works }: EvidenceUse,
-  ): void {
-    if (!inPeriod) return
-    this.#begin(state)
+  /** Adds an entry of the period, with the state before it. */
+  entry(entry: FactEntry, state: FactState, { counts, works }: EvidenceUse): void {
     const { seq } = entry
     for (const { source, sample, into } of counts) {
       if (source.counts?.(entry, state) === false) continue
@@ -85,7 +79,6 @@ export class EvidenceMeter {
 
   /** `oldestDecision`: milliseconds; null if no decision is kept. */
   end(state: FactState, oldestDecision: number | null): Evidence[] {
-    this.#begin(state)
     return this.#gathered.map((one) => {
       const { kind, sample } = one
       const operated = this.#isOperated(one, state, oldestDecision)
@@ -133,9 +126,7 @@ export class EvidenceMeter {
   }
 
   /** Adds the objects that existed when the period began. */
-  #begin(state: FactState): void {
-    if (this.#isBegun) return
-    this.#isBegun = true
+  begin(state: FactState): void {
     for (const one of this.#gathered) {
       const { source, sample, into } = one
       if (!source.standing) continue
@@ -152,38 +143,15 @@ export class EvidenceMeter {
   /** Returns the evidence that reads entries of a kind. */
   looksFor(kind: string): EvidenceUse {
     const reading = (reads: readonly string[]) => reads.some((one) => coversKind(one, kind))
-    const counting = this.#gathered.filter(({ source }) => reading(source.reads))
+    const counting = this.#gathered.filter(({ kind: of }) => reading(readsOf(of)))
     return {
       // Three evidence kinds share the sample of the ledger.
       counts: counting.filter(
         ({ sample, into }, i) => into || counting.findIndex((one) => one.sample === sample) === i,
       ),
-      works: this.#gathered.filter(({ source }) => reading(source.worksIn ?? source.reads)),
+      works: this.#gathered.filter(({ kind: of, source }) =>
+        reading(source.worksIn ?? readsOf(of)),
+      ),
     }
   }
 }
-
-/** Kinds of evidence, as in data/evidence-kinds.json. */
-const EVIDENCE_KINDS = [
-  'ledger_integrity',
-  'ledger_continuity',
-  'log_retention',
-  'authorization_decisions',
-  'approval_rules',
-  'approval_decisions',
-  'policy_rules',
-  'policy_changes',
-  'policy_dry_runs',
-  'agent_permissions',
-  'spend_limits',
-  'agent_registry',
-  'credential_lifecycle',
-  'trust_policies',
-  'trusted_issuers',
-  'guard_checks',
-  'scorer_runs',
-  'admin_actions',
-  'agent_interventions',
-  'report_history',
-] as const
-export type EvidenceKind = (typeof EVIDENCE_KINDS)[number]

@@ -1,9 +1,7 @@
 import type { Plan } from '@remit/contract'
-import type { FactRow } from './entry.ts'
 import type { Evidence } from './evidence.ts'
 import type { Metric, CheckOutcome } from './meter.ts'
 import type { ExternalFacts } from './external-facts.ts'
-import type { FactState } from './state/state.ts'
 import { thresholdsOf } from './thresholds.ts'
 import type { CheckThresholds } from './thresholds.ts'
 
@@ -57,22 +55,6 @@ export interface PeriodFacts {
   readonly entries: ReadonlyMap<number, EntryNote>
   /** The verification of the chain, supplied from outside. */
   readonly outside: ExternalFacts
-}
-
-/** One pass over an organization's entries in order, with bounded memory. */
-export interface FactFold {
-  /**
-   * Adds a pruned entry whose content a `state.carried` entry holds. It sets up the state, and
-   * meters that look back before the period see it; it counts for nothing else. Call for all of
-   * them, in order, before the first entry.
-   */
-  carry(row: FactRow): void
-  /** Adds the next entry; entries at or after the end of the period are ignored. */
-  entry(row: FactRow): void
-  /** Returns the facts. Call once, after the last entry. */
-  end(outside: ExternalFacts): PeriodFacts
-  /** The state after the entries so far. */
-  readonly state: FactState
 }
 
 /** The subject of the facts: an organization in the half-open period [from, to), milliseconds. */

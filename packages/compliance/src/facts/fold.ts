@@ -1,17 +1,20 @@
-import { DaysOfUse, MomentReader } from './moment.ts'
+import { voteIn, VOTING } from './approvers.ts'
+import { MomentReader } from './moment.ts'
 import type { FactRow } from './entry.ts'
 import { EvidenceMeter } from './evidence.ts'
-import type { EvidenceUse, EvidenceKind } from './evidence.ts'
-import { DAY } from './facts.ts'
-import type { FactFold, PeriodFacts, FactsQuery } from './facts.ts'
+import type { EvidenceUse } from './evidence.ts'
+import type { EvidenceKind } from './evidence-sources.ts'
+import { Cases, DAY } from './facts.ts'
+import type { PeriodFacts, FactsQuery } from './facts.ts'
 import { coversKind } from './meter.ts'
 import type { FactMeter } from './meter.ts'
 import { DECIDED, FactEntry } from './entry.ts'
 import { METERS } from './meters.ts'
 import type { ExternalFacts } from './external-facts.ts'
-import { LowestSeqs } from './seqs.ts'
+import { CheckEntries } from './outcome.ts'
 import type { SeqGatherer } from './seqs.ts'
 import { FactState } from './state/state.ts'
+import { isRelaxed } from './thresholds.ts'
 
 export interface FoldOptions {
   /** Collects the sequence numbers of one check or of evidence kinds. */
@@ -20,7 +23,6 @@ export interface FoldOptions {
     readonly kinds?: readonly EvidenceKind[]
     readonly into: SeqGatherer
   }
-  readonly meters?: typeof METERS
 }
 
 interface Reader {
@@ -37,8 +39,12 @@ interface Kind {
   count: number
 }
 
-/** One pass over the entries: each goes to the meters that read its kind, and then into the state. */
-export class Fold implements FactFold {
+/**
+ * One pass over an organization's entries in order, with bounded memory: each goes to the meters that
+ * read its kind, and then into the state.
+ */
+export class Fold {
+  /** The state after the entries so far. */
   readonly state: FactState
   readonly #question: FactsQuery
   readonly #meters: readonly FactMeter[]
@@ -52,14 +58,18 @@ export class Fold implements FactFold {
   #lastSeqBeforeEnd: number | null = null
   #oldestDecision: number | null = null
 
-  constructor(question: FactsQuery, { collect, meters = METERS }: FoldOptions = {}) {
+  constructor(question: FactsQuery, { collect }: FoldOptions = {}) {
     this.#question = question
     this.state = new FactState(question.from)
-    this.#meters = meters.map((create) =>
+    this.#meters = METERS.map((create) =>
       create({
         question,
         seqsOf: (check) =>
-          new LowestSeqs(undefined, collect?.check === check ? collect.into : null),
+          new CheckEntries(
+            check,
+            isRelaxed(question.thresholds, check),
+            collect?.check === check ? collect.into : null,
+          ),
       }),
     )
     this.#evidence = new EvidenceMeter(
@@ -68,6 +78,11 @@ export class Fold implements FactFold {
     )
   }
 
+  /**
+   * Adds a pruned entry whose content a `state.carried` entry holds. It sets up the state, and
+   * meters that look back before the period see it; it counts for nothing else. Call for all of
+   * them, in order, before the first entry.
+   */
   carry(row: FactRow): void {
     const time = this.#moments.read(row.recorded_at)
     const { from, to } = this.#question
@@ -81,6 +96,7 @@ export class Fold implements FactFold {
     this.state.apply(entry)
   }
 
+  /** Adds the next entry; entries at or after the end of the period are ignored. */
   entry(row: FactRow): void {
     const time = this.#moments.read(row.recorded_at)
     const { from, to } = this.#question
@@ -93,6 +109,7 @@ export class Fold implements FactFold {
     // An erased decision is no longer kept.
     if (row.kind === DECIDED && row.payload !== null) this.#oldestDecision ??= time
     if (inPeriod) {
+      if (this.#entries === 0) this.#begin()
       this.#firstSeq ??= seq
       this.#lastSeq = seq
       this.#entries += 1
@@ -101,13 +118,15 @@ export class Fold implements FactFold {
     const entry = new FactEntry(row, time)
     for (const { meter, since } of kind.readers)
       if (time >= since) meter.entry(entry, this.state, inPeriod)
-    this.#evidence.entry(entry, this.state, inPeriod, kind.looks)
+    if (inPeriod) this.#evidence.entry(entry, this.state, kind.looks)
     if (inPeriod && kind.isUse) this.#use.add(entry)
     if (kind.isFolded) this.state.apply(entry)
   }
 
+  /** Returns the facts. Call once, after the last entry. */
   end(outside: ExternalFacts): PeriodFacts {
     const { state } = this
+    if (this.#entries === 0) this.#begin()
     const measured = this.#meters.map((meter) => meter.end(state, outside, this.#oldestDecision))
     const { organization } = state
     return {
@@ -133,6 +152,11 @@ export class Fold implements FactFold {
       entries: new Map(),
       outside,
     }
+  }
+
+  #begin(): void {
+    for (const meter of this.#meters) meter.begin?.(this.state)
+    this.#evidence.begin(this.state)
   }
 
   get #days(): PeriodFacts['days'] {
@@ -180,3 +204,32 @@ const isAboutRecord = ({ reads }: FactMeter): boolean => reads.includes('*')
 
 const byId = (a: { readonly id: string }, b: { readonly id: string }): number =>
   a.id < b.id ? -1 : 1
+
+/**
+ * The days of a period on which the organization used Remit: those with a decision or a vote. Changes
+ * alone are preparation.
+ */
+class DaysOfUse {
+  static readonly kinds: readonly string[] = [DECIDED, ...VOTING]
+  readonly #uses = new Cases()
+  #first: number | null = null
+  #last: number | null = null
+
+  /** Adds an entry of one of the kinds in the period. */
+  add(entry: FactEntry): void {
+    const { kind, time, erased } = entry
+    if (kind === DECIDED ? erased : voteIn(entry) === null) return
+    this.#uses.add(time)
+    this.#first ??= time
+    this.#last = time
+  }
+
+  get count(): number {
+    return this.#uses.days
+  }
+
+  /** Milliseconds from the first to the last use; 0 without use. */
+  get spanMs(): number {
+    return this.#first === null || this.#last === null ? 0 : Math.max(0, this.#last - this.#first)
+  }
+}

@@ -1,8 +1,6 @@
 import { Cases, DAY } from './facts.ts'
-import { isAtMostPercent, percentText, ratioOf } from './meter.ts'
+import { isAtMostPercent, metric, percentText, ratioOf } from './meter.ts'
 import type { CreateMeter } from './meter.ts'
-import { failing, outcome } from './outcome.ts'
-import { isRelaxed } from './thresholds.ts'
 import { DECIDED } from './entry.ts'
 import type { FactEntry } from './entry.ts'
 
@@ -44,31 +42,22 @@ export const guardMeter: CreateMeter = ({ question, seqsOf }) => {
       }
     },
     end() {
+      const population = deciding.size
       const bare = [...deciding].filter(([agent]) => !checked.has(agent))
-      const share = ratioOf(deciding.size - bare.length, deciding.size)
-      const isEnough = isAtMostPercent(bare.length, deciding.size, 100 - percent)
+      const covered = population - bare.length
+      const share = ratioOf(covered, population)
+      const isEnough = isAtMostPercent(bare.length, population, 100 - percent)
       if (!isEnough) for (const [, seq] of bare) unchecked.add(seq)
+      const value = { checks: checks.count, by_verdict: byVerdict, agents_checked: share }
       return {
-        metrics: [
-          {
-            id: 'M45',
-            value: { checks: checks.count, by_verdict: byVerdict, agents_checked: share },
-            population: deciding.size,
-          },
-        ],
+        metrics: [metric('M45', value, population)],
         checks: [
-          outcome({
-            check: 'GRD-1',
-            population: deciding.size,
+          unchecked.outcome({
+            population,
             cases: checks,
             value: { share },
             threshold: `at least ${percent}% of agents`,
-            relaxed: isRelaxed(question.thresholds, 'guarded_percent'),
-            failures: failing(unchecked, {
-              share: percentText(share),
-              checked: deciding.size - bare.length,
-              of: deciding.size,
-            }),
+            params: { share: percentText(share), checked: covered, of: population },
           }),
         ],
       }
@@ -151,21 +140,13 @@ export const flagsMeter: CreateMeter = ({ seqsOf, question: { from } }) => {
       } else if (entry.read('guard.checked').flagged) flag(entry, inPeriod)
     },
     end: () => ({
-      metrics: [
-        {
-          id: 'M46',
-          value: { flagged, followed: followed.count, unlinked },
-          population: flagged,
-        },
-      ],
+      metrics: [metric('M46', { flagged, followed: followed.count, unlinked }, flagged)],
       checks: [
-        outcome({
-          check: 'GRD-2',
+        followed.outcome({
           // Otherwise no flag could be followed.
           population: isTraceable ? flagged - unlinked : 0,
           cases: linked,
           value: { followed: followed.count, unlinked },
-          failures: failing(followed),
         }),
       ],
     }),

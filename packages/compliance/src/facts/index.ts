@@ -1,16 +1,9 @@
-import type { FactFold, FactsQuery } from './facts.ts'
-import { Fold } from './fold.ts'
-import type { FoldOptions } from './fold.ts'
-
-export const createFold = (question: FactsQuery, options?: FoldOptions): FactFold =>
-  new Fold(question, options)
-
 export { DECIDED, FactEntry } from './entry.ts'
-export type { EntryNote, FactFold, PeriodFacts } from './facts.ts'
+export type { EntryNote, PeriodFacts } from './facts.ts'
 export type { Evidence } from './evidence.ts'
-export type { EvidenceKind } from './evidence.ts'
+export type { EvidenceKind } from './evidence-sources.ts'
 export type { FactRow } from './entry.ts'
-export type { FoldOptions } from './fold.ts'
+export { Fold } from './fold.ts'
 export type { CheckFailure, Metric, CheckOutcome } from './meter.ts'
 export type {
   ChainFacts,

@@ -1,8 +1,8 @@
 import { dayText } from '@remit/contract/report-texts'
 import { daysText } from './moment.ts'
-import type { CheckFailure } from './meter.ts'
+import { DAY } from './facts.ts'
 import type { FactsQuery } from './facts.ts'
-import type { SeqList } from './seqs.ts'
+import type { CheckEntries } from './outcome.ts'
 import type { FactState } from './state/state.ts'
 
 /**
@@ -11,8 +11,9 @@ import type { FactState } from './state/state.ts'
  */
 export class Intervals {
   readonly #question: FactsQuery
+  readonly #days: number
   readonly #most: number
-  readonly #late: SeqList
+  readonly #late: CheckEntries
   /** The first event; the edge before it is known only at the end. */
   #first: { readonly seq: number; readonly time: number } | null = null
   #last: { readonly seq: number; readonly time: number } | null = null
@@ -21,10 +22,11 @@ export class Intervals {
   #endedBy: number | null = null
   #count = 0
 
-  /** `most`: milliseconds. `late` receives the entry before every longer interval. */
-  constructor(question: FactsQuery, most: number, late: SeqList) {
+  /** `days`: the longest interval. `late` receives the entry before every longer one. */
+  constructor(question: FactsQuery, days: number, late: CheckEntries) {
     this.#question = question
-    this.#most = most
+    this.#days = days
+    this.#most = days * DAY
     this.#late = late
   }
 
@@ -38,13 +40,7 @@ export class Intervals {
     this.#count += 1
   }
 
-  /** `population`: intervals; 0 without an organization. */
-  end({ organization }: FactState): {
-    readonly longest: number
-    readonly count: number
-    readonly population: number
-    readonly failures: readonly CheckFailure[]
-  } {
+  end({ organization }: FactState) {
     const { from, to } = this.#question
     // Without an organization, nothing could happen in the period.
     const made = organization ? organization.createdAt : to
@@ -57,23 +53,20 @@ export class Intervals {
       isLateAtEnd = to - this.#last.time > this.#most
     } else this.#heed(begin, to, null)
     const { ms, from: since, until } = this.#longest
-    return {
-      longest: ms,
-      count: this.#count,
+    const { count, seqs } = this.#late
+    const value = { longest_days: daysText(ms) }
+    const params = { days: daysText(ms), from: dayText(since), until: dayText(until) }
+    const fixedBy = isLateAtEnd ? null : this.#endedBy
+    const check = this.#late.outcome({
       // Without time in which an event could happen, there is no interval.
       population: to > begin ? this.#count + 1 : 0,
-      failures:
-        ms > this.#most
-          ? [
-              {
-                params: { days: daysText(ms), from: dayText(since), until: dayText(until) },
-                count: this.#late.count,
-                seqs: this.#late.seqs,
-                fixedBy: isLateAtEnd ? null : this.#endedBy,
-              },
-            ]
-          : [],
-    }
+      basis: this.#count,
+      value,
+      threshold: `longest interval at most ${this.#days} days`,
+      // No entry is before an interval that is the whole period.
+      failures: ms > this.#most ? [{ params, count, seqs, fixedBy }] : [],
+    })
+    return { count: this.#count, value, check }
   }
 
   #heed(from: number, until: number, seq: number | null): void {

@@ -1,12 +1,11 @@
 import { OrganizationSettings } from '@remit/contract'
 import type { CreateMeter, CheckFailure, CheckOutcome } from './meter.ts'
-import { failing, outcome } from './outcome.ts'
-import type { ChainFacts } from './external-facts.ts'
+import { NameCounts } from './name-counts.ts'
+import { failing } from './outcome.ts'
 import { hoursText, daysText } from './moment.ts'
 import { HOUR, DAY } from './facts.ts'
-import { ratioOf } from './meter.ts'
+import { metric, ratioOf } from './meter.ts'
 import type { FactState } from './state/state.ts'
-import { isRelaxed } from './thresholds.ts'
 import { voteIn, VOTING } from './approvers.ts'
 import { isAdministrative } from './changes.ts'
 import { DECIDED, timeOf } from './entry.ts'
@@ -38,30 +37,33 @@ export const chainMeter: CreateMeter = ({ seqsOf }) => {
       const { firstBadSeq, gaps, regressions, checkpoints, mismatches } = chain
       if (firstBadSeq !== null) broken.add(firstBadSeq)
       for (const { seq } of mismatches) disagreeing.add(seq)
+      const links = Math.max(0, kept - 1)
+      const compared = Math.max(checkpoints, mismatches.length)
       return {
         metrics: [
-          {
-            id: 'M02',
-            value: {
+          metric(
+            'M02',
+            {
               ok: firstBadSeq === null,
               verified_from_seq: chain.verifiedFromSeq,
               first_bad_seq: firstBadSeq,
             },
-            population: kept,
-          },
-          { id: 'M03', value: gaps, population: Math.max(0, kept - 1) },
-          { id: 'M04', value: regressions, population: Math.max(0, kept - 1) },
-          {
-            id: 'M08',
-            value: { checked: checkpoints, mismatches: mismatches.length },
-            population: Math.max(checkpoints, mismatches.length),
-          },
+            kept,
+          ),
+          metric('M03', gaps, links),
+          metric('M04', regressions, links),
+          metric('M08', { checked: checkpoints, mismatches: mismatches.length }, compared),
         ],
         checks: [
-          soundness(chain, kept, used),
-          outcome({
-            check: 'LED-2',
-            population: Math.max(0, kept - 1),
+          broken.outcome({
+            // An unreadable ledger is broken too, even without entries.
+            population: firstBadSeq === null ? kept : Math.max(1, kept),
+            basis: used,
+            value: { first_bad_seq: firstBadSeq },
+            params: { first_bad_seq: firstBadSeq ?? -1 },
+          }),
+          breaks.outcome({
+            population: links,
             basis: used,
             value: { gaps, regressions },
             failures: failing(
@@ -69,37 +71,24 @@ export const chainMeter: CreateMeter = ({ seqsOf }) => {
               { gaps, regressions },
             ),
           }),
-          agreement(chain),
+          disagreeing.outcome({
+            population: compared,
+            value: { mismatches: mismatches.length },
+            failures: mismatches.map(({ seq, keptBy }) =>
+              failureOf(seq, { report_id: keptBy, seq }),
+            ),
+          }),
         ],
       }
     },
   }
 }
 
-const soundness = ({ firstBadSeq }: ChainFacts, kept: number, used: number): CheckOutcome =>
-  outcome({
-    check: 'LED-1',
-    // An unreadable ledger is broken too, even without entries.
-    population: firstBadSeq === null ? kept : Math.max(1, kept),
-    basis: used,
-    value: { first_bad_seq: firstBadSeq },
-    failures:
-      firstBadSeq === null
-        ? []
-        : [{ params: { first_bad_seq: firstBadSeq }, count: 1, seqs: [firstBadSeq] }],
-  })
-
-const agreement = ({ checkpoints, mismatches }: ChainFacts): CheckOutcome =>
-  outcome({
-    check: 'LED-7',
-    population: Math.max(checkpoints, mismatches.length),
-    value: { mismatches: mismatches.length },
-    failures: mismatches.map(({ seq, keptBy }): CheckFailure => ({
-      params: { report_id: keptBy, seq },
-      count: 1,
-      seqs: [seq],
-    })),
-  })
+const failureOf = (seq: number, params: CheckFailure['params']): CheckFailure => ({
+  params,
+  count: 1,
+  seqs: [seq],
+})
 
 interface Silence {
   readonly ms: number
@@ -156,13 +145,11 @@ export const coverageMeter: CreateMeter = ({ question, seqsOf }) => {
 
   function silenceOutcome(found: Silence | null, { isBeating }: FactState): CheckOutcome {
     const isLong = found !== null && found.ms > allowed
-    return outcome({
-      check: 'LED-3',
+    return silent.outcome({
       population: isBeating || decisions > 0 ? Math.max(1, entries) : 0,
       basis: used,
       value: { longest_hours: found && hoursText(found.ms) },
       threshold: `longest silence at most ${thresholds.silence_hours} hours`,
-      relaxed: isRelaxed(thresholds, 'silence_hours'),
       failures: isLong
         ? [
             {
@@ -206,28 +193,22 @@ export const coverageMeter: CreateMeter = ({ question, seqsOf }) => {
       // Silence before the record is a matter of LED-5.
       const found = between(chain.keptFrom === null ? begin : Math.max(begin, recordFrom))
       const covered = ratioOf(Math.max(0, to - recordFrom), Math.max(0, to - begin))
-      const isWhole = recordFrom <= begin
-      if (!isWhole && firstKept) late.add(firstKept.seq)
+      if (recordFrom > begin && firstKept) late.add(firstKept.seq)
       return {
         metrics: [
-          {
-            id: 'M05',
-            value: found && { hours: hoursText(found.ms), from_seq: found.from, to_seq: found.to },
-            population: entries,
-          },
-          { id: 'M06', value: covered, population: covered ? 1 : 0 },
+          metric(
+            'M05',
+            found && { hours: hoursText(found.ms), from_seq: found.from, to_seq: found.to },
+            entries,
+          ),
+          metric('M06', covered, covered ? 1 : 0),
         ],
         checks: [
           silenceOutcome(found, state),
-          outcome({
-            check: 'LED-5',
+          late.outcome({
             population: firstKept && created < from ? 1 : 0,
             value: { covered },
-            failures: isWhole
-              ? []
-              : failing(late, {
-                  first_ts: firstKept ? utcText(firstKept.time) : NEVER,
-                }),
+            params: { first_ts: firstKept ? utcText(firstKept.time) : NEVER },
           }),
         ],
       }
@@ -246,8 +227,8 @@ const NEVER = 'no time'
 
 /** M01, M50: the entries of the period, those that were erased, and the share written by callers. */
 export const entriesMeter: CreateMeter = ({ seqsOf }) => {
-  const byKind = new Map<string, number>()
-  const erasedByKind = new Map<string, number>()
+  const byKind = new NameCounts()
+  const erasedByKind = new NameCounts()
   const erasedSeqs = seqsOf('LED-8')
   let entries = 0
   let firstSeq: number | null = null
@@ -258,41 +239,36 @@ export const entriesMeter: CreateMeter = ({ seqsOf }) => {
       entries += 1
       firstSeq ??= seq
       lastSeq = seq
-      increment(byKind, kind)
+      byKind.add(kind)
       if (!erased) return
       erasedSeqs.add(seq)
-      increment(erasedByKind, kind)
+      erasedByKind.add(kind)
     },
     end() {
-      const appended = (byKind.get('entry.appended') ?? 0) + (byKind.get('enforcement.gap') ?? 0)
+      const appended = byKind.of('entry.appended') + byKind.of('enforcement.gap')
       const counted = {
         count: entries,
         first_seq: firstSeq,
         last_seq: lastSeq,
-        by_kind: Object.fromEntries(byKind),
+        by_kind: byKind.all,
         erased: erasedSeqs.count,
       }
-      const kinds = [...erasedByKind].map(([kind, count]) => `${kind} (${count})`).toSorted()
+      const kinds = Object.entries(erasedByKind.all).map(([kind, count]) => `${kind} (${count})`)
       return {
         metrics: [
-          { id: 'M01', value: counted, population: entries },
-          { id: 'M50', value: ratioOf(appended, entries), population: entries },
+          metric('M01', counted, entries),
+          metric('M50', ratioOf(appended, entries), entries),
         ],
         checks: [
-          outcome({
-            check: 'LED-8',
+          erasedSeqs.outcome({
             population: entries,
             value: { erased: erasedSeqs.count },
-            failures: failing(erasedSeqs, { n: erasedSeqs.count, kinds: kinds.join(', ') }),
+            params: { n: erasedSeqs.count, kinds: kinds.join(', ') },
           }),
         ],
       }
     },
   }
-}
-
-const increment = (counts: Map<string, number>, name: string): void => {
-  counts.set(name, (counts.get(name) ?? 0) + 1)
 }
 
 const VOTES: ReadonlySet<string> = new Set(VOTING)
@@ -322,17 +298,12 @@ export const reportsMeter: CreateMeter = ({ question, seqsOf }) => {
       for (const { seq } of broken) wrong.add(seq)
       const value = { recorded: recorded.length, not_intact: broken.length }
       return {
-        metrics: [{ id: 'M49', value, population: recorded.length }],
+        metrics: [metric('M49', value, recorded.length)],
         checks: [
-          outcome({
-            check: 'REP-1',
+          wrong.outcome({
             population: recorded.length,
             value: { not_intact: broken.length },
-            failures: broken.map(({ seq, reportId }): CheckFailure => ({
-              params: { report_id: reportId },
-              count: 1,
-              seqs: [seq],
-            })),
+            failures: broken.map(({ seq, reportId }) => failureOf(seq, { report_id: reportId })),
           }),
         ],
       }
@@ -374,24 +345,22 @@ export const retentionMeter: CreateMeter = ({ question, seqsOf }) => {
       const isShort = days < least
       return {
         metrics: [
-          {
-            id: 'M07',
-            value: {
+          metric(
+            'M07',
+            {
               kept_days: oldestDecision === null ? null : Math.floor((to - oldestDecision) / DAY),
               setting_days: days,
               shortest_pruned_age_days: youngestPruned === null ? null : daysText(youngestPruned),
             },
-            population: kept,
-          },
+            kept,
+          ),
         ],
         checks: [
-          outcome({
-            check: 'LED-4',
+          early.outcome({
             population: kept,
             basis: decisions,
             value: { setting_days: days, early_prunings: early.count },
             threshold: `set to at least ${least} days, nothing younger pruned`,
-            relaxed: isRelaxed(thresholds, 'retention_days'),
             failures:
               isShort || early.count > 0
                 ? [{ params: { days, early: early.count }, count: early.count, seqs: early.seqs }]
@@ -405,35 +374,16 @@ export const retentionMeter: CreateMeter = ({ question, seqsOf }) => {
 
 /** M09: the longest time without a successful verification of the ledger. */
 export const verificationsMeter: CreateMeter = ({ question, seqsOf }) => {
-  const { verification_interval_days: most } = question.thresholds
-  const intervals = new Intervals(question, most * DAY, seqsOf('LED-6'))
+  const most = question.thresholds.verification_interval_days
+  const intervals = new Intervals(question, most, seqsOf('LED-6'))
   return {
     reads: ['ledger.verified'],
     entry(entry) {
       if (entry.read('ledger.verified').valid) intervals.add(entry.seq, entry.time)
     },
     end(state) {
-      const { longest, count, population, failures } = intervals.end(state)
-      return {
-        metrics: [
-          {
-            id: 'M09',
-            value: { longest_days: daysText(longest), sound: count },
-            population: count,
-          },
-        ],
-        checks: [
-          outcome({
-            check: 'LED-6',
-            population,
-            basis: count,
-            value: { longest_days: daysText(longest) },
-            threshold: `longest interval at most ${most} days`,
-            relaxed: isRelaxed(question.thresholds, 'verification_interval_days'),
-            failures,
-          }),
-        ],
-      }
+      const { count, value, check } = intervals.end(state)
+      return { metrics: [metric('M09', { ...value, sound: count }, count)], checks: [check] }
     },
   }
 }

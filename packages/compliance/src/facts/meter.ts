@@ -3,7 +3,7 @@ import { percentOf } from '@remit/contract/report-texts'
 import type { FactEntry } from './entry.ts'
 import type { ExternalFacts } from './external-facts.ts'
 import type { FactsQuery } from './facts.ts'
-import type { SeqList } from './seqs.ts'
+import type { CheckEntries } from './outcome.ts'
 import type { FactState } from './state/state.ts'
 
 /** `value`: whole numbers, decimal text, a `Ratio`; null over nothing. Never a fraction as a number. */
@@ -13,6 +13,12 @@ export interface Metric {
   /** The number of cases. */
   readonly population: number
 }
+
+export const metric = (id: string, value: Figure, population: number): Metric => ({
+  id,
+  value,
+  population,
+})
 
 /** A failed criterion, with the parameters of its text (`finding` in the catalogue). */
 export interface CheckFailure {
@@ -57,6 +63,8 @@ export interface FactMeter {
    * unless the meter reads `*` and so is about the ledger itself.
    */
   readonly since?: number | ((kind: string) => number)
+  /** Called once, with the state before the first entry of the period, or at its end without one. */
+  begin?(state: FactState): void
   /** Adds an entry before the end of the period, with the state before it. */
   entry(entry: FactEntry, state: FactState, inPeriod: boolean): void
   /**
@@ -69,8 +77,8 @@ export interface FactMeter {
 /** The arguments of a meter. */
 export interface MeterContext {
   readonly question: FactsQuery
-  /** The list of entries that fail a check; paging through a check receives all of them. */
-  readonly seqsOf: (check: string) => SeqList
+  /** The entries that fail a check; paging through a check receives all of them. */
+  readonly seqsOf: (check: string) => CheckEntries
 }
 
 export type CreateMeter = (measuring: MeterContext) => FactMeter

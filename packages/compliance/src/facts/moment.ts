@@ -1,10 +1,5 @@
 import { decimal } from './meter.ts'
-import { DAY, HOUR, Cases } from './facts.ts'
-import { voteIn, VOTING } from './approvers.ts'
-import type { FactEntry } from './entry.ts'
-import { DECIDED } from './entry.ts'
-
-const DAY_MS = 86_400_000
+import { DAY, HOUR, SECOND } from './facts.ts'
 
 /**
  * Parses `YYYY-MM-DDTHH:MM:SS.mmmZ` (docs/ledger-format.md) to milliseconds; NaN for anything else.
@@ -35,7 +30,7 @@ export class MomentReader {
       (two(text, 11) * 3600 + two(text, 14) * 60 + two(text, 17)) * 1000 +
       digit(text, 20) * 100 +
       two(text, 21)
-    return time < DAY_MS ? this.#start + time : Number.NaN
+    return time < DAY ? this.#start + time : Number.NaN
   }
 }
 
@@ -50,31 +45,6 @@ function digit(text: string, at: number): number {
 export const hoursText = (ms: number): string => decimal(ms, HOUR, 2)
 export const daysText = (ms: number): string => decimal(ms, DAY, 2)
 
-/**
- * The days of a period on which the organization used Remit: those with a decision or a vote. Changes
- * alone are preparation.
- */
-export class DaysOfUse {
-  static readonly kinds: readonly string[] = [DECIDED, ...VOTING]
-  readonly #uses = new Cases()
-  #first: number | null = null
-  #last: number | null = null
-
-  /** Adds an entry of one of the kinds in the period. */
-  add(entry: FactEntry): void {
-    const { kind, time, erased } = entry
-    if (kind === DECIDED ? erased : voteIn(entry) === null) return
-    this.#uses.add(time)
-    this.#first ??= time
-    this.#last = time
-  }
-
-  get count(): number {
-    return this.#uses.days
-  }
-
-  /** Milliseconds from the first to the last use; 0 without use. */
-  get spanMs(): number {
-    return this.#first === null || this.#last === null ? 0 : Math.max(0, this.#last - this.#first)
-  }
-}
+/** Milliseconds as seconds with three decimals. */
+export const secondsText = (ms: number | null): string | null =>
+  ms === null ? null : decimal(ms, SECOND, 3)

@@ -1,10 +1,9 @@
 import { foldName } from '@remit/contract/values'
 import type { Plan } from '@remit/contract'
-import { isKindInPlan, ratioOf, isAtMostPercent } from './meter.ts'
+import { isKindInPlan, metric, ratioOf, isAtMostPercent } from './meter.ts'
 import type { CreateMeter, CheckOutcome } from './meter.ts'
-import { failing, outcome } from './outcome.ts'
+import type { CheckEntries } from './outcome.ts'
 import { DAY, HOUR, Cases } from './facts.ts'
-import type { SeqList } from './seqs.ts'
 import { deniesByDefault } from './state/state.ts'
 import type { FactState } from './state/state.ts'
 import type { RecordedObject } from './state/reducer.ts'
@@ -14,18 +13,17 @@ import { isNamed, namesOf, voteIn, VOTING } from './approvers.ts'
 import { authorOf } from './changes.ts'
 import type { FactEntry } from './entry.ts'
 import { DECIDED } from './entry.ts'
-import { isRelaxed } from './thresholds.ts'
 
 /** UTC days with decisions, and those with a decision without a rule in force. */
 class Days {
-  readonly without: SeqList
+  readonly without: CheckEntries
   #day = Number.NaN
   #isCounted = false
   #last = 0
   days = 0
   bare = 0
 
-  constructor(without: SeqList) {
+  constructor(without: CheckEntries) {
     this.without = without
   }
 
@@ -49,13 +47,13 @@ class Days {
     return later.length === 0 ? null : Math.min(...later)
   }
 
-  outcome(check: string, isInPlan: boolean, fixes: Iterable<RecordedObject>): CheckOutcome {
-    const { bare } = this
-    return outcome({
-      check,
+  outcome(isInPlan: boolean, fixes: Iterable<RecordedObject>): CheckOutcome {
+    const value = { days: this.bare }
+    return this.without.outcome({
       population: isInPlan ? this.days : 0,
-      value: { days: bare },
-      failures: failing(this.without, { days: bare }, this.#fixedBy(fixes)),
+      value,
+      params: value,
+      fixedBy: this.#fixedBy(fixes),
     })
   }
 }
@@ -88,21 +86,21 @@ export const inForceMeter: CreateMeter = ({ seqsOf, question: { to } }) => {
       const gates = [...state.approvalRules.values()].filter((rule) => isInForce(rule, to))
       return {
         metrics: [
-          {
-            id: 'M39',
-            value: {
+          metric(
+            'M39',
+            {
               policies,
               deny_rules: denies,
               approval_rules: approvalRules,
               default_effect: deniesByDefault(state.organization) ? 'deny' : 'allow',
               decisions_with_a_rule: ratioOf(governed, decisions),
             },
-            population: decisions,
-          },
+            decisions,
+          ),
         ],
         checks: [
-          gated.outcome('APR-6', isKindInPlan('approval_rules', plan), gates),
-          restricted.outcome('CHG-4', isKindInPlan('policy_rules', plan), [
+          gated.outcome(isKindInPlan('approval_rules', plan), gates),
+          restricted.outcome(isKindInPlan('policy_rules', plan), [
             ...gates,
             ...deniesOf(state, to),
           ]),
@@ -197,21 +195,10 @@ export const authorsMeter: CreateMeter = ({ question: { from, thresholds }, seqs
         policies.delete(approvalOf(entry)?.id ?? '')
       else if (!kind.startsWith('approval.') && time >= from - within) change(entry, state)
     },
-    end() {
-      return {
-        metrics: [{ id: 'M38', value: against.count, population: votes }],
-        checks: [
-          outcome({
-            check: 'CHG-3',
-            population: changes > 0 ? votes : 0,
-            cases: named,
-            value: { count: against.count },
-            relaxed: isRelaxed(thresholds, 'author_hours'),
-            failures: failing(against),
-          }),
-        ],
-      }
-    },
+    end: () => ({
+      metrics: [metric('M38', against.count, votes)],
+      checks: [against.outcome({ population: changes > 0 ? votes : 0, cases: named })],
+    }),
   }
 }
 
@@ -254,15 +241,13 @@ export const previewsMeter: CreateMeter = ({ question: { from, thresholds }, seq
       const { count } = blind
       const share = ratioOf(count, created)
       return {
-        metrics: [{ id: 'M37', value: share, population: created }],
+        metrics: [metric('M37', share, created)],
         checks: [
-          outcome({
-            check: 'CHG-2',
+          blind.outcome({
             population: created,
             value: share,
             threshold: `at most ${percent}% of new policies without a preview`,
-            relaxed: isRelaxed(thresholds, 'unpreviewed_percent', 'preview_hours'),
-            failures: isAtMostPercent(count, created, percent) ? [] : failing(blind),
+            fails: !isAtMostPercent(count, created, percent),
           }),
         ],
       }

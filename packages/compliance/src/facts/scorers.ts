@@ -1,11 +1,8 @@
-import { daysText } from './moment.ts'
 import { Intervals } from './intervals.ts'
 import type { CreateMeter, CheckFailure } from './meter.ts'
-import { outcome, failing } from './outcome.ts'
-import { DAY } from './facts.ts'
+import { failing } from './outcome.ts'
 import type { EntryReading } from '@remit/contract/entries'
-import { isRelaxed } from './thresholds.ts'
-import { difference, isAtMostPercent, percentText, ratioOf } from './meter.ts'
+import { difference, isAtMostPercent, metric, percentText, ratioOf } from './meter.ts'
 import { LowestSeqs } from './seqs.ts'
 
 /**
@@ -13,8 +10,8 @@ import { LowestSeqs } from './seqs.ts'
  * does not count.
  */
 export const runsMeter: CreateMeter = ({ question, seqsOf }) => {
-  const { scorer_interval_days: most } = question.thresholds
-  const intervals = new Intervals(question, most * DAY, seqsOf('SCR-1'))
+  const most = question.thresholds.scorer_interval_days
+  const intervals = new Intervals(question, most, seqsOf('SCR-1'))
   let runs = 0
   const byScorer = new Map<string, { runs: number; items: number; scored: number }>()
   return {
@@ -33,30 +30,10 @@ export const runsMeter: CreateMeter = ({ question, seqsOf }) => {
       byScorer.set(scorer, known)
     },
     end(state) {
-      const { longest, count, population, failures } = intervals.end(state)
+      const { value, check } = intervals.end(state)
       return {
-        metrics: [
-          {
-            id: 'M47',
-            value: {
-              runs,
-              by_scorer: Object.fromEntries(byScorer),
-              longest_days: daysText(longest),
-            },
-            population: runs,
-          },
-        ],
-        checks: [
-          outcome({
-            check: 'SCR-1',
-            population,
-            basis: count,
-            value: { longest_days: daysText(longest) },
-            threshold: `longest interval at most ${most} days`,
-            relaxed: isRelaxed(question.thresholds, 'scorer_interval_days'),
-            failures,
-          }),
-        ],
+        metrics: [metric('M47', { runs, by_scorer: Object.fromEntries(byScorer), ...value }, runs)],
+        checks: [check],
       }
     },
   }
@@ -133,16 +110,14 @@ export const failShareMeter: CreateMeter = ({ question, seqsOf }) => {
       }
       const scored = [...now.values()].reduce((sum, one) => sum + one.scored, 0)
       return {
-        metrics: [{ id: 'M48', value: Object.fromEntries(shares), population: scored }],
+        metrics: [metric('M48', Object.fromEntries(shares), scored)],
         checks: [
-          outcome({
-            check: 'SCR-2',
+          all.outcome({
             population: scored,
             value: Object.fromEntries(
               [...now].map(([name, one]) => [name, ratioOf(one.failed, one.scored)]),
             ),
             threshold: `at most ${percent}% of the items of each scorer fail`,
-            relaxed: isRelaxed(thresholds, 'scorer_fail_percent'),
             failures: failures.toSorted((a, b) => (scorerOf(a) < scorerOf(b) ? -1 : 1)),
           }),
         ],

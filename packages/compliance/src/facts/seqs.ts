@@ -1,25 +1,16 @@
-/** Sequence numbers of a finding: all are counted, the lowest are kept. */
-export interface SeqList {
-  readonly count: number
-  /** The lowest ones, in order. */
-  readonly seqs: readonly number[]
-  add(seq: number): void
-}
-
 const KEPT = 50
 
-/** Keeps the lowest of many unordered numbers. */
-export class LowestSeqs implements SeqList {
+/** Sequence numbers of a finding, unordered: all are counted, the lowest are kept. */
+export class LowestSeqs {
   readonly #kept: number[] = []
-  readonly #most: number
   readonly #also: SeqGatherer | null
   count = 0
 
-  constructor(most = KEPT, also: SeqGatherer | null = null) {
-    this.#most = most
+  constructor(also: SeqGatherer | null = null) {
     this.#also = also
   }
 
+  /** The lowest ones, in order. */
   get seqs(): readonly number[] {
     return this.#kept
   }
@@ -27,14 +18,14 @@ export class LowestSeqs implements SeqList {
   add(seq: number): void {
     this.count += 1
     this.#also?.add(seq)
-    insertLowest(this.#kept, seq, this.#most)
+    insertLowest(this.#kept, seq)
   }
 }
 
-function insertLowest(kept: number[], seq: number, most: number): void {
+function insertLowest(kept: number[], seq: number): void {
   const last = kept.at(-1)
   if (last === undefined || seq > last) {
-    if (kept.length < most) kept.push(seq)
+    if (kept.length < KEPT) kept.push(seq)
     return
   }
   let low = 0
@@ -46,7 +37,7 @@ function insertLowest(kept: number[], seq: number, most: number): void {
   }
   if (kept[low] === seq) return
   kept.splice(low, 0, seq)
-  if (kept.length > most) kept.pop()
+  if (kept.length > KEPT) kept.pop()
 }
 
 const ENDS = 10

@@ -1,10 +1,8 @@
 import { reasonFacts } from '@remit/contract'
-import type { DecisionFacts, RecordedWindow } from './outcome.ts'
-import type { FactEntry } from './entry.ts'
+import type { DecisionFacts, FactEntry, RecordedWindow } from './entry.ts'
 import { Cases } from './facts.ts'
 import type { CreateMeter } from './meter.ts'
-import { failing, outcome } from './outcome.ts'
-import { ratioOf } from './meter.ts'
+import { metric, ratioOf } from './meter.ts'
 import type { FactState } from './state/state.ts'
 import { NameCounts } from './name-counts.ts'
 import type { SpendLimitState } from './state/rules.ts'
@@ -31,7 +29,6 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
   /** Allows with an amount, and those under a cap. */
   const spending = new Cases()
   const held = new Cases()
-  let isBegun = false
   /** The agent whose limit the previous entry set; the state has it by now. */
   let setFor: string | null = null
 
@@ -39,9 +36,6 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
     const set = setFor === null ? undefined : spendLimits.get(setFor)
     if (hasCap(set)) capped.add(set.id)
     setFor = null
-    if (isBegun) return
-    isBegun = true
-    for (const limit of spendLimits.values()) if (hasCap(limit)) capped.add(limit.id)
   }
 
   function spend(
@@ -75,6 +69,9 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
 
   return {
     reads: ['authorization.decided', 'spend_limit.*'],
+    begin({ spendLimits }) {
+      for (const limit of spendLimits.values()) if (hasCap(limit)) capped.add(limit.id)
+    },
     entry(entry, state) {
       note(state)
       const { kind, agent_id: id, decision, decided, reason } = entry
@@ -87,32 +84,30 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
       note(state)
       const ok = [...spenders.values()].filter(Boolean).length
       const share = ratioOf(ok, spenders.size)
-      const windows = days.size + months.size
       const value = { agent_days: days.size, agent_months: months.size }
       return {
         metrics: [
-          { id: 'M40', value: share, population: spenders.size },
-          { id: 'M41', value, population: capped.size },
-          {
-            id: 'M42',
-            value: { denials: denials.total, agents: denials.size, by_agent: denials.largest },
-            population: denials.total,
-          },
+          metric('M40', share, spenders.size),
+          metric('M41', value, capped.size),
+          metric(
+            'M42',
+            { denials: denials.total, agents: denials.size, by_agent: denials.largest },
+            denials.total,
+          ),
         ],
         checks: [
-          outcome({
-            check: 'SPD-1',
+          uncapped.outcome({
             population: spenders.size,
             value: share,
             cases: spending,
-            failures: failing(uncapped, { n: spenders.size - ok }, cappedSince(spenders, state)),
+            params: { n: spenders.size - ok },
+            fixedBy: cappedSince(spenders, state),
           }),
-          outcome({
-            check: 'SPD-2',
+          over.outcome({
             population: capped.size,
             value,
             cases: held,
-            failures: failing(over, { n: windows }),
+            params: { n: days.size + months.size },
           }),
         ],
       }
@@ -154,18 +149,11 @@ export const unavailableMeter: CreateMeter = ({ seqsOf }) => {
       } else if (reasonFacts(reason)?.spend === 'no_data') denied += 1
     },
     end() {
-      const allow = allowed.count
-      const value = { allow, deny: denied }
+      const value = { allow: allowed.count, deny: denied }
+      const population = allowed.count + denied
       return {
-        metrics: [{ id: 'M15', value, population: allow + denied }],
-        checks: [
-          outcome({
-            check: 'DEC-5',
-            population: allow + denied,
-            value,
-            failures: failing(allowed),
-          }),
-        ],
+        metrics: [metric('M15', value, population)],
+        checks: [allowed.outcome({ population, value })],
       }
     },
   }

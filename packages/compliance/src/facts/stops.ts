@@ -1,10 +1,10 @@
 import { matchesAll, matchesPattern } from '@remit/contract/patterns'
 import type { FactEntry } from './entry.ts'
+import { readsOf } from './evidence-kinds.ts'
 import type { CreateMeter, CheckFailure } from './meter.ts'
-import { outcome } from './outcome.ts'
 import { percentile } from './percentile.ts'
-import { SECOND } from './facts.ts'
-import { decimal } from './meter.ts'
+import { metric } from './meter.ts'
+import { secondsText } from './moment.ts'
 import { LowestSeqs } from './seqs.ts'
 import type { FactState } from './state/state.ts'
 import { ByAgent, isOpen } from './state/agents.ts'
@@ -36,20 +36,10 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
   const met = new Set<string>()
   const delays: number[] = []
   let stops = 0
-  let isBegun = false
 
   function noteStop(name: string): void {
     stops += 1
     known.add(name)
-  }
-
-  /** Stops in force when the period began. */
-  function begin(state: FactState): void {
-    if (isBegun) return
-    isBegun = true
-    for (const id of state.stops.keys()) noteStop(agentStop(id))
-    for (const [id, { isConditional, expiresAt }] of state.denies)
-      if (!isConditional && (expiresAt === null || from < expiresAt)) noteStop(denial(id))
   }
 
   function breach(
@@ -109,8 +99,13 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
 
   return {
     reads: ['authorization.decided', 'agent.*', 'permission.*'],
+    /** Stops in force when the period began. */
+    begin(state) {
+      for (const id of state.stops.keys()) noteStop(agentStop(id))
+      for (const [id, { isConditional, expiresAt }] of state.denies)
+        if (!isConditional && (expiresAt === null || from < expiresAt)) noteStop(denial(id))
+    },
     entry(entry, state) {
-      begin(state)
       const { kind, decision, time } = entry
       if (kind === 'authorization.decided') {
         if (decision === 'allow') allow(entry, state)
@@ -122,10 +117,8 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
       noteStop(name)
       awaiting.set(name, time)
     },
-    end(state) {
-      begin(state)
+    end() {
       const sorted = delays.toSorted((a, b) => a - b)
-      const seconds = (ms: number | null) => (ms === null ? null : decimal(ms, SECOND, 3))
       const failures = [...broken.values()].map(
         ({ agentId, stopSeq, seqs, deniedSeq }): CheckFailure => ({
           params: { agent_id: agentId, n: seqs.count, seq: stopSeq },
@@ -136,28 +129,21 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
       )
       return {
         metrics: [
-          {
-            id: 'M25',
-            value: {
+          metric(
+            'M25',
+            {
               allows_after_stop: all.count,
               first_denial_seconds: {
                 measured: sorted.length,
-                median: seconds(percentile(sorted, 50)),
-                max: seconds(sorted.at(-1) ?? null),
+                median: secondsText(percentile(sorted, 50)),
+                max: secondsText(sorted.at(-1) ?? null),
               },
             },
-            population: stops,
-          },
+            stops,
+          ),
         ],
-        checks: [
-          outcome({
-            check: 'DEC-3',
-            // A stop that met no request is no case.
-            population: met.size,
-            value: { count: all.count },
-            failures,
-          }),
-        ],
+        // A stop that met no request is no case.
+        checks: [all.outcome({ population: met.size, failures })],
       }
     },
   }
@@ -212,15 +198,7 @@ const isAbout = (
   )
 
 /** Entry kinds that can record an intervention. */
-export const INTERVENING = [
-  'permission.granted',
-  'permission.revoked',
-  'credential.revoked',
-  'agent.suspended',
-  'agent.removed',
-  'approval.voted',
-  'approval.decided',
-] as const
+const INTERVENING = readsOf('agent_interventions')
 
 export type Intervention =
   | 'denies'
@@ -274,13 +252,7 @@ export const interventionsMeter: CreateMeter = () => {
       else others += 1
     },
     end: () => ({
-      metrics: [
-        {
-          id: 'M24',
-          value: { total: total - others, ...byPeople, by_others: others },
-          population: total,
-        },
-      ],
+      metrics: [metric('M24', { total: total - others, ...byPeople, by_others: others }, total)],
       checks: [],
     }),
   }

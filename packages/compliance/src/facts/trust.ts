@@ -2,10 +2,9 @@ import type { EntryReading } from '@remit/contract/entries'
 import type { FactEntry } from './entry.ts'
 import { Cases } from './facts.ts'
 import type { CreateMeter } from './meter.ts'
-import { failing, outcome } from './outcome.ts'
 import type { FactState } from './state/state.ts'
 import { revokedCredentials } from './access.ts'
-import { ratioOf } from './meter.ts'
+import { metric, ratioOf } from './meter.ts'
 import { isInForce } from './state/rules.ts'
 
 const UNKNOWN = 'unknown'
@@ -35,7 +34,6 @@ export const exchangesMeter: CreateMeter = ({ question, seqsOf }) => {
   const revoked = new Map<string, number>()
   const exchanged = new Cases()
   let untrusted = 0
-  let unlimited = 0
 
   function of(idpId: string): { exchanged: number; refused: number } {
     const known = byIssuer.get(idpId) ?? { exchanged: 0, refused: 0 }
@@ -73,34 +71,24 @@ export const exchangesMeter: CreateMeter = ({ question, seqsOf }) => {
           if (strange.has(id) || open.has(id)) revoked.set(id, entry.seq)
       }
     },
-    end({ issuers }) {
-      for (const seq of open.values()) {
-        unlimited += 1
-        wrong.add(seq)
-      }
-      const trusted = [...issuers.values()].filter(
-        ({ enabled, expiresAt }) => enabled && (expiresAt === null || question.to < expiresAt),
-      )
+    end(state) {
+      for (const seq of open.values()) wrong.add(seq)
+      const invalid = { untrusted, unlimited: open.size }
+      const trusted = [...state.issuers.keys()].filter((id) => isTrusted(id, state, question.to))
       return {
         metrics: [
-          {
-            id: 'M44',
-            value: {
-              issuers: trusted.length,
-              by_issuer: Object.fromEntries(byIssuer),
-              untrusted,
-              unlimited,
-            },
-            population: exchanged.count,
-          },
+          metric(
+            'M44',
+            { issuers: trusted.length, by_issuer: Object.fromEntries(byIssuer), ...invalid },
+            exchanged.count,
+          ),
         ],
         checks: [
-          outcome({
-            check: 'TRU-2',
+          wrong.outcome({
             population: exchanged.count,
             cases: exchanged,
-            value: { untrusted, unlimited },
-            failures: failing(wrong, undefined, lastOf([...strange, ...open.keys()], revoked)),
+            value: invalid,
+            fixedBy: lastOf([...strange, ...open.keys()], revoked),
           }),
         ],
       }
@@ -140,25 +128,18 @@ export const trustMeter: CreateMeter = ({ question, seqsOf }) => {
       const all = byDecision.allow + byDecision.deny
       return {
         metrics: [
-          {
-            id: 'M43',
-            value: {
+          metric(
+            'M43',
+            {
               ...byDecision,
               denied_by_default: ratioOf(byDefault, all),
               rules: rules.length,
               wildcard_rules: wild.length,
             },
-            population: all,
-          },
+            all,
+          ),
         ],
-        checks: [
-          outcome({
-            check: 'TRU-1',
-            population: rules.length,
-            value: { count: wide.count },
-            failures: failing(wide),
-          }),
-        ],
+        checks: [wide.outcome({ population: rules.length })],
       }
     },
   }

@@ -13,8 +13,7 @@ interface FollowerOptions {
   readonly everyMs: number
   /** The number of missed runs after which another process takes over; at least 2. */
   readonly missed: number
-  readonly work: () => Promise<void>
-  /** The log message of an error of `work`. */
+  /** The log message of an error of the work. */
   readonly failure: string
 }
 
@@ -22,8 +21,8 @@ interface FollowerOptions {
  * Periodic work behind the ledgers, off the decision path, in the one process of the installation
  * that holds the lease.
  */
-export class LedgerFollower {
-  readonly db: Database<Tables>
+export abstract class LedgerFollower {
+  protected readonly db: Database<Tables>
   readonly #deps: Pick<Deps, 'clock' | 'log'>
   readonly #options: FollowerOptions
   readonly #lease: Lease
@@ -40,7 +39,10 @@ export class LedgerFollower {
     this.#runs = new Periodic(everyMs, () => this.#run(), this.warn)
   }
 
-  get isClosed(): boolean {
+  /** One run, whether this process holds the lease or not. */
+  protected abstract work(): Promise<void>
+
+  protected get isClosed(): boolean {
     return this.#closed
   }
 
@@ -49,7 +51,7 @@ export class LedgerFollower {
     this.#runs.start()
   }
 
-  /** One run, for the timer and tests. */
+  /** One run, if this process holds the lease; for the timer and tests. */
   look(): Promise<void> {
     return this.#runs.run()
   }
@@ -65,7 +67,7 @@ export class LedgerFollower {
   }
 
   /** Returns whether to continue. Renews the lease once a period during long work. */
-  readonly holds = async (): Promise<boolean> => {
+  protected readonly holds = async (): Promise<boolean> => {
     const now = this.#deps.clock.now()
     if (this.#closed) return false
     if (now < this.#heldUntil) return true
@@ -75,22 +77,22 @@ export class LedgerFollower {
   }
 
   /** Calls `work` for each part of the database; an error of one part does not delay the others. */
-  async eachPart(work: (part: Part) => Promise<void>): Promise<void> {
+  protected async eachPart(work: (part: Part) => Promise<void>): Promise<void> {
     await eachPart(this.db, work, this.warn)
   }
 
   /** Calls `count` for each ledger with entries that are not counted, while the lease is held. */
-  behind(table: Progress, count: (behind: Behind) => Promise<void>): Promise<void> {
+  protected behind(table: Progress, count: (behind: Behind) => Promise<void>): Promise<void> {
     return this.eachPart((part) => eachBehind(this.db, table, part, this.holds, count))
   }
 
-  readonly warn = (error: unknown, organizations?: readonly string[]): void =>
+  protected readonly warn = (error: unknown, organizations?: readonly string[]): void =>
     this.#deps.log.warn({ err: error, organizations }, this.#options.failure)
 
   #run(): Promise<void> {
     // Each run asks for the lease.
     this.#heldUntil = Math.min(this.#heldUntil, this.#deps.clock.now())
-    return this.#options.work()
+    return this.work()
   }
 }
 

@@ -11,6 +11,7 @@ import type { ReplayCounts, ReplayResult, ReplaySpan, ReplayTask } from '../jobs
 import type { Tables } from '../tables/schema.ts'
 import { readCarriedEntries } from '../verify/carried-entries.ts'
 import { AGENT_KINDS, AgentHistory } from './agent-history.ts'
+import type { AgentEntry } from './agent-history.ts'
 import { reevaluate } from './reevaluate.ts'
 import type { ReevaluatedDecision } from './reevaluate.ts'
 
@@ -45,8 +46,8 @@ export async function replay(
   const isLate = () => performance.now() - started > task.maxMs
   let at = span.fromSeq
   // Every part makes progress, even after its deadline.
-  while (at < span.endSeq && judge.decisions < task.maxDecisions) {
-    const most = Math.min(PAGE, task.maxDecisions - judge.decisions)
+  while (at < span.endSeq && judge.tally.decisions < task.maxDecisions) {
+    const most = Math.min(PAGE, task.maxDecisions - judge.tally.decisions)
     at = await judge.page(at, span.endSeq, most, isLate)
     onProgress(at - span.fromSeq, span.endSeq - span.fromSeq)
     if (isLate()) break
@@ -54,7 +55,7 @@ export async function replay(
   }
   const { policies, approvalRules, defaultEffect, digest } = trial
   return {
-    counts: judge.counts(),
+    counts: judge.tally.counts(),
     judgedBy: { policies, approvalRules, defaultEffect, digest },
     rest: at < span.endSeq ? { fromSeq: at, endSeq: span.endSeq } : null,
   }
@@ -94,7 +95,7 @@ class Replayer {
   readonly #db: Db
   readonly #orgId: string
   readonly #trial: RuleTrial
-  readonly #tally: ReplayTally
+  readonly tally: ReplayTally
   /** Null until a rule reads agents: most do not, and it requires a read of all earlier entries. */
   #agents: AgentHistory | null = null
 
@@ -102,15 +103,7 @@ class Replayer {
     this.#db = db
     this.#orgId = orgId
     this.#trial = trial
-    this.#tally = new ReplayTally(limit)
-  }
-
-  get decisions(): number {
-    return this.#tally.decisions
-  }
-
-  counts(): ReplayCounts {
-    return this.#tally.counts()
+    this.tally = new ReplayTally(limit)
   }
 
   /** Evaluates up to `most` decisions from `from`; returns the number to continue with. */
@@ -131,9 +124,9 @@ class Replayer {
   }
 
   async #decision({ seq, recorded_at: at, payload }: Row): Promise<void> {
-    if (payload === null) return this.#tally.unreadable(seq, 'erased')
+    if (payload === null) return this.tally.unreadable(seq, 'erased')
     const recorded = recordedDecision(this.#orgId, Date.parse(at), payload)
-    if (!recorded) return this.#tally.unreadable(seq, 'malformed')
+    if (!recorded) return this.tally.unreadable(seq, 'malformed')
     const { agent_id: agentId } = recorded.ask.request
     const said = () => reevaluate(recorded, this.#trial, this.#agents?.of(agentId) ?? null)
     let judged = said()
@@ -141,7 +134,7 @@ class Replayer {
       this.#agents = await this.#agentsBefore(seq)
       judged = said()
     }
-    this.#tally.judged(seq, recorded, judged)
+    this.tally.judged(seq, recorded, judged)
   }
 
   async #agentsBefore(seq: number): Promise<AgentHistory> {
@@ -171,12 +164,8 @@ class Replayer {
   }
 }
 
-interface Row {
-  readonly seq: number
-  readonly kind: string
+interface Row extends AgentEntry {
   readonly recorded_at: string
-  readonly agent_id: string | null
-  readonly payload: string | null
 }
 
 const MAX_RULES = 100
@@ -200,16 +189,12 @@ class ReplayTally {
   readonly #flipped = none()
   readonly #byRule = new Map<string | null, FlipCounts>()
   readonly #flips: Flip[] = []
-  #decisions = 0
+  decisions = 0
   #firstSeq: number | null = null
   #lastSeq: number | null = null
 
   constructor(limit: number) {
     this.#limit = limit
-  }
-
-  get decisions(): number {
-    return this.#decisions
   }
 
   judged(seq: number, recorded: RecordedDecision, judged: ReevaluatedDecision): void {
@@ -231,7 +216,7 @@ class ReplayTally {
     return {
       first_seq: this.#firstSeq,
       last_seq: this.#lastSeq,
-      decisions: this.#decisions,
+      decisions: this.decisions,
       unchanged: this.#unchanged,
       flipped: this.#flipped,
       not_replayable: this.#notReplayable,
@@ -243,7 +228,7 @@ class ReplayTally {
   }
 
   #see(seq: number): void {
-    this.#decisions++
+    this.decisions++
     this.#firstSeq ??= seq
     this.#lastSeq = seq
   }

@@ -12,7 +12,8 @@ import type {
   Severity,
 } from '@remit/contract'
 import { evidenceTitle, populationText, dayText } from '@remit/contract/report-texts'
-import { CHECKS, EVIDENCE_KINDS, METRICS } from '../catalogue/catalogue.ts'
+import { CHECKS, METRICS } from '../catalogue/catalogue.ts'
+import { EVIDENCE_KINDS } from '../facts/evidence-kinds.ts'
 import type {
   Catalogue,
   CheckDefinition,

@@ -1,15 +1,8 @@
 import type { Database } from '@remit/core/db/open'
 import type { OnProgress } from '@remit/core/module'
 import { invalid, isoTime } from '@remit/core/base'
-import { createFold, noteOf, seqsIn, SeqGatherer } from '../facts/index.ts'
-import type {
-  EntryNote,
-  FactFold,
-  FactRow,
-  ExternalFacts,
-  FactsQuery,
-  SeqRun,
-} from '../facts/index.ts'
+import { Fold, noteOf, seqsIn, SeqGatherer } from '../facts/index.ts'
+import type { EntryNote, FactRow, ExternalFacts, FactsQuery, SeqRun } from '../facts/index.ts'
 import type { Tables } from '../tables/schema.ts'
 import { readCarriedEntries } from '../verify/carried-entries.ts'
 import { chainFactsOf, PeriodEnd } from '../verify/chain-facts.ts'
@@ -26,7 +19,7 @@ export async function readReportFacts(
   trust: VerificationTrust,
   onProgress: OnProgress,
 ): Promise<ReportFacts> {
-  const fold = createFold(question)
+  const fold = new Fold(question)
   const { check, outside, carried } = await readAll(db, orgId, question, trust, fold, onProgress)
   const facts = fold.end(outside)
   const entries = await readNotes(db, orgId, seqsIn(facts), fold.state, carried)
@@ -58,7 +51,7 @@ export async function readEvidence(
   onProgress: OnProgress,
 ): Promise<SeqRun> {
   const into = new SeqGatherer(afterSeq, most)
-  const fold = createFold(question, { collect: { ...of, into } })
+  const fold = new Fold(question, { collect: { ...of, into } })
   const { outside } = await readAll(db, orgId, question, trust, fold, onProgress)
   fold.end(outside)
   return into.run
@@ -70,7 +63,7 @@ async function readAll(
   orgId: string,
   question: FactsQuery,
   trust: VerificationTrust,
-  fold: ReturnType<typeof createFold>,
+  fold: Fold,
   onProgress: OnProgress,
 ): Promise<{ check: LedgerCheck; outside: ExternalFacts; carried: readonly FactRow[] }> {
   const carried = await readCarriedEntries(db, orgId)
@@ -96,7 +89,7 @@ async function readNotes(
   db: Db,
   orgId: string,
   seqs: readonly number[],
-  state: FactFold['state'],
+  state: Fold['state'],
   carried: readonly FactRow[],
 ): Promise<Map<number, EntryNote>> {
   const named = new Set(seqs)

@@ -2,7 +2,8 @@ import type { ControlStatus, Framework, Plan } from '@remit/contract'
 import { describe, expect, test } from 'vitest'
 import { factsWith, failed, idle, notApplicable } from '../../test/support/synthetic.ts'
 import type { Given } from '../../test/support/synthetic.ts'
-import { CATALOGUES, CHECKS, EVIDENCE_KINDS, catalogue } from '../catalogue/catalogue.ts'
+import { CATALOGUES, CHECKS, catalogue } from '../catalogue/catalogue.ts'
+import { EVIDENCE_KINDS } from '../facts/evidence-kinds.ts'
 import { contentOf } from './document.ts'
 
 const FRAMEWORKS = [...CATALOGUES.keys()]

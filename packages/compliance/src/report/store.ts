@@ -43,7 +43,9 @@ export async function insertReport(db: AnyDatabase, row: ReportRow): Promise<boo
   return Number(numInsertedOrUpdatedRows) > 0
 }
 
-export const { find: findReport } = orgTable<Tables, 'compliance_report'>('compliance_report', 'id')
+const reports = orgTable<Tables, 'compliance_report'>('compliance_report', 'id')
+
+export const findReport = reports.find
 
 export const findClaimed = (
   db: AnyDatabase,
@@ -79,15 +81,8 @@ export async function updateGenerating(
   { org_id, id, held_until }: Pick<ReportRow, 'org_id' | 'id' | 'held_until'>,
   change: Partial<Omit<ReportRow, 'org_id' | 'id'>>,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await on<Tables>(db)
-    .updateTable('compliance_report')
-    .set(change)
-    .where('org_id', '=', org_id)
-    .where('id', '=', id)
-    .where('status', '=', 'generating')
-    .where('held_until', '=', held_until)
-    .executeTakeFirstOrThrow()
-  return numUpdatedRows > 0n
+  const where = { status: 'generating', held_until } as const
+  return (await reports.change(db, org_id, id, change, where)) !== undefined
 }
 
 /** Releases the idempotency key of a report requested before `before`. */

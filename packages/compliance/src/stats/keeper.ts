@@ -2,7 +2,7 @@ import { Failure, isoTime } from '@remit/core/base'
 import type { Database } from '@remit/core/db/open'
 import { bulkInsert, inPart } from '@remit/core/db'
 import type { Part } from '@remit/core/db'
-import type { Contribution, Deps } from '@remit/core/module'
+import type { Deps } from '@remit/core/module'
 import type { Jobs, Tally } from '../jobs/jobs.ts'
 import type { Tables } from '../tables/schema.ts'
 import { LedgerFollower, moveProgress } from '../followers/follower.ts'
@@ -19,43 +19,28 @@ const FORGET_MS = 60 * 60 * 1000
  * Keeps the counts of decisions behind the ledgers, off the decision path: the process of the
  * installation that holds the lease reads new entries in a worker thread.
  */
-export class StatKeeper implements Required<Pick<Contribution, 'start' | 'close'>> {
+export class StatKeeper extends LedgerFollower {
   readonly #clock: Deps['clock']
   readonly #jobs: Jobs
-  readonly #follower: LedgerFollower
   #forgotAt = -Infinity
 
   constructor(deps: Pick<Deps, 'db' | 'clock' | 'log' | 'settings'>, jobs: Jobs) {
-    this.#clock = deps.clock
-    this.#jobs = jobs
-    this.#follower = new LedgerFollower(deps, {
+    super(deps, {
       name: 'stats',
       everyMs: Math.min(EVERY_MS, deps.settings.watchEveryMs ?? EVERY_MS),
       missed: MISSED,
-      work: () => this.#look(),
       failure: 'counting decisions failed',
     })
+    this.#clock = deps.clock
+    this.#jobs = jobs
   }
 
-  start(): void {
-    this.#follower.start()
-  }
-
-  /** One run, if this process holds the lease; for the timer and tests. */
-  look(): Promise<void> {
-    return this.#follower.look()
-  }
-
-  close(): Promise<void> {
-    return this.#follower.close()
-  }
-
-  async #look(): Promise<void> {
-    await this.#follower.behind('stat_progress', (behind) => this.#count(behind))
+  protected async work(): Promise<void> {
+    await this.behind('stat_progress', (behind) => this.#count(behind))
     const now = this.#clock.now()
-    if (this.#follower.isClosed || now - this.#forgotAt < FORGET_MS) return
+    if (this.isClosed || now - this.#forgotAt < FORGET_MS) return
     this.#forgotAt = now
-    await this.#follower.eachPart((part) => forgetMinutes(this.#follower.db, part, now))
+    await this.eachPart((part) => forgetMinutes(this.db, part, now))
   }
 
   /** Counts until the end of the ledger, a part at a time. */
@@ -63,11 +48,11 @@ export class StatKeeper implements Required<Pick<Contribution, 'start' | 'close'
     const { orgId } = behind
     try {
       let { nextSeq } = behind
-      while (!this.#follower.isClosed) {
+      while (!this.isClosed) {
         const from: number = nextSeq ?? 0
         const counted = await this.#jobs.tally(orgId, from)
         if (counted.nextSeq === from) return
-        if (!(await addTally(this.#follower.db, { orgId, nextSeq }, counted))) return
+        if (!(await addTally(this.db, { orgId, nextSeq }, counted))) return
         nextSeq = counted.nextSeq
       }
     } catch (error) {

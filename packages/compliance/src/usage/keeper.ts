@@ -1,5 +1,5 @@
 import type { Part } from '@remit/core/db'
-import type { Contribution, Deps, UsageSinkSettings } from '@remit/core/module'
+import type { Deps, UsageSinkSettings } from '@remit/core/module'
 import { createOutbound, OutboundError } from '@remit/core/net'
 import type { Outbound } from '@remit/core/net'
 import { LedgerFollower } from '../followers/follower.ts'
@@ -24,52 +24,33 @@ const HOUR = 13
  * Counts the usage of past hours from the ledgers, off the decision path, and sends the counts to a
  * billing system at least once. Only the process that holds the lease does it.
  */
-export class UsageKeeper implements Required<Pick<Contribution, 'start' | 'close'>> {
+export class UsageKeeper extends LedgerFollower {
   readonly #deps: UsageDeps
-  readonly #follower: LedgerFollower
-  readonly #sink: UsageSink | null
+  readonly #outbound: Outbound
 
   constructor(deps: UsageDeps) {
-    this.#deps = deps
     const { usageSink: settings, watchEveryMs } = deps.settings
-    this.#follower = new LedgerFollower(deps, {
+    super(deps, {
       name: 'usage',
       everyMs: settings?.everyMs ?? watchEveryMs ?? EVERY_MS,
       missed: MISSED,
-      work: () => this.#look(),
       failure: 'counting or sending usage failed',
     })
+    this.#deps = deps
     // The operator chose the address, so it may be on a private network.
-    this.#sink = settings
-      ? createUsageSink(
-          settings,
-          createOutbound({ allowPrivate: true, allowLoopback: settings.allowLoopback }),
-        )
-      : null
+    const allowLoopback = settings?.allowLoopback === true
+    this.#outbound = createOutbound({ allowPrivate: true, allowLoopback })
   }
 
-  start(): void {
-    this.#follower.start()
-  }
-
-  /** One run, if this process holds the lease; for the timer and tests. */
-  look(): Promise<void> {
-    return this.#follower.look()
-  }
-
-  close(): Promise<void> {
-    return this.#follower.close()
-  }
-
-  async #look(): Promise<void> {
-    await this.#follower.behind('usage_progress', (behind) => this.#count(behind))
-    await this.#follower.eachPart((part) => this.#send(part))
+  protected async work(): Promise<void> {
+    await this.behind('usage_progress', (behind) => this.#count(behind))
+    await this.eachPart((part) => this.#send(part))
   }
 
   /** Counts all past hours of a ledger, each in its own transaction. */
   async #count({ orgId, nextSeq }: Behind): Promise<void> {
     let next = nextSeq
-    while (!this.#follower.isClosed) {
+    while (!this.isClosed) {
       const counted = await this.#countHour(orgId, next ?? 0)
       if (!counted) return
       const rows = counted.count.counts().map(([meter, quantity]) => ({
@@ -81,8 +62,7 @@ export class UsageKeeper implements Required<Pick<Contribution, 'start' | 'close
         quantity,
         sent: 0,
       }))
-      if (!(await addHour(this.#follower.db, { orgId, nextSeq: next }, counted.toSeq + 1, rows)))
-        return
+      if (!(await addHour(this.db, { orgId, nextSeq: next }, counted.toSeq + 1, rows))) return
       next = counted.toSeq + 1
     }
   }
@@ -93,7 +73,7 @@ export class UsageKeeper implements Required<Pick<Contribution, 'start' | 'close
     let first: { hour: string; fromSeq: number } | null = null
     let next = from
     for (;;) {
-      const page = await readEntries(this.#follower.db, orgId, next, PAGE)
+      const page = await readEntries(this.db, orgId, next, PAGE)
       for (const entry of page) {
         const hour = entry.recorded_at.slice(0, HOUR)
         first ??= { hour, fromSeq: entry.seq }
@@ -114,76 +94,57 @@ export class UsageKeeper implements Required<Pick<Contribution, 'start' | 'close
   /** Stops at the first refusal; the next run sends the rest, and this one again. */
   async #send(part: Part): Promise<void> {
     const { usageSink } = this.#deps.settings
-    if (!this.#sink || !usageSink) return
+    if (!usageSink) return
     const organizations = usageSink.customers && [...usageSink.customers.keys()]
     for (;;) {
-      const rows = await findUnsent(this.#follower.db, part, organizations, PIECE)
+      const rows = await findUnsent(this.db, part, organizations, PIECE)
       for (const row of rows) {
-        if (!(await this.#follower.holds())) return
-        await this.#sink.send(eventOf(row))
-        await markSent(this.#follower.db, row)
+        if (!(await this.holds())) return
+        await sendUsage(usageSink, this.#outbound, row)
+        await markSent(this.db, row)
       }
       if (rows.length < PIECE) return
     }
   }
 }
 
-/** A count as billing systems know it. The same id always has the same quantity. */
-interface UsageEvent {
-  readonly id: string
-  readonly orgId: string
-  readonly meter: string
-  /** Start of the hour, RFC 3339. */
-  readonly hour: string
-  readonly quantity: number
-  readonly fromSeq: number
-  readonly toSeq: number
+/**
+ * Sends a count to the billing system, which may get it more than once: the same id always has the
+ * same quantity. Rejects unless it was accepted.
+ */
+async function sendUsage(
+  settings: UsageSinkSettings,
+  outbound: Outbound,
+  row: UsageHourRow,
+): Promise<void> {
+  const { url, key, customers } = settings
+  const id = `${row.org_id}:${row.meter}:${row.hour}:${row.to_seq}`
+  const time = `${row.hour}:00:00.000Z`
+  const { headers, body } =
+    settings.type === 'stripe'
+      ? stripeRequest(row, id, time, customers?.get(row.org_id) ?? row.org_id)
+      : cloudEventRequest(row, id, time)
+  const { status } = await outbound.fetch(url, {
+    method: 'POST',
+    headers: { ...headers, ...(key !== null && { authorization: `Bearer ${key}` }) },
+    body,
+  })
+  if (status < 200 || status > 299)
+    throw new OutboundError('response_broken', `the usage sink responded with status ${status}`)
 }
-
-/** A billing system. Events may come more than once; their id tells. */
-interface UsageSink {
-  /** Rejects unless the event was accepted. */
-  send(event: UsageEvent): Promise<void>
-}
-
-const eventOf = (row: UsageHourRow): UsageEvent => ({
-  id: `${row.org_id}:${row.meter}:${row.hour}:${row.to_seq}`,
-  orgId: row.org_id,
-  meter: row.meter,
-  hour: `${row.hour}:00:00.000Z`,
-  quantity: row.quantity,
-  fromSeq: row.from_seq,
-  toSeq: row.to_seq,
-})
-
-/** Returns the sink of the settings. */
-const createUsageSink = (settings: UsageSinkSettings, outbound: Outbound): UsageSink => ({
-  async send(event) {
-    const { url, key } = settings
-    const request =
-      settings.type === 'stripe'
-        ? stripeRequest(event, settings.customers)
-        : cloudEventRequest(event)
-    const { status } = await outbound.fetch(url, {
-      method: 'POST',
-      headers: { ...request.headers, ...(key !== null && { authorization: `Bearer ${key}` }) },
-      body: request.body,
-    })
-    if (status < 200 || status > 299)
-      throw new OutboundError('response_broken', `the usage sink responded with status ${status}`)
-  },
-})
 
 /** A meter event of Stripe. */
 function stripeRequest(
-  { id, orgId, meter, hour, quantity }: UsageEvent,
-  customers: UsageSinkSettings['customers'],
+  { meter, quantity }: UsageHourRow,
+  id: string,
+  time: string,
+  customer: string,
 ) {
   const body = new URLSearchParams({
     event_name: `remit_${meter}`,
     identifier: id,
-    timestamp: String(Date.parse(hour) / 1000),
-    'payload[stripe_customer_id]': customers?.get(orgId) ?? orgId,
+    timestamp: String(Date.parse(time) / 1000),
+    'payload[stripe_customer_id]': customer,
     'payload[value]': String(quantity),
   })
   return {
@@ -193,16 +154,17 @@ function stripeRequest(
 }
 
 /** CloudEvents 1.0 in structured mode. */
-function cloudEventRequest({ id, orgId, meter, hour, ...rest }: UsageEvent) {
+function cloudEventRequest(row: UsageHourRow, id: string, time: string) {
+  const { org_id: subject, meter, quantity, from_seq, to_seq } = row
   const body = {
     specversion: '1.0',
     id,
     source: 'remit',
     type: 'remit.usage',
-    subject: orgId,
-    time: hour,
+    subject,
+    time,
     datacontenttype: 'application/json',
-    data: { meter, hour, quantity: rest.quantity, from_seq: rest.fromSeq, to_seq: rest.toSeq },
+    data: { meter, hour: time, quantity, from_seq, to_seq },
   }
   return {
     headers: { 'content-type': 'application/cloudevents+json' },

@@ -2,9 +2,11 @@ import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { LedgerEntryRow } from '@remit/core/db'
 import type { Actor, Framework, ReportSummary } from '@remit/contract'
+import { isRecord } from '@remit/contract/entries'
 import type { EntryDraft } from '@remit/core/ledger/lanes'
 import { catalogue } from '../catalogue/catalogue.ts'
 import type { ReportScope } from '../catalogue/report-scope.ts'
+import { parsePayload } from '../facts/entry.ts'
 import type { ReportFacts } from '../jobs/jobs.ts'
 import type { ReportHead, ReportRow } from '../tables/reports.ts'
 
@@ -32,10 +34,11 @@ export interface ReportRecord {
 export function readRecord(
   row: Pick<LedgerEntryRow, 'seq' | 'recorded_at' | 'payload'>,
 ): ReportRecord | null {
-  const content = objectIn(row.payload ?? '')
-  const data = asObject(content?.['data'])
-  const reportId = data?.['report_id']
-  if (!data || typeof reportId !== 'string') return null
+  const content = parsePayload(row.payload)
+  const data = content?.['data']
+  if (!isRecord(data)) return null
+  const reportId = data['report_id']
+  if (typeof reportId !== 'string') return null
   const last = (data['checkpoint'] ?? {}) as { seq?: unknown; hash?: unknown }
   const end =
     Number.isSafeInteger(last.seq) && typeof last.hash === 'string'
@@ -51,17 +54,6 @@ export function readRecord(
     said: data,
   }
 }
-
-function objectIn(text: string): Record<string, unknown> | null {
-  try {
-    return asObject(JSON.parse(text))
-  } catch {
-    return null
-  }
-}
-
-const asObject = (value: unknown): Record<string, unknown> | null =>
-  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null
 
 /**
  * The data of the entry `report.generated`, from the columns of a report: everything that is served

@@ -1,7 +1,7 @@
 import { isoTime } from '@remit/core/base'
 import { eachPart, organizationIds } from '@remit/core/db'
 import type { Part } from '@remit/core/db'
-import type { Contribution, Deps, CheckpointBucket } from '@remit/core/module'
+import type { Deps, CheckpointBucket } from '@remit/core/module'
 import type { Witness } from '@remit/core/kms'
 import { openCheckpoint, parseVerifierKey, sizeOfNote } from '@remit/core/ledger/proofs'
 import { findOrganization, listDeleted, OPERATOR } from '@remit/core/orgs'
@@ -27,48 +27,33 @@ const PIECE = 100
  * Watches all ledgers periodically: daily heartbeats, and checkpoints in an external folder. Only
  * the process of the installation that holds the lease does it.
  */
-export class Watch implements Required<Pick<Contribution, 'start' | 'close'>> {
+export class Watch extends LedgerFollower {
   readonly #deps: WatchDeps
-  readonly #follower: LedgerFollower
   readonly #checkpoints: CheckpointKeeper | null
 
   constructor(deps: WatchDeps) {
-    this.#deps = deps
     const { checkpointDir, witnessEveryMs = EVERY_MS } = deps.settings
     const { watchEveryMs = Math.min(EVERY_MS, witnessEveryMs) } = deps.settings
-    this.#follower = new LedgerFollower(deps, {
+    super(deps, {
       name: 'ledger-watch',
       everyMs: watchEveryMs,
       missed: MISSED,
-      work: () => this.#look(),
       failure: 'watching the ledgers failed',
     })
+    this.#deps = deps
     this.#checkpoints =
       checkpointDir === undefined ? null : new CheckpointKeeper(deps, checkpointDir)
   }
 
-  start(): void {
-    this.#follower.start()
-  }
-
-  /** One run, if this process holds the lease; for the timer and tests. */
-  look(): Promise<void> {
-    return this.#follower.look()
-  }
-
-  close(): Promise<void> {
-    return this.#follower.close()
-  }
-
-  async #look(): Promise<void> {
-    if (!(await this.#follower.holds())) return
+  protected async work(): Promise<void> {
+    if (!(await this.holds())) return
     await eachPart(
       this.#deps.db,
       (part) => this.#beat(part),
       (error, organizations) =>
         this.#deps.log.warn({ err: error, organizations }, 'finding due heartbeats failed'),
     )
-    await this.#checkpoints?.keep(this.#follower.holds)
+    await this.#checkpoints?.keep(this.holds)
   }
 
   async #beat(part: Part): Promise<void> {
@@ -77,7 +62,7 @@ export class Watch implements Required<Pick<Contribution, 'start' | 'close'>> {
     for (;;) {
       const silent = await findDueHeartbeats(db, part, clock.now(), after, PIECE)
       for (const orgId of silent) {
-        if (!(await this.#follower.holds())) return
+        if (!(await this.holds())) return
         try {
           await recordHeartbeat(writer, orgId)
         } catch (error) {

@@ -1,4 +1,7 @@
+import { KeyServiceError } from '@remit/core/kms'
+import type { Witness } from '@remit/core/kms'
 import { NoteError } from '@remit/core/ledger/proofs'
+import { unwitnessed } from '@remit/core/ledger/records'
 import type { Deps } from '@remit/core/module'
 import type {
   VerificationTrust,
@@ -10,8 +13,8 @@ import type {
   Tally,
   ReplayResult,
 } from '../jobs/jobs.ts'
-import { checkWitness } from '../watch/check-witness.ts'
 import { readSavedCheckpoints } from '../watch/checkpoint-files.ts'
+import type { SavedCheckpoints } from '../watch/checkpoint-files.ts'
 import type { SeqRun } from '../facts/index.ts'
 import { JobPool } from './pool.ts'
 import { LocalRunner, ThreadRunner } from './runner.ts'
@@ -70,3 +73,22 @@ async function trustIn(deps: JobDeps, orgId: string): Promise<VerificationTrust>
     throw error
   }
 }
+
+/** The saved checkpoints that lack the signature of the configured witness, and limits of this. */
+async function checkWitness(
+  witness: Witness | undefined,
+  origin: string,
+  { anchors, unread }: SavedCheckpoints,
+): Promise<Partial<Pick<SavedCheckpoints, 'unread'>> & { unwitnessed?: readonly string[] }> {
+  if (witness === undefined || anchors.length === 0) return {}
+  try {
+    const missing = unwitnessed(anchors, await witness.vkey(origin))
+    return missing === null ? { unread: [...unread, NONE] } : { unwitnessed: [...missing] }
+  } catch (error) {
+    if (!(error instanceof KeyServiceError)) throw error
+    return { unread: [...unread, UNKNOWN] }
+  }
+}
+
+const NONE = 'The signatures of the witness: it has signed none of the saved checkpoints.'
+const UNKNOWN = 'The signatures of the witness: its service did not tell its key.'

@@ -1,4 +1,4 @@
-import { createFold, noteOf, reportQueryOf, seqsIn } from '../../src/facts/index.ts'
+import { Fold, noteOf, reportQueryOf, seqsIn } from '../../src/facts/index.ts'
 import type { PeriodFacts, Metric, CheckOutcome, ExternalFacts } from '../../src/facts/index.ts'
 import { VALID_CHAIN } from '../../src/facts/external-facts.ts'
 import { ms, rowsOf } from './by-hand.ts'
@@ -13,7 +13,7 @@ export function factsOf(
   firstSeq = 0,
 ): PeriodFacts {
   const period = { orgId: 'org_acme', from: ms('2026-01-01'), to: ms('2026-04-01') }
-  const fold = createFold(reportQueryOf(period))
+  const fold = new Fold(reportQueryOf(period))
   const rows = rowsOf(said, firstSeq)
   for (const row of rows) fold.entry(row)
   const facts = fold.end(outside)

@@ -1,6 +1,6 @@
 import { verifyDatabase } from '@remit/core/ledger/records'
 import type { Deps } from '@remit/core/module'
-import { createFold, SeqGatherer } from '../../src/facts/index.ts'
+import { Fold, SeqGatherer } from '../../src/facts/index.ts'
 import { VALID_CHAIN } from '../../src/facts/external-facts.ts'
 import type { Jobs } from '../../src/jobs/jobs.ts'
 
@@ -15,7 +15,7 @@ export function inlineJobs({ db, ledger }: Pick<Deps, 'db' | 'ledger'>): Jobs {
     async report(orgId, question) {
       const check = await verifyDatabase(db, orgId)
       const { size, hash } = await ledger.head(orgId)
-      const fold = createFold(question)
+      const fold = new Fold(question)
       const rows = await rowsOf(orgId)
       for (const row of rows) fold.entry(row)
       const last = rows.findLast(({ recorded_at }) => Date.parse(recorded_at) < question.to)
@@ -33,7 +33,7 @@ export function inlineJobs({ db, ledger }: Pick<Deps, 'db' | 'ledger'>): Jobs {
     },
     async evidence(orgId, { question, of, afterSeq, most }) {
       const into = new SeqGatherer(afterSeq, most)
-      const fold = createFold(question, { collect: { ...of, into } })
+      const fold = new Fold(question, { collect: { ...of, into } })
       for (const row of await rowsOf(orgId)) fold.entry(row)
       fold.end({ chain: VALID_CHAIN, reports: [] })
       return into.run

@@ -1,5 +1,6 @@
 import type { Plan } from '@remit/contract'
-import { CHECKS, EVIDENCE_KINDS } from '../../src/catalogue/catalogue.ts'
+import { CHECKS } from '../../src/catalogue/catalogue.ts'
+import { EVIDENCE_KINDS } from '../../src/facts/evidence-kinds.ts'
 import { reportQueryOf } from '../../src/facts/index.ts'
 import type { Evidence, PeriodFacts, CheckOutcome } from '../../src/facts/index.ts'
 import { VALID_CHAIN } from '../../src/facts/external-facts.ts'

@@ -33,7 +33,7 @@ async function askedAndRecorded(request: AuthorizeRequest, claims: ClaimedFacts 
     setup: ({ decider }) => ({
       stages: { policy },
       routes: implement(authorize, {
-        authorize: ({ body }, _, request) => decider.authorize(body, request, claims),
+        authorize: ({ body }, _, origin) => decider.authorize(body, origin, claims),
       }),
     }),
   })

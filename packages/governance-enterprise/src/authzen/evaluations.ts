@@ -1,5 +1,6 @@
 import { AccessEvaluation } from '@remit/contract'
 import type { AccessDecision, AccessEvaluations, EvaluationsSemantic } from '@remit/contract'
+import { isRecord } from '@remit/contract/entries'
 import { Failure, checkShape } from '@remit/core/base'
 import { asFailure } from '@remit/core/http'
 
@@ -115,7 +116,7 @@ const REQUIRED = { subject: ['type', 'id'], action: ['name'], resource: ['type',
  * would be decided by the rules of the subject alone.
  */
 function completed(item: unknown, defaults: Parts): AccessEvaluation {
-  const own = isParts(item) ? item : {}
+  const own = isRecord(item) ? item : {}
   const whole: Record<string, unknown> = {
     ...own,
     context: contextOf(own['context'], defaults['context']),
@@ -123,22 +124,19 @@ function completed(item: unknown, defaults: Parts): AccessEvaluation {
   for (const [name, required] of Object.entries(REQUIRED)) {
     whole[name] = entity(own[name], defaults[name], required)
   }
-  return checkShape(AccessEvaluation, isParts(item) ? whole : item)
+  return checkShape(AccessEvaluation, isRecord(item) ? whole : item)
 }
 
 function contextOf(own: unknown, standard: unknown): unknown {
   if (own === undefined) return standard
-  if (!isParts(own) || !isParts(standard)) return own
+  if (!isRecord(own) || !isRecord(standard)) return own
   const names = (context: Parts) => Object.hasOwn(context, 'agent') && context['agent'] !== null
   return names(standard) && !names(own) ? { ...own, agent: standard['agent'] } : own
 }
 
 function entity(own: unknown, standard: unknown, required: readonly string[]): unknown {
   if (own === undefined) return standard
-  if (!isParts(own) || !isParts(standard)) return own
+  if (!isRecord(own) || !isRecord(standard)) return own
   const missing = required.filter((name) => own[name] === undefined)
   return { ...own, ...Object.fromEntries(missing.map((name) => [name, standard[name]])) }
 }
-
-const isParts = (value: unknown): value is Parts =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

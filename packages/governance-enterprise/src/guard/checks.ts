@@ -3,6 +3,7 @@ import type { Caller } from '@remit/core/caller'
 import { lane, toClientError } from '@remit/core/ledger/lanes'
 import type { EntryDraft } from '@remit/core/ledger/lanes'
 import type { Deps, GuardCheckMade, GuardChecks } from '@remit/core/module'
+import { OPERATOR } from '@remit/core/orgs'
 import type { GuardCounts } from './counts.ts'
 
 interface Job {
@@ -19,10 +20,9 @@ export const guardChecks = (
   counts: GuardCounts,
 ): GuardChecks => ({
   async made(caller, check) {
-    // Not as the caller: the text was checked even if the key was revoked meanwhile.
-    const origin = { caller: null, claim: null, wantsNote: false }
     try {
-      await writer.submit(checksLane, caller.orgId, { caller, check }, origin)
+      // Not as the caller: the text was checked even if the key was revoked meanwhile.
+      await writer.submit(checksLane, caller.orgId, { caller, check }, OPERATOR)
     } catch (error) {
       throw toClientError(error)
     }

@@ -62,21 +62,13 @@ export class HostCalls {
     const question = { ...call, id: questionOf(keys.call, call) }
     const { decision, decisionId, message } = await tools.decide(caller, question, options)
     await this.#sweep(clock.now())
-    await putCall(db, {
-      org_id: caller.orgId,
-      call_key: keys.call,
-      input_key: keys.input,
-      decision_id: decisionId,
-      decision,
-      message,
-      created_at: isoTime(clock.now()),
-    })
+    await this.#keep(asked, keys, { decision_id: decisionId, decision, message })
     return preToolUse(decision, message, options.allows)
   }
 
   /** Answers a prompt, which does not name its call: as the decision on it, or else by one of its own. */
   async permit(asked: HostCallContext, options: AnswerOptions): Promise<ToolHookAnswer> {
-    const { db, tools, clock } = this.#deps
+    const { tools } = this.#deps
     const { caller, agent, host } = asked
     const { hook, input, known } = await this.#prompted(asked)
     if (known?.decision === 'deny') return permission('deny', known.message)
@@ -86,15 +78,11 @@ export class HostCalls {
     const { decision, decisionId, message } = await tools.decide(caller, question, options)
     if (decision === 'deny') return permission('deny', message)
     if (!known)
-      await putCall(db, {
-        org_id: caller.orgId,
-        call_key: promptKey(decisionId),
-        input_key: input,
-        decision_id: decisionId,
-        decision,
-        message,
-        created_at: isoTime(clock.now()),
-      })
+      await this.#keep(
+        asked,
+        { call: promptKey(decisionId), input },
+        { decision_id: decisionId, decision, message },
+      )
     return options.allows ? permission('allow') : {}
   }
 
@@ -112,8 +100,9 @@ export class HostCalls {
   }
 
   /** Settles the decision of a call that ran, or records that it had none: once for each call. */
-  async settle({ caller, agent, host, hook }: HostCallContext, isSuccess: boolean): Promise<void> {
-    const { db, append, questions, clock } = this.#deps
+  async settle(asked: HostCallContext, isSuccess: boolean): Promise<void> {
+    const { db, append, questions } = this.#deps
+    const { caller, agent, host, hook } = asked
     requireCallId(hook)
     const keys = keysOf(host, hook, agent)
     const known =
@@ -134,13 +123,21 @@ export class HostCalls {
     const link = isSame ? { decision_id: known.decision_id, ...ending } : { decision_id: null }
     const id = isSame ? known.decision_id : `${keys.call}.${keys.input}`
     await questions.once(caller, KIND, id, (origin) => append({ ...entry, ...link }, origin))
-    await putCall(db, {
+    const decisionId = isSame ? known.decision_id : ''
+    await this.#keep(asked, keys, { decision_id: decisionId, decision: 'ran', message: '' })
+  }
+
+  #keep(
+    { caller }: HostCallContext,
+    { call, input }: CallKeys,
+    decided: Pick<HookCallRow, 'decision_id' | 'decision' | 'message'>,
+  ): Promise<void> {
+    const { db, clock } = this.#deps
+    return putCall(db, {
       org_id: caller.orgId,
-      call_key: keys.call,
-      input_key: keys.input,
-      decision_id: isSame ? known.decision_id : '',
-      decision: 'ran',
-      message: '',
+      call_key: call,
+      input_key: input,
+      ...decided,
       created_at: isoTime(clock.now()),
     })
   }
@@ -169,11 +166,11 @@ const preToolUse = (
   allows: boolean,
 ): ToolHookAnswer => {
   if (decision === 'deny') return deniedByHook(message)
-  return allows ? decided('allow', message) : {}
+  return allows ? hookAnswer('allow', message) : {}
 }
 
 /** The denial of a call, with a text for the model. */
-const deniedByHook = (message: string): ToolHookAnswer => decided('deny', deniedText(message))
+const deniedByHook = (message: string): ToolHookAnswer => hookAnswer('deny', deniedText(message))
 
 const permission = (behavior: 'allow' | 'deny', message?: string): ToolHookAnswer => ({
   hookSpecificOutput: {
@@ -182,7 +179,7 @@ const permission = (behavior: 'allow' | 'deny', message?: string): ToolHookAnswe
   },
 })
 
-const decided = (
+const hookAnswer = (
   permissionDecision: 'allow' | 'deny',
   permissionDecisionReason: string,
 ): ToolHookAnswer => ({

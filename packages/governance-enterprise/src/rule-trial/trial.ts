@@ -3,12 +3,10 @@ import { hash } from 'node:crypto'
 import { canonicalJson } from '@remit/contract/json'
 import { readingsOf } from '@remit/core/decision'
 import type { Ask, Overlay, StageVerdict } from '@remit/core/decision'
-import type { OpenTrial, RuleTrial, TrialVerdict } from '@remit/core/module'
+import type { OpenTrial } from '@remit/core/module'
 import { readOrganization } from '@remit/core/orgs/settings'
 import { matching, toRule } from '../approvals/rule.ts'
-import type { CompiledApprovalRule } from '../approvals/rule.ts'
 import { listRules } from '../approvals/store.ts'
-import type { PolicySnapshot } from '../policies/evaluate.ts'
 import { policyStage } from '../policies/stage.ts'
 import { RuleIndex } from '../rules/rule-index.ts'
 import type { Rule } from '../rules/rule-index.ts'
@@ -27,63 +25,34 @@ export const openTrial: OpenTrial = async (db, orgId, overlay) => {
     approval_rules: approvals.map(({ id, document }) => ({ id, document })),
   })
   const rules = RuleIndex.of(approvals.flatMap((row) => toRule(row) ?? []))
-  return new Trial((ask) => stage.decide(ask, policies), policies, rules, digest)
-}
-
-type Decide = (ask: Ask) => StageVerdict
-
-class Trial implements RuleTrial {
-  readonly policies: number
-  readonly approvalRules: number
-  readonly defaultEffect: PolicySnapshot['defaultEffect']
-  readonly digest: string
-  readonly #decide: Decide
-  readonly #snapshot: PolicySnapshot
-  readonly #approvals: RuleIndex<CompiledApprovalRule>
-
-  constructor(
-    decide: Decide,
-    snapshot: PolicySnapshot,
-    approvals: RuleIndex<CompiledApprovalRule>,
-    digest: string,
-  ) {
-    this.#decide = decide
-    this.#snapshot = snapshot
-    this.#approvals = approvals
-    this.policies = snapshot.rules.length
-    this.approvalRules = approvals.size
-    this.defaultEffect = snapshot.defaultEffect
-    this.digest = digest
-  }
-
-  judge(ask: Ask, agent: Readonly<Record<string, unknown>> | null): TrialVerdict {
-    if (agent === null && this.#readsAgent(ask)) return { says: 'unknown' }
-    const verdict = this.#verdictOf(ask, agent ?? {})
-    const policy = verdict.notes?.matched?.[0]?.id ?? null
-    return verdict.verdict === 'pass'
-      ? { says: 'pass', reason: verdict.reason ?? null, policy }
-      : { says: 'deny', reason: verdict.reason, policy }
-  }
-
-  approvalRulesFor(ask: Ask): readonly string[] {
-    return matching(this.#approvals, ask, ask.meter).map(({ id }) => id)
-  }
-
   /** Of the request, or of the first of its readings that does not pass. */
-  #verdictOf(ask: Ask, agent: Readonly<Record<string, unknown>>): StageVerdict {
+  const verdictOf = (ask: Ask, agent: Readonly<Record<string, unknown>>): StageVerdict => {
     let verdict: StageVerdict = { verdict: 'pass' }
     for (const one of [...readingsOf(ask), ask]) {
       one.agent = agent
-      verdict = this.#decide(one)
+      verdict = stage.decide(one, policies)
       if (verdict.verdict !== 'pass') break
     }
     return verdict
   }
-
-  #readsAgent({ request: { agent_id: id, action } }: Ask): boolean {
-    return [this.#snapshot.index, this.#approvals].some((index: RuleIndex<Rule>) =>
+  const areAgentsRead = ({ request: { agent_id: id, action } }: Ask): boolean =>
+    [policies.index, rules].some((index: RuleIndex<Rule>) =>
       index.candidates(id, action).rules.some(readsAgent),
     )
+  return {
+    policies: policies.rules.length,
+    approvalRules: rules.size,
+    defaultEffect: policies.defaultEffect,
+    digest,
+    judge(ask, agent) {
+      if (agent === null && areAgentsRead(ask)) return { says: 'unknown' }
+      const verdict = verdictOf(ask, agent ?? {})
+      const policy = verdict.notes?.matched?.[0]?.id ?? null
+      return verdict.verdict === 'pass'
+        ? { says: 'pass', reason: verdict.reason ?? null, policy }
+        : { says: 'deny', reason: verdict.reason, policy }
+    },
+    approvalRulesFor: (ask) => matching(rules, ask, ask.meter).map(({ id }) => id),
   }
 }
 

@@ -137,14 +137,11 @@ const COSTS: Readonly<Record<string, Cost>> = {
 }
 
 /** Methods of a timestamp with a time zone. */
-const inZone =
-  (cost: Cost): Cost =>
-  (...args) =>
-    cost(...args) + LOCALE
+const inZone: Cost = (...args) => weighAll(...args) + LOCALE
 
 /** Functions without an entry are assumed to read all arguments. */
 function costOf({ name, arguments: takes }: CelFunc): Cost {
-  if (/^get[A-Z]/.test(name) && takes.length > 0) return inZone(weighAll)
+  if (/^get[A-Z]/.test(name) && takes.length > 0) return inZone
   const cost = Object.hasOwn(COSTS, name) ? COSTS[name] : undefined
   return cost ?? weighAll
 }

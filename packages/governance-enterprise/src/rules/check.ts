@@ -29,6 +29,17 @@ const EQUALITIES: ReadonlySet<string> = new Set(['_==_', '_!=_'])
 const LOGIC: ReadonlySet<string> = new Set(['_&&_', '_||_', '!_'])
 const ARITHMETIC: ReadonlySet<string> = new Set(['_+_', '_-_', '_*_', '_/_', '_%_'])
 
+/** The types of literals. */
+const CONSTANTS: ReadonlyMap<string, ValueType> = new Map([
+  ['boolValue', 'bool'],
+  ['stringValue', 'string'],
+  ['bytesValue', 'bytes'],
+  ['nullValue', 'null'],
+  ['doubleValue', 'double'],
+  ['int64Value', 'int'],
+  ['uint64Value', 'uint'],
+])
+
 type Call = Extract<Expr['exprKind'], { case: 'callExpr' }>['value']
 type Fold = Extract<Expr['exprKind'], { case: 'comprehensionExpr' }>['value']
 /** Loop variables in scope, and the nesting depth. */
@@ -121,30 +132,16 @@ class Check {
   }
 
   #constant(expr: Expr, constant: { case?: string | undefined; value?: unknown }): ValueType {
-    const { value } = constant
-    switch (constant.case) {
-      case 'boolValue':
-        return 'bool'
-      case 'stringValue':
-        return 'string'
-      case 'bytesValue':
-        return 'bytes'
-      case 'nullValue':
-        return 'null'
-      case 'doubleValue':
-        if (!Number.isFinite(value)) throw this.#error(expr, 'the number is too large')
-        return 'double'
-      case 'int64Value':
-        if (typeof value !== 'bigint' || value > MAX_INT || value < -MAX_INT - 1n)
-          throw this.#error(expr, 'the integer exceeds 64 bits')
-        return 'int'
-      case 'uint64Value':
-        if (typeof value !== 'bigint' || value > MAX_UINT)
-          throw this.#error(expr, 'the integer exceeds 64 bits')
-        return 'uint'
-      default:
-        throw this.#error(expr, 'is not supported')
-    }
+    const { case: name = '', value } = constant
+    const kind = CONSTANTS.get(name)
+    if (kind === undefined) throw this.#error(expr, 'is not supported')
+    if (kind === 'double' && !Number.isFinite(value))
+      throw this.#error(expr, 'the number is too large')
+    const [least, most] = kind === 'uint' ? [0n, MAX_UINT] : [-MAX_INT - 1n, MAX_INT]
+    if (kind === 'int' || kind === 'uint')
+      if (typeof value !== 'bigint' || value > most || value < least)
+        throw this.#error(expr, 'the integer exceeds 64 bits')
+    return kind
   }
 
   #name(expr: Expr, name: string, { bound }: Place): ValueType {
@@ -199,7 +196,6 @@ class Check {
     if (ARITHMETIC.has(name)) return this.#arithmetic(expr, name, a, b, args)
     switch (name) {
       case '@in':
-        return 'bool'
       case '@not_strictly_false':
         return 'bool'
       case '_[_]':

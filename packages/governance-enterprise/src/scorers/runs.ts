@@ -4,6 +4,7 @@ import type { Caller } from '@remit/core/caller'
 import { lane, toClientError } from '@remit/core/ledger/lanes'
 import type { EntryDraft, Lane } from '@remit/core/ledger/lanes'
 import type { Deps, FinishedRun, ScorerRuns } from '@remit/core/module'
+import { OPERATOR } from '@remit/core/orgs'
 import { AppendThresholds } from '../spend/append-thresholds.ts'
 import { totalRows } from '../spend/totals-store.ts'
 import type { Movement } from '../spend/totals-store.ts'
@@ -22,10 +23,9 @@ export function scorerRuns({ writer, settings }: Pick<Deps, 'writer' | 'settings
   const own = runsLane(settings.spendUrl === undefined ? new AppendThresholds() : null)
   return {
     async ran(caller, run) {
-      // Not as the caller: the money is spent even if the key was revoked meanwhile.
-      const origin = { caller: null, claim: null, wantsNote: false }
       try {
-        await writer.submit(own, caller.orgId, { caller, run }, origin)
+        // Not as the caller: the money is spent even if the key was revoked meanwhile.
+        await writer.submit(own, caller.orgId, { caller, run }, OPERATOR)
       } catch (error) {
         throw toClientError(error)
       }

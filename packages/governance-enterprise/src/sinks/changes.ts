@@ -1,14 +1,13 @@
 import { SINK_TARGETS } from '@remit/contract'
 import type { Sink, SinkChange, SinkInput, SinkType } from '@remit/contract'
 import { checkShape, existing, fail, invalid } from '@remit/core/base'
-import type { Ids } from '@remit/core/base'
 import { actorOf, personOf } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
 import { Reply } from '@remit/core/http'
 import { recording } from '@remit/core/ledger/lanes'
 import type { Change, EntryDraft, Outcome, LedgerScope } from '@remit/core/ledger/lanes'
+import type { Deps } from '@remit/core/module'
 import type { Outbound } from '@remit/core/net'
-import type { SecretBox } from '@remit/core/secrets'
 import { z } from 'zod'
 import type { SinkRow } from '../tables/sinks.ts'
 import {
@@ -30,11 +29,7 @@ const MAX_SINKS = 10
 /** The topic of the signal for changed sinks. */
 export const SINKS = 'sinks'
 
-export interface SinkDeps {
-  readonly ids: Ids
-  readonly secrets: SecretBox
-  readonly outbound: Outbound
-}
+type SinkDeps = Pick<Deps, 'ids' | 'secrets' | 'outbound'>
 
 /** Progress of a sink that begins anew. */
 const AT_ONCE = {

@@ -30,26 +30,22 @@ export function recordedWebhook(row: WebhookRow): Webhook {
   return { ...wireWebhook(row, null), url: row.url.replace(/\?.*$/s, '') }
 }
 
-const STATUS = { waiting: 'retrying', delivered: 'delivered', failed: 'failed' } as const
-
 export const wireDelivery = (row: DeliveryRow): WebhookDelivery => ({
   message_id: messageIdOf(row.org_id, row.seq),
   event: row.event as DeliveredEvent,
-  status: STATUS[row.state],
+  status: row.state === 'waiting' ? 'retrying' : row.state,
   at: row.attempted_at ?? row.created_at,
   attempts: row.attempts,
   http_status: row.http_status,
   error: row.error,
 })
 
-const STATES = { waiting: 'pending', delivered: 'delivered', failed: 'failed' } as const
-
 /** A delivery with every attempt. */
 export const wholeDelivery = (row: DeliveryRow): Delivery => ({
   id: messageIdOf(row.org_id, row.seq),
   event: row.event as DeliveredEvent,
   created_at: row.created_at,
-  state: STATES[row.state],
+  state: row.state === 'waiting' ? 'pending' : row.state,
   attempts: attemptsOf(row),
   next_attempt_at: row.state === 'waiting' ? row.due_at : null,
 })

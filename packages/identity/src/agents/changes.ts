@@ -5,7 +5,7 @@ import type { Caller } from '@remit/core/caller'
 import { receipted, recording } from '@remit/core/ledger/lanes'
 import type { Change, EntryDraft, Outcome, LedgerScope } from '@remit/core/ledger/lanes'
 import { checkCount } from '@remit/core/orgs/settings'
-import { revokeCredentials } from '../base/revoke-credentials.ts'
+import { furtherRevoked, IDS_AN_ENTRY, revokeCredentials } from '../base/revoke-credentials.ts'
 import type { AgentRow, AgentSubjectRow } from '../tables/agents.ts'
 import {
   countAgents,
@@ -21,9 +21,6 @@ import { wireAgent } from './view.ts'
 /** The maximum number of agents of an organization; every process caches those of its organizations. */
 export const MAX_AGENTS = 50_000
 
-// Entries have a maximum size; many credentials need several.
-const IDS_AN_ENTRY = 500
-
 /** Removes the stop of an agent from before its registration and returns its reason. */
 export type ReleaseStop = (scope: LedgerScope, agentId: string) => Promise<string | null>
 
@@ -32,14 +29,12 @@ export const registration =
   (agentId: string, input: AgentInput, releaseStop: ReleaseStop): Change<Agent> =>
   async (scope, caller) => {
     refuseAgents(caller)
-    const { tx, orgId, recordedAt: at, configVersion: revision } = scope
+    const { tx, orgId } = scope
     if (await findAgent(tx, orgId, agentId))
       throw fail('agent_exists', `${agentId} is or was registered`)
     if ((await countAgents(tx, orgId)) >= MAX_AGENTS) throw fail('too_many_agents')
     await checkCount(scope.organization, 'agents', () => countAgents(tx, orgId))
-    const by = actorOf(caller).id
-    const making = { orgId, agentId, at, by, revision }
-    const row = newRow(input, making, await releaseStop(scope, agentId))
+    const row = newRow(scope, caller, agentId, input, await releaseStop(scope, agentId))
     await insertAgent(tx, row)
     await setSubjects(scope, agentId, input.federation)
     const entry = { kind: 'agent.registered', ...(await headOf(row, scope, caller)) } as const
@@ -52,9 +47,7 @@ export const alteration =
   async (scope, caller) => {
     refuseAgents(caller)
     const { status, suspended_reason: reason, ...rest } = change
-    const before = await agentIn(scope, agentId)
-    if (ifVersion !== null && ifVersion !== before.version)
-      throw fail('version_mismatch', `The agent has version ${before.version}`)
+    const before = await agentAt(scope, agentId, ifVersion)
     const { recordedAt: at, configVersion } = scope
     let row = revised({ ...before, ...changedFields(rest) }, at, configVersion)
     const kinds: Kind[] = Object.keys(rest).length > 0 ? ['agent.updated'] : []
@@ -79,9 +72,7 @@ export const removal =
   (agentId: string, ifVersion: number | null): Change<undefined> =>
   async (scope, caller) => {
     refuseAgents(caller)
-    const before = await agentIn(scope, agentId)
-    if (ifVersion !== null && ifVersion !== before.version)
-      throw fail('version_mismatch', `The agent has version ${before.version}`)
+    const before = await agentAt(scope, agentId, ifVersion)
     const { tx, orgId, recordedAt: at } = scope
     const whole = await headOf(before, scope, caller)
     await replaceSubjects(tx, orgId, agentId, [])
@@ -89,21 +80,11 @@ export const removal =
     const by = actorOf(caller).id
     const ended = await revokeCredentials(tx, orgId, { agent_id: agentId }, { at, by })
     const first = { ...whole.data, revoked_credentials: ended.slice(0, IDS_AN_ENTRY) }
-    const entries: EntryDraft[] = [{ kind: 'agent.removed', ...whole, data: first }]
-    for (let start = IDS_AN_ENTRY; start < ended.length; start += IDS_AN_ENTRY) {
-      const ids = ended.slice(start, start + IDS_AN_ENTRY)
-      entries.push({
-        ...whole,
-        kind: 'credential.revoked',
-        data: {
-          agent_id: agentId,
-          cause: 'agent_removed',
-          credential_ids: ids,
-          ...personOf(caller),
-        },
-      })
-    }
-    return recording(...entries)
+    const cause = { agent_id: agentId, cause: 'agent_removed' } as const
+    return recording(
+      { kind: 'agent.removed', ...whole, data: first },
+      ...furtherRevoked(ended, { ...whole, data: { ...cause, ...personOf(caller) } }),
+    )
   }
 
 /** Suspends an agent on behalf of the operator; null if it was never registered. */
@@ -142,6 +123,14 @@ function registered(row: AgentRow | undefined): AgentRow {
 /** The agent in a transaction; throws for removed ones. */
 export const agentIn = async ({ tx, orgId }: LedgerScope, agentId: string): Promise<AgentRow> =>
   registered(await findAgent(tx, orgId, agentId))
+
+/** The agent in a transaction; throws if it has another version than the expected one. */
+async function agentAt(scope: LedgerScope, agentId: string, ifVersion: number | null) {
+  const row = await agentIn(scope, agentId)
+  if (ifVersion !== null && ifVersion !== row.version)
+    throw fail('version_mismatch', `The agent has version ${row.version}`)
+  return row
+}
 
 async function setSubjects(
   { tx, orgId }: LedgerScope,
@@ -194,18 +183,12 @@ async function answered(
   return receipted(entries, agent)
 }
 
-interface Making {
-  readonly orgId: string
-  readonly agentId: string
-  readonly at: string
-  readonly by: string
-  readonly revision: number
-}
-
 /** A new agent, suspended if `stopped`, the reason of an earlier stop, is not null. */
 const newRow = (
+  { orgId, recordedAt: at, configVersion: revision }: LedgerScope,
+  caller: Caller | null,
+  agentId: string,
   input: AgentInput,
-  { orgId, agentId, at, by, revision }: Making,
   stopped: string | null,
 ): AgentRow => ({
   org_id: orgId,
@@ -222,7 +205,7 @@ const newRow = (
   spiffe_id: input.spiffe_id,
   agent_card_url: input.agent_card_url,
   created_at: at,
-  created_by: by,
+  created_by: actorOf(caller).id,
   updated_at: at,
   suspended_at: stopped === null ? null : at,
   suspended_reason: stopped || null,

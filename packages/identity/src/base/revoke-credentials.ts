@@ -1,5 +1,6 @@
 import { on } from '@remit/core/db'
 import type { AnyDatabase } from '@remit/core/db'
+import type { EntryDraft } from '@remit/core/ledger/lanes'
 import type { Tables } from '../tables/schema.ts'
 
 /** The time and principal of a revocation. */
@@ -27,4 +28,20 @@ export async function revokeCredentials(
     .returning('id')
     .execute()
   return rows.map(({ id }) => id).toSorted()
+}
+
+/** The ids that one entry has room for; many credentials need several. */
+export const IDS_AN_ENTRY = 500
+
+/** Entries for the revoked credentials that do not fit into the entry of a removal. */
+export function furtherRevoked(
+  ids: readonly string[],
+  { data, ...head }: Omit<EntryDraft<'credential.revoked'>, 'kind'>,
+): EntryDraft[] {
+  const entries: EntryDraft[] = []
+  for (let at = IDS_AN_ENTRY; at < ids.length; at += IDS_AN_ENTRY) {
+    const credential_ids = ids.slice(at, at + IDS_AN_ENTRY)
+    entries.push({ kind: 'credential.revoked', ...head, data: { ...data, credential_ids } })
+  }
+  return entries
 }

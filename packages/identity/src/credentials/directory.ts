@@ -188,8 +188,6 @@ class LastUse {
   /** Rows that are written together: on a distributed database, those of an organization. */
   async #partsOf(uses: readonly CredentialUseRow[]): Promise<CredentialUseRow[][]> {
     if (!(await isDistributed(this.#deps.db))) return [[...uses]]
-    return Object.values(Object.groupBy(uses, ({ org_id }) => org_id)).flatMap((rows) =>
-      rows ? [rows] : [],
-    )
+    return [...Map.groupBy(uses, ({ org_id }) => org_id).values()]
   }
 }

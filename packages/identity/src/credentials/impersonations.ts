@@ -1,6 +1,6 @@
 import { upTo } from '@remit/core/base'
 import { ownAgent } from '@remit/core/caller'
-import type { Caller, Impersonations } from '@remit/core/caller'
+import type { Impersonations } from '@remit/core/caller'
 import { recording, toClientError } from '@remit/core/ledger/lanes'
 import type { EntryDraft } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
@@ -23,46 +23,20 @@ interface Minute {
  * credential cannot flood the ledger. The next entry of the credential contains the number of
  * unrecorded refusals.
  */
-export class RefusedImpersonations implements Impersonations {
-  readonly #deps: Pick<Deps, 'writer' | 'clock'>
-  readonly #minutes = new LRUCache<string, Minute>(upTo(MAX_KNOWN))
-
-  constructor(deps: Pick<Deps, 'writer' | 'clock'>) {
-    this.#deps = deps
-  }
-
-  async refused(caller: Caller, asked: string, requestId: string): Promise<void> {
-    const { orgId, principal } = caller
-    const agent_id = ownAgent(caller)
-    const earlier = this.#admit(principal.id, asked)
-    if (earlier === null) return
-    const entry: EntryDraft = {
-      kind: 'identity.impersonation.refused',
-      actor: { type: principal.type, id: principal.id },
-      agent_id,
-      reason: 'agent_mismatch',
-      data: {
-        agent_id,
-        asked_agent_id: asked,
-        credential_id: principal.id,
-        request_id: requestId,
-        ...(earlier > 0 && { unrecorded: earlier }),
-      },
-    }
-    const work = this.#deps.writer.work(orgId, OPERATOR, () => recording(entry))
-    await work.catch((error: unknown) => {
-      throw toClientError(error)
-    })
-  }
+export function refusedImpersonations({
+  writer,
+  clock,
+}: Pick<Deps, 'writer' | 'clock'>): Impersonations {
+  const minutes = new LRUCache<string, Minute>(upTo(MAX_KNOWN))
 
   /** The number of refusals without an entry since the last one; null if this one has none either. */
-  #admit(credentialId: string, asked: string): number | null {
-    const now = this.#deps.clock.now()
-    let minute = this.#minutes.get(credentialId)
+  function admit(credentialId: string, asked: string): number | null {
+    const now = clock.now()
+    let minute = minutes.get(credentialId)
     const isOver = minute === undefined || now - minute.since >= MINUTE_MS
     if (!minute || isOver) {
       minute = { since: now, asked: new Set(), unrecorded: minute?.unrecorded ?? 0 }
-      this.#minutes.set(credentialId, minute)
+      minutes.set(credentialId, minute)
     }
     if (minute.asked.has(asked) || minute.asked.size >= NAMES_A_MINUTE) {
       minute.unrecorded++
@@ -72,5 +46,31 @@ export class RefusedImpersonations implements Impersonations {
     const { unrecorded: earlier } = minute
     minute.unrecorded = 0
     return earlier
+  }
+
+  return {
+    async refused(caller, asked, requestId) {
+      const { orgId, principal } = caller
+      const agent_id = ownAgent(caller)
+      const earlier = admit(principal.id, asked)
+      if (earlier === null) return
+      const entry: EntryDraft = {
+        kind: 'identity.impersonation.refused',
+        actor: { type: principal.type, id: principal.id },
+        agent_id,
+        reason: 'agent_mismatch',
+        data: {
+          agent_id,
+          asked_agent_id: asked,
+          credential_id: principal.id,
+          request_id: requestId,
+          ...(earlier > 0 && { unrecorded: earlier }),
+        },
+      }
+      const work = writer.work(orgId, OPERATOR, () => recording(entry))
+      await work.catch((error: unknown) => {
+        throw toClientError(error)
+      })
+    },
   }
 }

@@ -1,7 +1,6 @@
 import type { SignatureAlg, KeySource } from '@remit/contract'
 import { recording } from '@remit/core/ledger/lanes'
 import { upTo, isoTime } from '@remit/core/base'
-import type { Clock } from '@remit/core/base'
 import { OutboundError } from '@remit/core/net'
 import type { Outbound } from '@remit/core/net'
 import { importJWK } from 'jose'
@@ -49,17 +48,12 @@ interface CachedKeys {
 
 /** The keys of trusted issuers, separate for each record. */
 export class IssuerKeys {
-  readonly #outbound: Outbound
-  readonly #clock: Clock
+  readonly #deps: Pick<Deps, 'outbound' | 'clock'>
   readonly #onLook: OnKeyFetch
   readonly #kept = new LRUCache<string, CachedKeys>(upTo(MAX_ISSUERS))
 
-  constructor(
-    { outbound, clock }: { readonly outbound: Outbound; readonly clock: Clock },
-    onLook: OnKeyFetch,
-  ) {
-    this.#outbound = outbound
-    this.#clock = clock
+  constructor(deps: Pick<Deps, 'outbound' | 'clock'>, onLook: OnKeyFetch) {
+    this.#deps = deps
     this.#onLook = onLook
   }
 
@@ -114,21 +108,21 @@ export class IssuerKeys {
     if (!state) return this.look(issuer)
     if (issuer.terms.jwks.type === 'inline') return state
     if (this.#age(issuer, state) < FRESH_MS && state.keys.has(kid)) return state
-    const isCooling = this.#clock.now() - state.triedAt < COOL_DOWN_MS
+    const isCooling = this.#deps.clock.now() - state.triedAt < COOL_DOWN_MS
     return isCooling && !kept.pending ? state : this.look(issuer)
   }
 
   /** Configured keys do not expire. */
   #age({ terms }: TrustedIssuer, { fetchedAt }: KeyFetchResult): number {
     if (terms.jwks.type === 'inline') return 0
-    return fetchedAt === null ? Infinity : this.#clock.now() - fetchedAt
+    return fetchedAt === null ? Infinity : this.#deps.clock.now() - fetchedAt
   }
 
   async #fetch(issuer: TrustedIssuer, kept: CachedKeys): Promise<KeyFetchResult> {
-    const triedAt = this.#clock.now()
+    const triedAt = this.#deps.clock.now()
     const { keys: old = new Map(), fetchedAt = null, error: before = null } = kept.state ?? {}
     try {
-      const keys = await fetchKeys(this.#outbound, issuer.issuer, issuer.terms.jwks)
+      const keys = await fetchKeys(this.#deps.outbound, issuer.issuer, issuer.terms.jwks)
       kept.imported.clear()
       kept.state = { keys, fetchedAt: triedAt, triedAt, error: null }
     } catch (error) {

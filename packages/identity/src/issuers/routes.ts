@@ -2,15 +2,13 @@ import { issuers } from '@remit/contract'
 import type { IssuerTerms } from '@remit/contract'
 import { existing, fail, invalid, isoTime, pageOf } from '@remit/core/base'
 import { actorOf, personOf } from '@remit/core/caller'
-import type { Caller } from '@remit/core/caller'
 import { implement, Reply, serverUrl } from '@remit/core/http'
 import type { Route } from '@remit/core/http'
 import { receipted } from '@remit/core/ledger/lanes'
-import type { EntryDraft } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
 import type { Outbound } from '@remit/core/net'
 import { OUTBOUND_CALLS, Turns } from '@remit/core/threads'
-import { revokeCredentials } from '../base/revoke-credentials.ts'
+import { furtherRevoked, IDS_AN_ENTRY, revokeCredentials } from '../base/revoke-credentials.ts'
 import { toIssuer } from './issuer.ts'
 import { keySetOf, KeySetError } from './jwks.ts'
 import type { IssuerKeys } from './keys.ts'
@@ -19,8 +17,6 @@ import type { TrustedIssuerRow } from '../tables/issuers.ts'
 import { countIssuers, deleteIssuer, insertIssuer, listIssuers } from './store.ts'
 
 const MAX_ISSUERS = 100
-// Entries have a maximum size.
-const IDS_AN_ENTRY = 500
 
 export const TOKEN_PATH = '/v1/identity/token'
 
@@ -90,7 +86,10 @@ export const issuerRoutes = (
                 ...personOf(admitted),
               },
             },
-            ...furtherRevoked(revoked, id, admitted),
+            ...furtherRevoked(revoked, {
+              actor: actorOf(admitted),
+              data: { idp_id: id, cause: 'issuer_removed', ...personOf(admitted) },
+            }),
           ],
           reply: () => {
             keys.forget(id)
@@ -123,19 +122,4 @@ function inlineKeys(jwks: unknown): number {
     if (error instanceof KeySetError) return 0
     throw error
   }
-}
-
-/** The revoked credentials that do not fit into the entry of the removal. */
-function furtherRevoked(ids: readonly string[], idpId: string, by: Caller | null): EntryDraft[] {
-  const entries: EntryDraft[] = []
-  for (let at = IDS_AN_ENTRY; at < ids.length; at += IDS_AN_ENTRY) {
-    const data = {
-      idp_id: idpId,
-      cause: 'issuer_removed' as const,
-      credential_ids: ids.slice(at, at + IDS_AN_ENTRY),
-      ...personOf(by),
-    }
-    entries.push({ kind: 'credential.revoked', actor: actorOf(by), data })
-  }
-  return entries
 }

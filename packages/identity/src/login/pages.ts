@@ -12,7 +12,13 @@ import { RefusalLog } from '../exchange/refusals.ts'
 import { openAttempt, sealAttempt, signIn, isInvited, nextOf } from './sign-in.ts'
 import type { LoginWay, LoginWays } from './ways.ts'
 import { domainOf, findByDomain } from './own/store.ts'
-import { findByAddress, findBySubject, foldAddress, insertPerson } from '../people/store.ts'
+import {
+  findByAddress,
+  findBySubject,
+  foldAddress,
+  insertPerson,
+  invitedPerson,
+} from '../people/store.ts'
 import type { Identity } from './provider.ts'
 import { toPerson } from '../people/changes.ts'
 
@@ -23,13 +29,11 @@ const BACK = { href: '/console', text: 'Back to the sign-in page' }
 /** `/console/login` and the callbacks: a failure ends on a page that says why. */
 export function loginPages(deps: Deps, ways: LoginWays): ConsolePage[] {
   const refusals = new RefusalLog()
-  const signUps = signUpsOf(deps)
-  const begin = (request: PageRequest) =>
-    beginLogin(deps, ways, request).catch((error: unknown) => unavailable(deps, error, request))
-  const finish = (request: PageRequest) =>
-    finishLogin(deps, ways, { refusals, signUps }, request).catch((error: unknown) =>
-      unavailable(deps, error, request),
-    )
+  const signUp = signUpOf(deps)
+  const guarded = (handle: (request: PageRequest) => Promise<Response>) => (request: PageRequest) =>
+    handle(request).catch((error: unknown) => unavailable(deps, error, request))
+  const begin = guarded((request) => beginLogin(deps, ways, request))
+  const finish = guarded((request) => finishLogin(deps, ways, { refusals, signUp }, request))
   const notSetUp = () => Promise.resolve(messagePage(404, NOT_SET_UP, [BACK]))
   return [
     { path: '/console/login', handle: begin },
@@ -105,7 +109,7 @@ function unavailable({ log }: Deps, error: unknown, { url }: PageRequest): Respo
 async function finishLogin(
   deps: Deps,
   ways: LoginWays,
-  { refusals, signUps }: { readonly refusals: RefusalLog; readonly signUps: SignUps | null },
+  { refusals, signUp }: { readonly refusals: RefusalLog; readonly signUp: SignUp | null },
   { url, header, address }: PageRequest,
 ): Promise<Response> {
   const { clock, ids, log, secrets, sessions, writer } = deps
@@ -138,11 +142,11 @@ async function finishLogin(
     return refuse(200, 'Choose an organization.', linksTo(candidates, attempt.next))
   if (!chosen) {
     if (!isComplete) return refuse(503, 'Not all organizations can be read. Try again later.')
-    const maySignUp = signUps !== null && way === ways.server && attempt.orgId === null
+    const maySignUp = signUp !== null && way === ways.server && attempt.orgId === null
     if (!maySignUp) return refuse(403, 'No organization has invited this account.')
     if (!attempt.signsUp)
       return refuse(403, 'No organization has invited this account.', [CREATE, AGAIN])
-    const made = await signUps.create(identity, address())
+    const made = await signUp(identity, address())
     if ('refused' in made) return refuse(403, `The sign-up was refused: ${made.refused}.`)
     const first = await writer.work(made.id, OPERATOR, change)
     return 'refused' in first
@@ -292,15 +296,13 @@ interface SignedUp {
   /** The text of the first admin key. */
   readonly key: string
 }
-type SignUp = SignedUp | { readonly refused: string }
+type SignUpResult = SignedUp | { readonly refused: string }
 
-/** Creates organizations of people whom no organization knows. */
-interface SignUps {
-  create(identity: Identity, address: string | undefined): Promise<SignUp>
-}
+/** Creates the organization of a person whom no organization knows. */
+type SignUp = (identity: Identity, address: string | undefined) => Promise<SignUpResult>
 
 /** Null unless the server offers sign-up. */
-function signUpsOf({ newOrganization, settings, ids, log }: Deps): SignUps | null {
+function signUpOf({ newOrganization, settings, ids, log }: Deps): SignUp | null {
   const { signUpsPerHour } = settings
   if (signUpsPerHour === undefined || newOrganization === null) return null
   const limiter = new Limiter(HOUR_S)
@@ -311,7 +313,7 @@ function signUpsOf({ newOrganization, settings, ids, log }: Deps): SignUps | nul
    * that ends between that and the session is repeated. The address is the name, and names are
    * unique: simultaneous requests create one organization per address.
    */
-  const create = async (identity: Identity, email: string): Promise<SignUp> => {
+  const create = async (identity: Identity, email: string): Promise<SignUpResult> => {
     const name = foldAddress(email)
     if (!isOrganizationName(name)) return { refused: 'the e-mail address is too long' }
     try {
@@ -319,20 +321,15 @@ function signUpsOf({ newOrganization, settings, ids, log }: Deps): SignUps | nul
         plan: 'free',
         person: name,
         begin: async (tx, { id, created_at }) => {
-          const row = {
+          const row = invitedPerson({
             org_id: id,
             id: ids.next('per_', Date.parse(created_at)),
             email,
-            addresses: JSON.stringify([name]),
             name: identity.name,
-            role: 'admin' as const,
-            status: 'invited' as const,
-            issuer: null,
-            subject: null,
+            role: 'admin',
             created_at,
             created_by: identity.issuer,
-            last_login_at: null,
-          }
+          })
           await insertPerson(tx, row)
           const actor = { type: 'person', id: row.id }
           return [{ kind: 'person.invited', actor, data: { member: toPerson(row) } }]
@@ -346,14 +343,12 @@ function signUpsOf({ newOrganization, settings, ids, log }: Deps): SignUps | nul
     }
   }
 
-  return {
-    async create(identity, address) {
-      if (identity.email === null)
-        return { refused: 'the identity provider has not verified an e-mail address' }
-      const network = `network ${networkOf(address ?? '')}`
-      if ((await isOver(network, PER_NETWORK)) || (await isOver('all', signUpsPerHour)))
-        return { refused: 'there are too many sign-ups now; try again in an hour' }
-      return create(identity, identity.email)
-    },
+  return async (identity, address) => {
+    if (identity.email === null)
+      return { refused: 'the identity provider has not verified an e-mail address' }
+    const network = `network ${networkOf(address ?? '')}`
+    if ((await isOver(network, PER_NETWORK)) || (await isOver('all', signUpsPerHour)))
+      return { refused: 'there are too many sign-ups now; try again in an hour' }
+    return create(identity, identity.email)
   }
 }

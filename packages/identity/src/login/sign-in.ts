@@ -12,6 +12,7 @@ import {
   findBySubject,
   foldAddress,
   insertPerson,
+  invitedPerson,
   updatePerson,
 } from '../people/store.ts'
 import type { PersonRow } from '../tables/people.ts'
@@ -119,20 +120,16 @@ const newcomer = (
   { orgId, now, recordedAt }: LedgerScope,
   ids: Ids,
   { email, issuer }: Identity,
-): PersonRow => ({
-  org_id: orgId,
-  id: ids.next('per_', now),
-  email: email ?? '',
-  addresses: '[]',
-  name: null,
-  role: 'read',
-  status: 'active',
-  issuer: null,
-  subject: null,
-  created_at: recordedAt,
-  created_by: issuer,
-  last_login_at: null,
-})
+): PersonRow =>
+  invitedPerson({
+    org_id: orgId,
+    id: ids.next('per_', now),
+    email: email ?? '',
+    name: null,
+    role: 'read',
+    created_at: recordedAt,
+    created_by: issuer,
+  })
 
 /** A changed address follows the person; the former ones stay names of the person. */
 function withAddress(row: PersonRow, { email }: Identity): PersonRow {

@@ -11,9 +11,9 @@ import {
   countPeople,
   findByAddress,
   findPerson,
-  foldAddress,
   hasOtherAdminPerson,
   insertPerson,
+  invitedPerson,
   removePerson,
   updatePerson,
 } from './store.ts'
@@ -36,20 +36,15 @@ export const invitation =
   async ({ tx, orgId, now, recordedAt }, caller) => {
     if ((await findByAddress(tx, orgId, email)).length > 0) throw fail('person_exists')
     if ((await countPeople(tx, orgId)) >= MAX_PEOPLE) throw fail('too_many_people')
-    const row: PersonRow = {
+    const row = invitedPerson({
       org_id: orgId,
       id: ids.next('per_', now),
       email,
-      addresses: JSON.stringify([foldAddress(email)]),
       name,
       role,
-      status: 'invited',
-      issuer: null,
-      subject: null,
       created_at: recordedAt,
       created_by: actorOf(caller).id,
-      last_login_at: null,
-    }
+    })
     await insertPerson(tx, row)
     return receipted([entryOf('person.invited', row, caller)], toPerson(row))
   }

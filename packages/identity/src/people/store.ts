@@ -8,6 +8,18 @@ const people = orgTable<Tables, 'person'>('person', 'id')
 
 export const { find: findPerson, list: listPeople, count: countPeople } = people
 
+/** A person who was invited and never signed in. */
+export const invitedPerson = (
+  given: Pick<PersonRow, 'org_id' | 'id' | 'email' | 'name' | 'role' | 'created_at' | 'created_by'>,
+): PersonRow => ({
+  ...given,
+  addresses: JSON.stringify([foldAddress(given.email)]),
+  status: 'invited',
+  issuer: null,
+  subject: null,
+  last_login_at: null,
+})
+
 export async function insertPerson(db: AnyDatabase, row: PersonRow): Promise<void> {
   await people.insert(db, row)
   await addAddresses(db, row)

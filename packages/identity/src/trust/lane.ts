@@ -4,15 +4,8 @@ import { actorOf, ownAgent } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
 import { DecisionMeter } from '@remit/core/decision'
 import type { Meter } from '@remit/core/decision'
-import { firstOf, LATER } from '@remit/core/ledger/lanes'
-import type {
-  Lane,
-  LaneBatch,
-  LaneResult,
-  Outcome,
-  Work,
-  LedgerScope,
-} from '@remit/core/ledger/lanes'
+import { firstOf, lane, LATER } from '@remit/core/ledger/lanes'
+import type { Lane, Outcome, LedgerScope } from '@remit/core/ledger/lanes'
 import type { Deps, ConditionFacts, RegisteredAgent } from '@remit/core/module'
 import { LRUCache } from 'lru-cache'
 import { matchesPattern } from '@remit/contract/patterns'
@@ -20,67 +13,48 @@ import { toRule, listTrust } from './policy.ts'
 import type { TrustRule } from './policy.ts'
 
 /** Decides and records trust evaluations; all that wait for a transaction share it. */
-export class TrustLane implements Lane<TrustQuestion, TrustAnswer> {
-  readonly name = 'trust'
-  readonly #deps: Pick<Deps, 'offered'>
-  readonly #known = new LRUCache<string, { version: number; snapshot: TrustSnapshot }>({
+export function trustLane({ offered }: Pick<Deps, 'offered'>): Lane<TrustQuestion, TrustAnswer> {
+  const known = new LRUCache<string, { version: number; snapshot: TrustSnapshot }>({
     max: MAX_CACHED_ORGS,
   })
 
-  constructor(deps: Pick<Deps, 'offered'>) {
-    this.#deps = deps
+  /** Cached until the organization's config version changes; the holder of the lock knows it. */
+  async function read({ orgId, tx, configVersion: version }: LedgerScope): Promise<TrustSnapshot> {
+    const before = known.get(orgId)
+    if (before?.version === version) return before.snapshot
+    const conditions = offered('conditions')
+    const rows = await listTrust(tx, orgId)
+    const snapshot: TrustSnapshot = {
+      rules: rows.filter((row) => row.enabled === 1).map((row) => toRule(row, conditions)),
+      agents: (await offered('agentRegistry')?.load(orgId, tx)) ?? new Map(),
+      stopped: (await offered('agentSwitch')?.stopped(orgId, tx)) ?? new Map(),
+    }
+    known.set(orgId, { version, snapshot })
+    return snapshot
   }
 
-  open(): LaneBatch<TrustQuestion, TrustAnswer> {
-    return { run: (works, scope) => this.#run(works, scope) }
+  function decide(snapshot: TrustSnapshot, question: TrustQuestion, now: number): TrustVerdict {
+    const factsOf: FactsOf = (source, target) =>
+      offered('conditions')?.facts({
+        source: { ...source.agent.attributes, id: source.id },
+        target: { ...target.agent.attributes, id: target.id },
+        action: question.action,
+        context: question.context ?? {},
+        now: new Date(now),
+      }) ?? null
+    return evaluateTrust(snapshot, question, now, factsOf, new DecisionMeter())
   }
 
-  async #run(
-    works: readonly Work<TrustQuestion>[],
-    scope: LedgerScope,
-  ): Promise<LaneResult<TrustAnswer>> {
-    const snapshot = await this.#snapshot(scope)
-    const verdicts = scope.time.firstOf(works, ({ job }) => this.#decide(snapshot, job, scope.now))
+  return lane('trust', async (works, scope) => {
+    const snapshot = await read(scope)
+    const verdicts = scope.time.firstOf(works, ({ job }) => decide(snapshot, job, scope.now))
     return {
       outcomes: works.map(({ job, caller }, i) => {
         const verdict = verdicts[i]
         return verdict ? outcomeOf(job, caller, verdict, scope) : LATER
       }),
     }
-  }
-
-  #decide(snapshot: TrustSnapshot, question: TrustQuestion, now: number): TrustVerdict {
-    const conditions = this.#deps.offered('conditions')
-    return evaluateTrust(
-      snapshot,
-      question,
-      now,
-      (source, target) =>
-        conditions?.facts({
-          source: { ...source.agent.attributes, id: source.id },
-          target: { ...target.agent.attributes, id: target.id },
-          action: question.action,
-          context: question.context ?? {},
-          now: new Date(now),
-        }) ?? null,
-      new DecisionMeter(),
-    )
-  }
-
-  /** Cached until the organization's config version changes; the holder of the lock knows it. */
-  async #snapshot({ orgId, tx, configVersion: version }: LedgerScope): Promise<TrustSnapshot> {
-    const known = this.#known.get(orgId)
-    if (known?.version === version) return known.snapshot
-    const conditions = this.#deps.offered('conditions')
-    const rows = await listTrust(tx, orgId)
-    const snapshot: TrustSnapshot = {
-      rules: rows.filter((row) => row.enabled === 1).map((row) => toRule(row, conditions)),
-      agents: (await this.#deps.offered('agentRegistry')?.load(orgId, tx)) ?? new Map(),
-      stopped: (await this.#deps.offered('agentSwitch')?.stopped(orgId, tx)) ?? new Map(),
-    }
-    this.#known.set(orgId, { version, snapshot })
-    return snapshot
-  }
+  })
 }
 
 function outcomeOf(

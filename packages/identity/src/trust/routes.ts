@@ -5,7 +5,7 @@ import { implement, Reply } from '@remit/core/http'
 import type { Route } from '@remit/core/http'
 import { receipted, recording, toClientError } from '@remit/core/ledger/lanes'
 import type { CompiledCondition, Deps } from '@remit/core/module'
-import { TrustLane } from './lane.ts'
+import { trustLane } from './lane.ts'
 import {
   toPolicy,
   toRow,
@@ -21,7 +21,7 @@ const MAX_POLICIES = 1_000
 
 export function trustRoutes(deps: Deps): Route[] {
   const { db, clock, ids, writer } = deps
-  const lane = new TrustLane(deps)
+  const lane = trustLane(deps)
   return implement(trust, {
     listTrustPolicies: ({ query }, { orgId }) =>
       pageOf(query.limit, {

@@ -69,13 +69,6 @@ export const ruleReducers: Reducers = {
   'trust_policy.deleted': drop((state) => state.trustPolicies, 'policy'),
 }
 
-interface RuleRecords {
-  readonly policies: ReadonlyMap<string, RuleState>
-  readonly approvalRules: ReadonlyMap<string, RuleState>
-  readonly rulesVersion: number
-  lost(...kinds: readonly string[]): number
-}
-
 export interface InForce {
   readonly policies: number
   /** The number of deny policies. */
@@ -85,13 +78,13 @@ export interface InForce {
 
 /** Counts the rules in force, cached until a rule changes or a window opens or closes. */
 export class RulesInForce {
-  readonly #rules: RuleRecords
+  readonly #rules: FactState
   #version = -1
   #from = 0
   #until = 0
   #counts: InForce = { policies: 0, denies: 0, approvalRules: 0 }
 
-  constructor(rules: RuleRecords) {
+  constructor(rules: FactState) {
     this.#rules = rules
   }
 

@@ -47,7 +47,7 @@ function assessmentResults(report: ReadyReport): object {
           title: 'The report',
           description:
             'The exact record is the JSON document of the report. Its content’s hash is that of its canonical JSON (RFC 8785), and an entry of the ledger records it.',
-          props: [prop('content-sha256', sha256), prop('record-seq', report.record_seq)],
+          props: propsOf({ 'content-sha256': sha256, 'record-seq': report.record_seq }),
           rlinks: [
             { href: `/v1/compliance/reports/${report.id}`, 'media-type': 'application/json' },
           ],
@@ -69,16 +69,20 @@ function metadataOf(report: ReadyReport): object {
     version: sha256,
     'oscal-version': OSCAL_VERSION,
     props: [
-      prop('report-id', report.id),
-      prop('framework', framework.id),
-      prop('framework-version', framework.version),
-      prop('catalog-version', content.catalog.version),
-      prop('catalog-sha256', content.catalog.sha256),
-      prop('content-sha256', sha256),
-      prop('record-seq', report.record_seq),
+      ...propsOf({
+        'report-id': report.id,
+        framework: framework.id,
+        'framework-version': framework.version,
+        'catalog-version': content.catalog.version,
+        'catalog-sha256': content.catalog.sha256,
+        'content-sha256': sha256,
+        'record-seq': report.record_seq,
+      }),
       ...(report.evaluation ? [prop('evaluation', true, { remarks: EVALUATION_NOTICE })] : []),
-      prop('checkpoint-seq', report.ledger_head.size - 1),
-      prop('checkpoint-hash', report.ledger_head.hash),
+      ...propsOf({
+        'checkpoint-seq': report.ledger_head.size - 1,
+        'checkpoint-hash': report.ledger_head.hash,
+      }),
     ],
     parties: [
       {
@@ -102,12 +106,12 @@ function resultOf(report: ReadyReport): object {
     start: period.from,
     end: period.to,
     props: [
-      prop('ledger-verified', ledger.verified),
-      prop('ledger-entries', ledger.entries),
-      ...(ledger.hash_at_last === null ? [] : [prop('ledger-hash', ledger.hash_at_last)]),
-      ...(ledger.first_bad_seq === null
-        ? []
-        : [prop('ledger-first-bad-seq', ledger.first_bad_seq)]),
+      ...propsOf({
+        'ledger-verified': ledger.verified,
+        'ledger-entries': ledger.entries,
+        'ledger-hash': ledger.hash_at_last,
+        'ledger-first-bad-seq': ledger.first_bad_seq,
+      }),
       ...Object.entries(summary).map(([name, count]) => countProp(name, count ?? 0)),
     ],
     'reviewed-controls': { 'control-selections': [selectionOf(content.controls)] },
@@ -187,12 +191,8 @@ const observationsOf = (report: ReadyReport): object[] => [
 ]
 
 /** Our status: OSCAL only has satisfied and not-satisfied. */
-const statusProps = ({ id, status, reason, coverage }: ReportControl): Prop[] => [
-  prop('control-id', id),
-  prop('status', status),
-  ...(reason === null ? [] : [prop('status-reason', reason)]),
-  prop('coverage', coverage),
-]
+const statusProps = ({ id, status, reason, coverage }: ReportControl): Prop[] =>
+  propsOf({ 'control-id': id, status, 'status-reason': reason, coverage })
 
 const ofControl = (report: ReadyReport, control: ReportControl): object => ({
   uuid: controlObservationId(report, control.id),
@@ -219,18 +219,15 @@ const checkProp = (check: ReportCheck): Prop =>
 
 const evidenceOf = (evidence: ReportEvidence): object => ({
   description: `${evidenceTitle(evidence)}: ${evidence.count} ${evidence.count === 1 ? 'entry' : 'entries'} of the ledger`,
-  props: [
-    prop('evidence-kind', evidence.kind),
-    prop('operated', evidence.operated),
-    ...(evidence.reason === null ? [] : [prop('reason', evidence.reason)]),
-    prop('count', evidence.count),
-    ...(evidence.first_seq === null ? [] : [prop('first-seq', evidence.first_seq)]),
-    ...(evidence.last_seq === null ? [] : [prop('last-seq', evidence.last_seq)]),
-    ...(evidence.sample.length === 0 ? [] : [prop('sample-seqs', seqText(evidence.sample))]),
-    ...(evidence.sample_dates === undefined || evidence.sample.length === 0
-      ? []
-      : [prop('sample-with-dates', datedText(evidence.sample, evidence.sample_dates))]),
-  ],
+  props: propsOf({
+    'evidence-kind': evidence.kind,
+    operated: evidence.operated,
+    reason: evidence.reason,
+    count: evidence.count,
+    'first-seq': evidence.first_seq,
+    'last-seq': evidence.last_seq,
+    ...seqValues('sample-seqs', 'sample-with-dates', evidence.sample, evidence.sample_dates),
+  }),
 })
 
 const ofFinding = (report: ReadyReport, finding: ReportFinding): object => ({
@@ -238,17 +235,16 @@ const ofFinding = (report: ReadyReport, finding: ReportFinding): object => ({
   title: `${finding.id}: ${finding.check}${finding.title === undefined ? '' : ` ${plain(finding.title)}`}`,
   description: plain(finding.text),
   props: [
-    prop('finding-id', finding.id),
-    prop('check-id', finding.check),
-    prop('severity', finding.severity),
-    prop('count', finding.count),
-    ...(finding.seqs.length === 0 ? [] : [prop('seqs', seqText(finding.seqs))]),
-    ...(finding.dates === undefined || finding.seqs.length === 0
-      ? []
-      : [prop('seqs-with-dates', datedText(finding.seqs, finding.dates))]),
+    ...propsOf({
+      'finding-id': finding.id,
+      'check-id': finding.check,
+      severity: finding.severity,
+      count: finding.count,
+      ...seqValues('seqs', 'seqs-with-dates', finding.seqs, finding.dates),
+    }),
     ...(finding.agents ?? []).map((agent) => prop('agent', agent)),
     ...(finding.keys ?? []).map((key) => prop('recorded-by', key)),
-    ...(finding.fixed_seq == null ? [] : [prop('fixed-seq', finding.fixed_seq)]),
+    ...propsOf({ 'fixed-seq': finding.fixed_seq }),
     ...finding.controls.map((control) =>
       prop('about-control', control, { class: tokenOf(control) }),
     ),
@@ -257,6 +253,17 @@ const ofFinding = (report: ReadyReport, finding: ReportFinding): object => ({
   types: ['finding'],
   collected: report.generated_at,
 })
+
+/** The values of properties with sequence numbers, without and with dates; none without numbers. */
+const seqValues = (
+  name: string,
+  nameWithDates: string,
+  seqs: readonly number[],
+  dates: readonly (string | null)[] | undefined,
+): PropValues =>
+  seqs.length === 0
+    ? {}
+    : { [name]: seqText(seqs), [nameWithDates]: dates && datedText(seqs, dates) }
 
 /** The namespace of the identifiers in our OSCAL documents, generated once at random. */
 const NAMESPACE = Buffer.from('6f0c8bb2a1e94d7c9d35f1c2a4be7e10', 'hex')
@@ -288,6 +295,12 @@ const prop = (name: string, value: string | number | boolean, more: More = {}): 
   value: oneLine(String(value)),
   ...more,
 })
+
+type PropValues = Readonly<Record<string, string | number | boolean | null | undefined>>
+
+/** Properties by name, without those that have no value. */
+const propsOf = (values: PropValues): Prop[] =>
+  Object.entries(values).flatMap(([name, value]) => (value == null ? [] : prop(name, value)))
 
 /** An OSCAL string: one line, not empty, trimmed. */
 const oneLine = (text: string): string => spellOut(text).trim() || '-'

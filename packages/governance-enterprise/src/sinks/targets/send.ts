@@ -9,12 +9,8 @@ import type { WholeTarget } from '../store.ts'
 
 /** Posts a batch as OTLP logs over HTTP, in JSON. */
 const sendOtlp: Send = async (outbound, { url, headers }, batch) => {
-  const answer = await outbound.fetch(url, {
-    method: 'POST',
-    headers: { ...headers, 'content-type': 'application/json' },
-    body: JSON.stringify(logsOf(batch)),
-  })
-  requireSuccess(answer)
+  const body = JSON.stringify(logsOf(batch))
+  const answer = await post(outbound, url, body, { ...headers, 'content-type': 'application/json' })
   // A success can still name records that the receiver dropped.
   if (rejected(answer) > 0) throw new SinkFailure('partially_rejected', answer.status)
 }
@@ -167,24 +163,13 @@ const sendSplunk: Send = async (outbound, { url, token = '', index }, batch) => 
     ...(index !== undefined && { index }),
     event: document,
   }))
-  requireSuccess(
-    await outbound.fetch(url, {
-      method: 'POST',
-      headers: { authorization: `Splunk ${token}`, 'content-type': 'application/json' },
-      body: events.map((event) => JSON.stringify(event)).join('\n'),
-    }),
-  )
+  const headers = { authorization: `Splunk ${token}`, 'content-type': 'application/json' }
+  await post(outbound, url, events.map((event) => JSON.stringify(event)).join('\n'), headers)
 }
 
 /** Posts a batch as newline-delimited JSON. */
 const sendHttps: Send = async (outbound, { url, headers }, batch) => {
-  requireSuccess(
-    await outbound.fetch(url, {
-      method: 'POST',
-      headers: { ...headers, 'content-type': 'application/x-ndjson' },
-      body: ndjson(batch),
-    }),
-  )
+  await post(outbound, url, ndjson(batch), { ...headers, 'content-type': 'application/x-ndjson' })
 }
 
 const SENDERS: Readonly<Record<SinkType, Send>> = {
@@ -248,6 +233,18 @@ export class SinkFailure extends Error {
     this.code = code
     this.status = status
   }
+}
+
+/** Posts a text; throws unless the status is a success. */
+async function post(
+  outbound: Outbound,
+  url: string,
+  body: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<OutboundResponse> {
+  const answer = await outbound.fetch(url, { method: 'POST', headers, body })
+  requireSuccess(answer)
+  return answer
 }
 
 /** Throws unless the status is a success. */

@@ -49,7 +49,7 @@ export const loginProviderRoutes = (deps: Deps, ways: LoginWays): Route[] => {
       return writer.change(
         orgId,
         request,
-        answering(providerChange({ input, domains, id, box }), (stored) => ({
+        answering(providerChange(box, input, domains, id), (stored) => ({
           ...stored,
           redirect_uri: ways.redirectUri(orgId),
         })),
@@ -127,16 +127,14 @@ function keptSecret({ issuer, client_id }: LoginProviderInput, before: OwnProvid
   throw invalid('client_secret', 'must be given, or null for a public client')
 }
 
-interface Given {
-  readonly input: LoginProviderInput
-  readonly domains: Domains
-  readonly id: string
-  readonly box: SecretBox
-}
-
 /** Sets the provider of the organization. */
 const providerChange =
-  ({ input, domains, id, box }: Given): Change<Omit<LoginProvider, 'redirect_uri'>> =>
+  (
+    box: SecretBox,
+    input: LoginProviderInput,
+    domains: Domains,
+    id: string,
+  ): Change<Omit<LoginProvider, 'redirect_uri'>> =>
   async ({ tx, orgId, recordedAt }, caller) => {
     const before = await findOwnProvider(tx, orgId)
     const given = {
