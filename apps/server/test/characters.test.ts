@@ -3,7 +3,7 @@ import { cellText, spellOut } from '@remit/contract/fit'
 import { describe, expect, it } from 'vitest'
 import { hasModules } from '../src/boot/modules.ts'
 import { printableLine } from '../src/cli/table.ts'
-import { shownName } from '../src/discover/shown-name.ts'
+import { shownName } from '../src/discover/discover.ts'
 
 const ROOT = resolve(import.meta.dirname, '../../..')
 /** Of packages that others must not import. */

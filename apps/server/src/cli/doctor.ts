@@ -6,7 +6,7 @@ import type { Command } from 'commander'
 import { subcommand } from './command.ts'
 import { CliError } from './errors.ts'
 import type { CommandRun } from './session.ts'
-import { userPath } from './user-path.ts'
+import { userPath } from './option-values.ts'
 
 interface DoctorOptions {
   readonly url?: string

@@ -28,8 +28,7 @@ export function keyCommands(program: Command, session: CommandRun): void {
     .option('--person <e-mail>', 'Person that the key represents')
     .option('--name <name>', 'Purpose of the key')
     .action(({ org, role, person, name }: CreateOptions) =>
-      session.product(async ({ db, remit }) => {
-        const { id: orgId } = await organizationOf(db, org)
+      session.changing(org, async ({ remit }, { id: orgId }) => {
         const described = {
           role,
           person: person === undefined ? null : readEmail(person),

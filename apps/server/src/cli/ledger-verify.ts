@@ -11,13 +11,12 @@ import type { VerifyReport } from '@remit/core/ledger/records'
 import { Option } from 'commander'
 import type { Command } from 'commander'
 import { orgOption, subcommand } from './command.ts'
-import { readCheckpointFile, requireOrigin } from './checkpoint-file.ts'
+import { readCheckpointFile, requireOrigin, readCount } from './option-values.ts'
 import { CliError, EXIT, refusingAsCouldNotRun } from './errors.ts'
 import { createProgress, facts } from './table.ts'
 import type { Progress } from './table.ts'
 import { organizationOf } from './session.ts'
 import type { CommandRun } from './session.ts'
-import { readCount } from './option-values.ts'
 import { bytesOf } from './files.ts'
 
 /** The common members of the reports on a database and on an export. */
@@ -25,7 +24,7 @@ type AnyReport = Omit<VerifyReport, 'nodes' | 'errors' | 'first_invalid'> & {
   readonly errors: readonly {
     readonly seq: number
     readonly code: string
-    readonly detail?: string
+    readonly detail?: string | undefined
   }[]
 }
 
@@ -130,8 +129,6 @@ async function* counted(lines: AsyncIterable<string>, progress: Progress): Async
   }
 }
 
-const SHOWN_ERRORS = 10
-
 const VERDICTS: Readonly<Record<AnyReport['status'], string>> = {
   ok: 'OK',
   tampered: 'TAMPERED',
@@ -142,8 +139,7 @@ const VERDICTS: Readonly<Record<AnyReport['status'], string>> = {
 /** Formats the report for a person, including its limits. */
 function describeReport(report: AnyReport): string {
   const { status, checked, head, root, anchored_by, truncation_checked, checkpoints } = report
-  const { errors, error_count, redacted, not_checked } = report
-  const shown = errors.slice(0, SHOWN_ERRORS)
+  const { error_count, redacted } = report
   return [
     `${VERDICTS[status]}\n`,
     facts({
@@ -156,6 +152,20 @@ function describeReport(report: AnyReport): string {
       'erased payloads': redacted,
       errors: error_count,
     }),
+    errorsAndLimits(report),
+  ].join('')
+}
+
+const SHOWN_ERRORS = 10
+
+/** The first errors of a verification, and what it has not checked. */
+export function errorsAndLimits({
+  errors,
+  error_count,
+  not_checked,
+}: Pick<AnyReport, 'errors' | 'error_count' | 'not_checked'>): string {
+  const shown = errors.slice(0, SHOWN_ERRORS)
+  return [
     ...shown.map(
       ({ seq, code, detail }) =>
         `  seq ${seq}: ${code}${detail === undefined ? '' : `, ${detail}`}\n`,

@@ -1,6 +1,12 @@
 import { hasVisibleCharacter, SuspensionReason } from '@remit/contract'
 import { z } from 'zod'
 import { CliError } from './errors.ts'
+import { dirname, resolve } from 'node:path'
+import type { Command } from 'commander'
+import { parseJson } from '@remit/contract/json'
+import { parseExternalCheckpoint } from '@remit/core/ledger/proofs'
+import type { ExternalCheckpoint } from '@remit/core/ledger/proofs'
+import { readText } from './files.ts'
 
 /** Parses `--person`. Throws `CliError`. */
 export function readEmail(text: string): string {
@@ -37,4 +43,70 @@ export function readOptionalReason(text: string | null): string | null {
   const { success, data } = SuspensionReason.safeParse(text)
   if (!success) throw new CliError('--reason must be at most 500 characters')
   return data
+}
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/**
+ * Resolves a path of the command line from the folder of the user. `pnpm remit` runs the command in
+ * the folder of its package; `INIT_CWD` then names the folder where pnpm was called, with `--dir`
+ * too. Scripts that only inherit `INIT_CWD` from pnpm have their own folder.
+ */
+export function userPath(path: string, env: Env = process.env, cwd = process.cwd()): string {
+  const { INIT_CWD: called, npm_lifecycle_event: script, npm_package_json: manifest } = env
+  const isRunByPnpm = script === 'remit' && manifest !== undefined && dirname(manifest) === cwd
+  return resolve(isRunByPnpm && called ? called : cwd, path)
+}
+
+/** Placeholders of arguments and options that name a file or a folder. */
+const PATH = /[<[](?:files?|folder)(?:\.{3})?[>\]]/
+
+/** Throws `CliError` if a path of a command is empty: it would mean the current folder. */
+export function refuseEmptyPaths(command: Command): void {
+  const given = [
+    ...command.registeredArguments.map((argument, at) => {
+      const text = argument.variadic ? `${argument.name()}...` : argument.name()
+      const name = argument.required ? `<${text}>` : `[${text}]`
+      return { name, form: name, value: command.processedArgs[at] as unknown }
+    }),
+    ...command.options.map((option) => ({
+      name: option.long ?? option.flags,
+      form: option.flags,
+      value: command.getOptionValue(option.attributeName()) as unknown,
+    })),
+  ]
+  for (const { name, form, value } of given)
+    if (PATH.test(form) && [value].flat().includes(''))
+      throw new CliError(`The path ${name} is empty`)
+}
+
+interface CheckpointFile extends ExternalCheckpoint {
+  readonly path: string
+}
+
+/**
+ * Reads the checkpoint of a file: the note itself, or the JSON of `ledger watch` or `--json` around
+ * it. Throws `CliError` if there is none.
+ */
+export function readCheckpointFile(path: string): CheckpointFile {
+  const given = parseExternalCheckpoint(noteIn(readText(path)))
+  if (given === null)
+    throw new CliError(`${path} is not a signed checkpoint from \`remit ledger checkpoint\``)
+  return { ...given, path }
+}
+
+/**
+ * Rejects checkpoints of another ledger than that of `origin`. Skipped if no entry records it: the
+ * verification reports that.
+ */
+export function requireOrigin(files: readonly CheckpointFile[], origin: string | null): void {
+  if (origin === null) return
+  const other = files.find((file) => file.origin !== origin)
+  if (other) throw new CliError(`${other.path} has the origin ${other.origin} instead of ${origin}`)
+}
+
+function noteIn(text: string): string {
+  if (!text.startsWith('{')) return text
+  const { note } = (parseJson(text) ?? {}) as { note?: unknown }
+  return typeof note === 'string' ? note : text
 }

@@ -26,6 +26,26 @@ const names = (env: Env) => sortNames(env, Object.keys(ENVIRONMENT.shape))
 export const ignoredNames = (env: Env): string[] =>
   names(env).unknown.map((name) => `${name} is ignored: unknown setting; see docs/configuration.md`)
 
+type Settings = readonly (readonly [keyof Config, keyof Config])[]
+
+/** Settings that need another one. */
+const NEEDS: Settings = [
+  ['REMIT_WITNESS', 'REMIT_CHECKPOINT_DIR'],
+  ['REMIT_CHECKPOINT_BUCKET', 'REMIT_CHECKPOINT_DIR'],
+  ['REMIT_LEDGER_KEY', 'REMIT_LEDGER_KEY_FILE'],
+  ['REMIT_SIGNUP', 'REMIT_OIDC_ISSUER'],
+]
+/** Settings that need each other. */
+const PAIRS: Settings = [
+  ['REMIT_OIDC_ISSUER', 'REMIT_OIDC_CLIENT_ID'],
+  ['REMIT_SMTP_URL', 'REMIT_SMTP_FROM'],
+]
+/** Settings that exclude each other. */
+const ALTERNATIVES: Settings = [
+  ['REMIT_SIGNUP', 'REMIT_OIDC_ROLE_MAP'],
+  ['REMIT_SIGNUP', 'REMIT_OIDC_ORGANIZATION'],
+]
+
 /**
  * Parses the settings of an environment; an empty value counts as missing. Throws `ConfigError` for
  * every invalid value, and for probable misspellings of a setting.
@@ -49,24 +69,16 @@ export function readConfig(env: Env): Config {
     throw new ConfigError(
       'REMIT_DATABASE_NODES must not be 1 with SQLite: REMIT_DATABASE_URL is not postgres://…',
     )
-  if (data.REMIT_WITNESS !== undefined && data.REMIT_CHECKPOINT_DIR === undefined)
-    throw new ConfigError('REMIT_WITNESS must be set together with REMIT_CHECKPOINT_DIR')
-  if (data.REMIT_CHECKPOINT_BUCKET !== undefined && data.REMIT_CHECKPOINT_DIR === undefined)
-    throw new ConfigError('REMIT_CHECKPOINT_BUCKET must be set together with REMIT_CHECKPOINT_DIR')
-  if (data.REMIT_LEDGER_KEY !== undefined && data.REMIT_LEDGER_KEY_FILE === undefined)
-    throw new ConfigError('REMIT_LEDGER_KEY must be set together with REMIT_LEDGER_KEY_FILE')
-  const isPartial =
-    (data.REMIT_OIDC_ISSUER === undefined) !== (data.REMIT_OIDC_CLIENT_ID === undefined)
-  if (isPartial)
-    throw new ConfigError('REMIT_OIDC_ISSUER and REMIT_OIDC_CLIENT_ID must be set together')
-  if ((data.REMIT_SMTP_URL === undefined) !== (data.REMIT_SMTP_FROM === undefined))
-    throw new ConfigError('REMIT_SMTP_URL and REMIT_SMTP_FROM must be set together')
-  if (data.REMIT_SIGNUP && data.REMIT_OIDC_ISSUER === undefined)
-    throw new ConfigError('REMIT_SIGNUP must be set together with REMIT_OIDC_ISSUER')
-  if (data.REMIT_SIGNUP && data.REMIT_OIDC_ROLE_MAP !== undefined)
-    throw new ConfigError('REMIT_SIGNUP must not be set together with REMIT_OIDC_ROLE_MAP')
-  if (data.REMIT_SIGNUP && data.REMIT_OIDC_ORGANIZATION !== undefined)
-    throw new ConfigError('REMIT_SIGNUP must not be set together with REMIT_OIDC_ORGANIZATION')
+  const isGiven = (name: keyof Config) => data[name] !== undefined && data[name] !== false
+  for (const [name, other] of PAIRS)
+    if (isGiven(name) !== isGiven(other))
+      throw new ConfigError(`${name} and ${other} must be set together`)
+  for (const [name, needed] of NEEDS)
+    if (isGiven(name) && !isGiven(needed))
+      throw new ConfigError(`${name} must be set together with ${needed}`)
+  for (const [name, other] of ALTERNATIVES)
+    if (isGiven(name) && isGiven(other))
+      throw new ConfigError(`${name} must not be set together with ${other}`)
   if (data.REMIT_METRICS_PORT === data.REMIT_PORT && data.REMIT_PORT !== 0) {
     throw new ConfigError(
       `REMIT_METRICS_PORT must differ from REMIT_PORT; given: ${data.REMIT_PORT}`,
