@@ -6,12 +6,12 @@
  * `--minutes N` (60) of load, `--server-every N` (60) seconds, `--database-every N` (600, at most half
  * of the time) seconds, `--rate N` decisions a second instead of half of the top rate.
  */
-import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { generateLedgerKey } from '@remit/core/ledger/proofs'
 import { PostgresNode } from '@remit/testing'
 import { formatResult, isMet, quantile } from '@remit/testing/bench'
 import type { Result } from '@remit/testing/bench'
@@ -40,9 +40,7 @@ const SAMPLE_SECONDS = 10
 // On the disk: an hour of entries does not fit into a file system in memory.
 const home = mkdtempSync(join(tmpdir(), 'remit-soak-'))
 const database = await PostgresNode.create({ max_wal_size: '512MB' }, home)
-const signingKey = generateKeyPairSync('ed25519')
-  .privateKey.export({ type: 'pkcs8', format: 'pem' })
-  .toString()
+const signingKey = generateLedgerKey()
 const spec = { kind: 'remit', databaseUrl: database.url, signingKey } as const
 /** Never restarted: its memory is measured. */
 const steady = await startServer(spec)

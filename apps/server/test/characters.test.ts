@@ -23,7 +23,7 @@ const show = {
 
 async function doctor(): Promise<Show> {
   const { describe: told } = await load<{ describe: (one: object) => string }>(
-    'packages/sdk/src/doctor/report.ts',
+    'packages/sdk/src/doctor/run.ts',
   )
   return (text) => told({ server: '', folder: text, findings: [], unused: [] })
 }

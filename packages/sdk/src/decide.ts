@@ -1,11 +1,10 @@
 import { RemitError, delayAfter, pause, canRetry } from '@remit/contract/client'
 import type { Client } from '@remit/contract/client'
-import { decisionKey } from './key.ts'
+import { decisionKey, nextId } from './key.ts'
 import type { Step } from './key.ts'
 import type { AuthorizeRequest } from './mapping.ts'
-import { deny } from './verdict.ts'
-import type { Deny, Pending, Verdict } from './verdict.ts'
-import { nextId } from './ids.ts'
+import { deny } from './errors.ts'
+import type { Deny, Pending, Verdict } from './errors.ts'
 
 /** The behavior while a call needs an approval. */
 export type ApprovalMode =

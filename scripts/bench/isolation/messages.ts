@@ -1,4 +1,4 @@
-import type { Target } from './attack.ts'
+import type { Target } from './attacks.ts'
 
 /** The task of the attacker's process. It prepares immediately, and attacks from `start` to `stop`. */
 export interface AttackerSpec {

@@ -124,7 +124,7 @@ async function start(options: Arguments, { env, stdin, stdout, stderr }: Io): Pr
 /** Loaded where it is needed: a gateway on stdio starts with every session of a client. */
 async function mappingsIn(file: string | undefined): Promise<GovernOptions['mappings']> {
   if (file === undefined) return {}
-  const { mappingsOf } = await import('../config/mappings.ts')
+  const { mappingsOf } = await import('../config/read.ts')
   try {
     return mappingsOf({ map: {}, map_file: file })
   } catch (error) {

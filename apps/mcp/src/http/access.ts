@@ -12,7 +12,7 @@ import type { Message } from '../rpc/message.ts'
 import { AnyRevision } from '../revisions/any-revision.ts'
 import type { Connection } from '../upstream/connection.ts'
 import { Remote } from '../upstream/remote.ts'
-import { SharedChild } from '../upstream/shared-child.ts'
+import { SharedChild } from '../upstream/own-child.ts'
 import type { Gateway } from './gateway.ts'
 import { createClient } from '@remit/sdk/node'
 

@@ -7,7 +7,6 @@ import { Gateway } from './gateway.ts'
 import type { GatewayOptions } from './gateway.ts'
 import { Busy, Unauthorized, Unavailable } from '../credentials/caller.ts'
 import type { Caller } from '../credentials/caller.ts'
-import { challengeOf, METADATA_PATH, metadataOf } from '../credentials/metadata.ts'
 import { CODES, errorAnswer } from '../rpc/answers.ts'
 import { NotAMessage } from '../rpc/message.ts'
 import type { Message } from '../rpc/message.ts'
@@ -279,4 +278,25 @@ function checkOrigin({ hosts, origins }: Origins, headers: IncomingHttpHeaders):
   const { origin } = headers
   if (origin !== undefined && !origins.has(origin))
     throw new Fault(403, `Origin: ${origin} is not one of allowed_origins.`)
+}
+
+/** Path below which the metadata of each resource is (RFC 9728 §3.1). */
+export const METADATA_PATH = '/.well-known/oauth-protected-resource'
+
+/** Protected resource metadata (RFC 9728 §2). */
+export const metadataOf = (resource: string, authorizationServers: readonly string[]) => ({
+  resource,
+  authorization_servers: authorizationServers,
+  bearer_methods_supported: ['header'],
+})
+
+/** The value of `WWW-Authenticate` for a refused request (RFC 6750 §3, RFC 9728 §5.1). */
+export function challengeOf({ code, scope }: Unauthorized, metadataUrl: string | null): string {
+  const parameters = [
+    'realm="remit-mcp"',
+    ...(code === undefined ? [] : [`error="${code}"`]),
+    ...(scope === undefined ? [] : [`scope="${scope}"`]),
+    ...(metadataUrl === null ? [] : [`resource_metadata="${metadataUrl}"`]),
+  ]
+  return `Bearer ${parameters.join(', ')}`
 }
