@@ -193,3 +193,22 @@ export function isDeeper(value: unknown, levels: number): boolean {
   }
   return false
 }
+
+/** Returns true if a text has another one in it; a whole one has no part of a word next to it. */
+export function holds(text: string, needle: string, whole: boolean): boolean {
+  if (!whole && needle.length <= text.length && needle.length < 64) return text.includes(needle)
+  for (const at of occurrences(text, needle)) {
+    if (!whole || standsAlone(text, at, at + needle.length)) return true
+  }
+  return false
+}
+
+const WORD_CHARACTER = /^[\p{L}\p{M}\p{N}_]$/u
+
+/** Returns true if [start, end) has no part of a word next to it. */
+export function standsAlone(text: string, start: number, end: number): boolean {
+  // A surrogate pair is one character: check both units if the first alone is not sufficient.
+  const before = /[\s\S]$/u.exec(text.slice(Math.max(0, start - 2), start))?.[0] ?? ''
+  const after = text.slice(end, end + 2).match(/^[\s\S]/u)?.[0] ?? ''
+  return !WORD_CHARACTER.test(before) && !WORD_CHARACTER.test(after)
+}

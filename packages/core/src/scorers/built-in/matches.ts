@@ -5,7 +5,7 @@ import { alternativesOf, bestOf, textOf } from '../params.ts'
 import { jsonEqual } from '../json-equal.ts'
 import { defineScorer, Unscorable, UnusableParam } from '../scorer.ts'
 import type { ScoreOutcome } from '../scorer.ts'
-import { normalizeSquad, normalizeText, textParams, occurrences } from '../text.ts'
+import { normalizeSquad, normalizeText, textParams, holds, standsAlone } from '../text.ts'
 import type { TextParams } from '../text.ts'
 import { memoize } from '../memoize.ts'
 import { compilePattern } from '../../base/pattern.ts'
@@ -86,24 +86,6 @@ function needlesOf(
     throw new Unscorable('invalid_expected', 'the list of texts to look for is empty', 'expected')
   }
   return needles
-}
-
-export function holds(text: string, needle: string, whole: boolean): boolean {
-  if (!whole && needle.length <= text.length && needle.length < 64) return text.includes(needle)
-  for (const at of occurrences(text, needle)) {
-    if (!whole || standsAlone(text, at, at + needle.length)) return true
-  }
-  return false
-}
-
-const WORD_CHARACTER = /^[\p{L}\p{M}\p{N}_]$/u
-
-/** Returns true if [start, end) has no part of a word next to it. */
-function standsAlone(text: string, start: number, end: number): boolean {
-  // A surrogate pair is one character: check both units if the first alone is not sufficient.
-  const before = /[\s\S]$/u.exec(text.slice(Math.max(0, start - 2), start))?.[0] ?? ''
-  const after = text.slice(end, end + 2).match(/^[\s\S]/u)?.[0] ?? ''
-  return !WORD_CHARACTER.test(before) && !WORD_CHARACTER.test(after)
 }
 
 const ContainsParams = z.strictObject({

@@ -25,6 +25,7 @@ import {
 import { Numbering } from '../measure/numbers.ts'
 import { asciiWords, unicodeWords, splitLikePython } from '../measure/words.ts'
 import { normalizeSquad, normalizeText, textParams } from '../text.ts'
+import type { TextParams } from '../text.ts'
 
 /** Compares the output as text with each alternative of `expected`; returns the best outcome. */
 function bestText(
@@ -152,6 +153,13 @@ const grams =
     return { common: overlap(a, b), output: total(a), expected: total(b) }
   }
 
+function measuresOf({ common, output, expected }: Counts) {
+  const precision = common / Math.max(1, output)
+  const recall = common / Math.max(1, expected)
+  const fmeasure = common === 0 ? 0 : (2 * precision * recall) / (precision + recall)
+  return { fmeasure, precision, recall }
+}
+
 const subsequence: Count = (output, expected) => {
   const numbering = new Numbering()
   const a = numbering.all(output)
@@ -185,11 +193,7 @@ function compare(
 ): ScoreOutcome {
   const words = params.tokenizer === 'ascii' ? asciiWords : unicodeWords
   const [a, b] = [words(output), words(expected)]
-  const counts = count(a, b)
-  const precision = counts.common / Math.max(1, counts.output)
-  const recall = counts.common / Math.max(1, counts.expected)
-  const fmeasure = counts.common === 0 ? 0 : (2 * precision * recall) / (precision + recall)
-  const of = { fmeasure, precision, recall }
+  const of = measuresOf(count(a, b))
   const blind =
     params.tokenizer === 'ascii' &&
     ((a.length === 0 && output !== '') || (b.length === 0 && expected !== ''))
@@ -222,13 +226,8 @@ function f1(output: readonly string[], expected: readonly string[]): ScoreOutcom
   // SQuAD's rule for "no answer": an empty answer is right only if the expected one is empty.
   if (output.length === 0 || expected.length === 0)
     return { ...graded, score: output.length === expected.length ? 1 : 0 }
-  const a = wordGrams(output, 1)
-  const b = wordGrams(expected, 1)
-  const common = overlap(a, b)
-  const precision = common / total(a)
-  const recall = common / total(b)
-  const score = common === 0 ? 0 : (2 * precision * recall) / (precision + recall)
-  return { ...graded, score, metadata: { precision, recall } }
+  const { fmeasure: score, ...metadata } = measuresOf(grams(1)(output, expected))
+  return { ...graded, score, metadata }
 }
 
 /**
@@ -236,6 +235,20 @@ function f1(output: readonly string[], expected: readonly string[]): ScoreOutcom
  * second.
  */
 const MAX_EDIT_LENGTH = 50_000
+
+/** Both texts in their normal form. Folding and NFKC can make a text many times longer. */
+function normalized(
+  output: string,
+  expected: string,
+  params: TextParams,
+  most: number,
+): [string, string] {
+  const a = normalizeText(output, params)
+  const b = normalizeText(expected, params)
+  checkTextLength('output', a, most)
+  checkTextLength('expected', b, most)
+  return [a, b]
+}
 
 /** The share of the longer text that does not need an edit. */
 export const levenshtein = defineScorer({
@@ -248,12 +261,7 @@ export const levenshtein = defineScorer({
   inlineLength: 1_024,
   score: (result, params) =>
     bestText(result, (output, expected) => {
-      const a = normalizeText(output, params)
-      const b = normalizeText(expected, params)
-      // Folding and NFKC can make a text many times longer.
-      checkTextLength('output', a, MAX_EDIT_LENGTH)
-      checkTextLength('expected', b, MAX_EDIT_LENGTH)
-      const edits = editsOf(a, b)
+      const edits = editsOf(...normalized(output, expected, params, MAX_EDIT_LENGTH))
       return {
         score: similarity(edits),
         reason: 'similarity',
@@ -286,10 +294,7 @@ export const jaroWinkler = defineScorer({
   inlineLength: 1_024,
   score: (result, params) =>
     bestText(result, (output, expected) => {
-      const a = normalizeText(output, params)
-      const b = normalizeText(expected, params)
-      checkTextLength('output', a, MAX_LENGTH)
-      checkTextLength('expected', b, MAX_LENGTH)
+      const [a, b] = normalized(output, expected, params, MAX_LENGTH)
       const score = measure(codePointsOf(a), codePointsOf(b), params.prefix_weight)
       return { score, reason: 'similarity', graded: true }
     }),
