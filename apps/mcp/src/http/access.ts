@@ -1,6 +1,6 @@
 import type { Client } from '@remit/sdk'
-import type { Caller } from '../credentials/caller.ts'
-import { governedWith } from '../decide/govern.ts'
+import type { Caller } from '../credentials/callers.ts'
+import { governedWith } from '../decide/governed.ts'
 import type { Governed } from '../decide/governed.ts'
 import { Running } from '../decide/running.ts'
 import { Session } from '../decide/session.ts'

@@ -174,3 +174,10 @@ function messageOf(value: unknown, bytes: Buffer): Message {
     ? { kind: 'notification', method, params, bytes }
     : { kind: 'request', id, method, params, bytes }
 }
+
+/** The response of a server. */
+export function responseIn(bytes: Buffer): Response {
+  const message = readUpstream(bytes)
+  if (message.kind !== 'response') throw new Error('The server sent no response.')
+  return message
+}

@@ -4,7 +4,7 @@ import { pendingMigrations } from '@remit/core/db/open'
 import type { Database, MigrationSet } from '@remit/core/db/open'
 import type { OrganizationRow, CoreTables } from '@remit/core/db'
 import { settingsOf } from '@remit/core/orgs/settings'
-import { listOrganizations } from '@remit/core/orgs'
+import { listOrganizations, OPEN_DEFAULTS } from '@remit/core/orgs'
 import { LEAST_RETENTION_DAYS } from '@remit/contract'
 import { sql } from 'kysely'
 import { hasModules } from '../boot/modules.ts'
@@ -29,14 +29,9 @@ const organizationsOf = async ({ db }: CheckFacts): Promise<OrganizationRow[]> =
     (row) => row.deleted_at === null && row.suspended_at === null,
   )
 
-const OPEN = {
-  default_effect: 'every action that no rule denies is allowed',
-  unknown_agents: 'agents that are not registered may act',
-} as const
-
 /** A setting that must not be `allow`, in every organization that can have rules. */
 const isDenied =
-  (name: keyof typeof OPEN): Check =>
+  (name: keyof typeof OPEN_DEFAULTS): Check =>
   async (facts) => {
     if (await isHosted(facts)) return ok('each customer of a hosted server decides')
     const all = (await organizationsOf(facts)).filter(({ plan }) => plan === 'enterprise')
@@ -44,7 +39,7 @@ const isDenied =
     return open.length === 0
       ? ok(`deny in ${all.length} organizations`)
       : warning(
-          `allow in ${listed(open)}: ${OPEN[name]}`,
+          `allow in ${listed(open)}: ${OPEN_DEFAULTS[name]}`,
           `remit org set ${open.length === 1 ? (open[0] ?? '') : '<org>'} ${name}=deny, after rules allow what agents need`,
         )
   }

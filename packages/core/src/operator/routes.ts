@@ -29,7 +29,7 @@ import {
   exportConfiguration,
   findDeleted,
   scheduleDeletion,
-} from '../orgs/deletion/index.ts'
+} from '../orgs/deletion.ts'
 import { organizationRecord } from '../orgs/organizations.ts'
 import type { UsageCounts } from '../module/ports.ts'
 

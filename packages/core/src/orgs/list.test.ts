@@ -3,7 +3,7 @@ import { citusNodes, createTestRemit, fullDialects, runStatement } from '@remit/
 import type { TestRemit } from '@remit/testing'
 import { systemClock } from '../base/clock.ts'
 import { suspendOrganization } from './administration.ts'
-import { deleteOrganization, scheduleDeletion } from './deletion/index.ts'
+import { deleteOrganization, scheduleDeletion } from './deletion.ts'
 import { listOrganizations, organizationPage } from './list.ts'
 
 const COUNT = 12

@@ -20,7 +20,6 @@ const Params = z.strictObject({
 })
 type Params = z.output<typeof Params>
 
-/** 1 if output and expected are the same text, or the same JSON value if one is not text. */
 export const exactMatch = defineScorer({
   name: 'exact_match',
   description:
@@ -99,7 +98,6 @@ const ContainsParams = z.strictObject({
 })
 type ContainsParams = z.output<typeof ContainsParams>
 
-/** 1 if the output contains the text, or any of several texts. */
 export const contains = defineScorer({
   name: 'contains',
   description: 'Output contains expected (or the parameter value); of a list, any one of them',
@@ -134,7 +132,6 @@ const ContainsListsParams = z.strictObject({
 })
 type ContainsListsParams = z.output<typeof ContainsListsParams>
 
-/** 1 if the output contains any of several texts. */
 export const containsAny = defineScorer({
   name: 'contains_any',
   description: 'Output contains any one of the texts of expected (or the parameter values)',
@@ -155,7 +152,6 @@ export const containsAny = defineScorer({
   },
 })
 
-/** The share of several texts that the output contains. */
 export const containsAll = defineScorer({
   name: 'contains_all',
   description: 'Share of the texts of expected (or the parameter values) that output contains',
@@ -252,7 +248,6 @@ const Cost = z
     message: 'must be below max_usd',
   })
 
-/** 1 if the latency is within the limit. */
 export const latency = defineScorer({
   name: 'latency',
   description: 'latency_ms is at most max_ms; with target_ms, graded between both',
@@ -263,7 +258,6 @@ export const latency = defineScorer({
     within(latency_ms ?? 0, max_ms, target_ms, 'ms'),
 })
 
-/** 1 if the cost is within the limit. */
 export const cost = defineScorer({
   name: 'cost',
   description: 'cost_usd is at most max_usd; with target_usd, graded between both',
@@ -307,7 +301,6 @@ const LengthRangeParams = z
     message: 'must not be greater than max',
   })
 
-/** 1 if the length of the output is within the limits. */
 export const lengthRange = defineScorer({
   name: 'length_range',
   description:

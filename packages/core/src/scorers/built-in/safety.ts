@@ -109,7 +109,6 @@ const PromptLeakParams = z.strictObject({
     .describe('Texts that must never appear in an output, case-insensitive'),
 })
 
-/** 1 if the output contains no part of the system prompt. */
 export const promptLeak = defineScorer({
   name: 'prompt_leak',
   description: 'No canary and no run of words of the system prompt is in output',
@@ -166,7 +165,6 @@ const CitationCheckParams = z.strictObject({
 
 const CITATION = /\[\s{0,8}(\d{1,9}(?:\s{0,8}[,;]\s{0,8}\d{1,9})*)\s{0,8}\]/g
 
-/** The share of citations with the number of a source in `context`. */
 export const citationCheck = defineScorer({
   name: 'citation_check',
   description: 'Share of the citations [n] of output that name one of the sources in context',

@@ -208,7 +208,6 @@ function compare(
   }
 }
 
-/** The F1 of SQuAD v2 over words with their frequencies. */
 export const tokenF1 = defineScorer({
   name: 'token_f1',
   description: 'F1 of the words of output and expected, normalized as SQuAD v2 does',
@@ -250,7 +249,6 @@ function normalized(
   return [a, b]
 }
 
-/** The share of the longer text that does not need an edit. */
 export const levenshtein = defineScorer({
   name: 'levenshtein',
   description: 'Similarity of output and expected by edit distance: 1 - distance / longer length',
@@ -309,7 +307,6 @@ const EmbeddingSimilarityParams = z.strictObject({
     .describe('Cosine that scores 0; cosines from there to 1 scale linearly to 0 to 1'),
 })
 
-/** The cosine of two given vectors. */
 export const embeddingSimilarity = defineScorer({
   name: 'embedding_similarity',
   description: 'Cosine similarity of output_embedding and expected_embedding',
