@@ -3,7 +3,7 @@ import type { Client } from '@remit/contract/client'
 import { decisionKey, nextId } from './key.ts'
 import type { Step } from './key.ts'
 import type { AuthorizeRequest } from './mapping.ts'
-import { deny } from './errors.ts'
+import { deny, isRefusal } from './errors.ts'
 import type { Deny, Pending, Verdict } from './errors.ts'
 
 /** The behavior while a call needs an approval. */
@@ -130,9 +130,8 @@ function closed(
 }
 
 function unknownStatus(error: RemitError, { callId, approvalId, decisionId }: Pending): Deny {
-  const { status, message, code } = error
-  const isRefused = status >= 400 && status < 500 && status !== 408 && status !== 429
-  return isRefused
+  const { message, code } = error
+  return isRefusal(error)
     ? deny(callId, 'remit_refused', `Approval ${approvalId} cannot be read: ${message}`, decisionId)
     : deny(
         callId,
@@ -185,9 +184,6 @@ async function approvalStatus(
     }
   }
 }
-
-const isRefusal = ({ status }: RemitError): boolean =>
-  status >= 400 && status < 500 && status !== 408 && status !== 429
 
 /** One question to Remit; the same key is the same question. */
 interface Question {
@@ -333,8 +329,8 @@ function isOwn(headers: Headers, { requestId, isLost }: AskAttempt): boolean {
 }
 
 function failed(error: RemitError): Answer {
-  const { status, code, message } = error
-  const isRefused = status >= 400 && status < 500 && status !== 408 && status !== 429
+  const { code, message } = error
+  const isRefused = isRefusal(error)
   return {
     kind: 'failed',
     reason: isRefused ? 'remit_refused' : 'remit_unavailable',

@@ -1,3 +1,4 @@
+import type { RemitError } from '@remit/contract/client'
 /** A wrapped tool was not run: Remit denied the call, or could not be asked. */
 export class RemitDenied extends Error {
   readonly verdict: Deny
@@ -103,3 +104,7 @@ export const toolMessage = (verdict: Deny | Pending): string =>
   verdict.kind === 'deny'
     ? `Not executed: denied by Remit (${verdict.reason}). ${verdict.message}`
     : `Not executed: waiting for approval ${verdict.approvalId}. ${verdict.message}`
+
+/** Remit refused a request, or gave no usable answer: then asking again may help. */
+export const isRefusal = ({ status }: RemitError): boolean =>
+  status >= 400 && status < 500 && status !== 408 && status !== 429

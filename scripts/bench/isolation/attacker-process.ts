@@ -1,6 +1,6 @@
 /** The attacker of `pnpm bench isolation`, a separate process: see `messages.ts`. */
 import { ATTACKS, run } from './attacks.ts'
-import type { AttackerSpec, FromAttacker } from './messages.ts'
+import type { AttackerSpec, FromAttacker } from './attacks.ts'
 
 const spec = JSON.parse(process.argv[2] ?? '') as AttackerSpec
 const tell = (message: FromAttacker) => process.send?.(message)

@@ -10,8 +10,14 @@ import type { Result } from '@remit/testing/bench'
 import { startServer } from '../servers.ts'
 import type { BenchServer } from '../servers.ts'
 import { ATTACKS, newKey } from './attacks.ts'
-import type { Target } from './attacks.ts'
-import type { AttackerSpec, FromAttacker, FromVictim, Latencies, VictimSpec } from './messages.ts'
+import type {
+  Target,
+  AttackerSpec,
+  FromAttacker,
+  FromVictim,
+  Latencies,
+  VictimSpec,
+} from './attacks.ts'
 
 const GOALS = { authorizeP99: 100, authorizeMost: 250, healthMost: 100 }
 /** Requests per second and key, the default of a server. */

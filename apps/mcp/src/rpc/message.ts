@@ -1,8 +1,13 @@
 import { numberFault, parseStrictJson, StrictJsonError } from '@remit/contract/json'
 import { CODES, errorAnswer } from './answers.ts'
-import { isId, isMembers, parseWithDigits } from './members.ts'
+import {
+  isId,
+  isMembers,
+  parseWithDigits,
+  misspelledMember,
+  misspelledParameter,
+} from './members.ts'
 import type { Id, Members } from './members.ts'
-import { misspelledMember, misspelledParameter } from './misspelled.ts'
 
 /** A JSON-RPC request, with the bytes that it was read from. */
 export interface Request {

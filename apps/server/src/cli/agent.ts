@@ -1,11 +1,10 @@
 import { AgentId } from '@remit/contract'
 import type { SpendComparison } from '@remit/core/module'
 import type { Command } from 'commander'
-import { orgOption, subcommand } from './command.ts'
+import { orgOption, subcommand, readEmail, readOptionalReason } from './option-values.ts'
 import { CliError, EXIT } from './errors.ts'
 import { portOf } from './session.ts'
 import type { CommandRun } from './session.ts'
-import { readEmail, readOptionalReason } from './option-values.ts'
 
 interface ResumeOptions {
   readonly org?: string

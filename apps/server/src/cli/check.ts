@@ -3,11 +3,10 @@ import type { Command } from 'commander'
 import * as checks from '../check/checks.ts'
 import type { Check, CheckFacts, Finding } from '../check/checks.ts'
 import { vendorKey } from '../settings/license.ts'
-import { subcommand } from './command.ts'
+import { subcommand, userPath } from './option-values.ts'
 import { CliError, EXIT, judge } from './errors.ts'
 import { printableLine } from './table.ts'
 import type { CommandRun } from './session.ts'
-import { userPath } from './option-values.ts'
 
 /** Every check, in the order of the output; `docs/going-to-production.md` has a section for each. */
 export const CHECKS: Readonly<Record<string, Check>> = {

@@ -6,8 +6,14 @@ import { CliError, EXIT, refusingAsCouldNotRun } from './errors.ts'
 import { portOf } from './session.ts'
 import type { CommandRun } from './session.ts'
 import { errorsAndLimits } from './ledger-verify.ts'
-import { readCheckpointFile, requireOrigin, readCount } from './option-values.ts'
-import { orgOption, subcommand, choice } from './command.ts'
+import {
+  readCheckpointFile,
+  requireOrigin,
+  readCount,
+  orgOption,
+  subcommand,
+  choice,
+} from './option-values.ts'
 import { createProgress, facts } from './table.ts'
 import { admitFile, REPLACE, writeWhole } from './files.ts'
 

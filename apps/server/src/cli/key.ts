@@ -5,12 +5,11 @@ import { findKeyOrganization, generateKey, listKeys } from '@remit/core/keys'
 import { createKey, endKey, rotateKey } from '@remit/core/orgs'
 import { generateOperatorKey, OPERATOR_NAME, operatorKeyLine } from '@remit/core/server'
 import type { Command } from 'commander'
-import { choice, orgOption, subcommand } from './command.ts'
+import { choice, orgOption, subcommand, readEmail } from './option-values.ts'
 import { CliError, EXIT } from './errors.ts'
 import { organizationOf } from './session.ts'
 import type { CommandRun } from './session.ts'
 import { facts, table } from './table.ts'
-import { readEmail } from './option-values.ts'
 
 interface CreateOptions {
   readonly org?: string

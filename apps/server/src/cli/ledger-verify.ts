@@ -10,8 +10,13 @@ import {
 import type { VerifyReport } from '@remit/core/ledger/records'
 import { Option } from 'commander'
 import type { Command } from 'commander'
-import { orgOption, subcommand } from './command.ts'
-import { readCheckpointFile, requireOrigin, readCount } from './option-values.ts'
+import {
+  orgOption,
+  subcommand,
+  readCheckpointFile,
+  requireOrigin,
+  readCount,
+} from './option-values.ts'
 import { CliError, EXIT, refusingAsCouldNotRun } from './errors.ts'
 import { createProgress, facts } from './table.ts'
 import type { Progress } from './table.ts'

@@ -35,8 +35,9 @@ import {
 import { verifyCommand } from './ledger-verify.ts'
 import { organizationOf } from './session.ts'
 import type { CommandRun } from './session.ts'
-import { orgOption, subcommand } from './command.ts'
 import {
+  orgOption,
+  subcommand,
   readCheckpointFile,
   readReason,
   readCount,

@@ -2,6 +2,7 @@ import { hasVisibleCharacter, SuspensionReason } from '@remit/contract'
 import { z } from 'zod'
 import { CliError } from './errors.ts'
 import { dirname, resolve } from 'node:path'
+import { Option } from 'commander'
 import type { Command } from 'commander'
 import { parseJson } from '@remit/contract/json'
 import { parseExternalCheckpoint } from '@remit/core/ledger/proofs'
@@ -110,3 +111,15 @@ function noteIn(text: string): string {
   const { note } = (parseJson(text) ?? {}) as { note?: unknown }
   return typeof note === 'string' ? note : text
 }
+
+/** Creates a subcommand; each has `--json`. */
+export const subcommand = (parent: Command, signature: string, description: string): Command =>
+  parent.command(signature).description(description).option('--json', 'Print JSON')
+
+/** `--org`, for commands on one organization. */
+export const orgOption = (): Option =>
+  new Option('--org <org>', 'Organization, by id or name; optional if there is only one')
+
+/** Creates an option with a closed list of values. */
+export const choice = (flags: string, description: string, values: readonly string[]): Option =>
+  new Option(flags, description).choices(values)

@@ -24,11 +24,17 @@ import { Argument } from 'commander'
 import type { Command } from 'commander'
 import { isoTime } from '@remit/core/base'
 import { createLedgerSigner } from '@remit/core/ledger/proofs'
-import { choice, subcommand } from './command.ts'
+import {
+  choice,
+  subcommand,
+  readCount,
+  readOptionalReason,
+  readReason,
+  userPath,
+} from './option-values.ts'
 import { CliError } from './errors.ts'
 import { organizationOf } from './session.ts'
 import type { CommandRun } from './session.ts'
-import { readCount, readOptionalReason, readReason, userPath } from './option-values.ts'
 import { facts, table } from './table.ts'
 import type { Booted } from '../boot/boot.ts'
 import { FULL_LOG } from './ledger.ts'

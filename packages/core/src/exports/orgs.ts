@@ -34,7 +34,7 @@ export {
   scheduleDeletion,
 } from '../orgs/deletion.ts'
 export type { Deletion } from '../orgs/deletion.ts'
-export { listOrganizations, organizationPage } from '../orgs/list.ts'
+export { listOrganizations, organizationPage } from '../orgs/organizations.ts'
 export { OPEN_DEFAULTS } from '../orgs/open-defaults.ts'
 export type { NewOrganization, CreateOptions, OrganizationRecord } from '../orgs/organizations.ts'
 export { fileArchive, finishPruning, planPruning, pruneLedger } from '../orgs/prune/index.ts'

@@ -20,9 +20,8 @@ import {
   resumeOrganization,
   suspendOrganization,
 } from '../orgs/administration.ts'
-import { organizationPage } from '../orgs/list.ts'
-import type { ListedOrganization } from '../orgs/list.ts'
-import type { CreateOrganization } from '../orgs/organizations.ts'
+import { organizationPage, organizationRecord } from '../orgs/organizations.ts'
+import type { ListedOrganization, CreateOrganization } from '../orgs/organizations.ts'
 import {
   deleteOrganization,
   DELETION_DAYS,
@@ -30,7 +29,6 @@ import {
   findDeleted,
   scheduleDeletion,
 } from '../orgs/deletion.ts'
-import { organizationRecord } from '../orgs/organizations.ts'
 import type { UsageCounts } from '../module/ports.ts'
 
 export interface OperatorRouteDeps {

@@ -4,7 +4,7 @@ import type { TestRemit } from '@remit/testing'
 import { systemClock } from '../base/clock.ts'
 import { suspendOrganization } from './administration.ts'
 import { deleteOrganization, scheduleDeletion } from './deletion.ts'
-import { listOrganizations, organizationPage } from './list.ts'
+import { listOrganizations, organizationPage } from './organizations.ts'
 
 const COUNT = 12
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import type { Db } from '../db/open.ts'
-import { organizationPage } from './list.ts'
+import { organizationPage } from './organizations.ts'
 import { settingsOf } from './settings.ts'
 
 /** Organizations that are read at most. */

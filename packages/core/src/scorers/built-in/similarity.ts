@@ -23,8 +23,14 @@ import {
   jaroWinkler as measure,
 } from '../measure/edit-distance.ts'
 import { Numbering } from '../measure/numbers.ts'
-import { asciiWords, unicodeWords, splitLikePython } from '../measure/words.ts'
-import { normalizeSquad, normalizeText, textParams } from '../text.ts'
+import {
+  asciiWords,
+  unicodeWords,
+  splitLikePython,
+  normalizeSquad,
+  normalizeText,
+  textParams,
+} from '../text.ts'
 import type { TextParams } from '../text.ts'
 
 /** Compares the output as text with each alternative of `expected`; returns the best outcome. */
