@@ -107,16 +107,16 @@ interface Report {
  * although all its tests passed, or before it could write a report.
  */
 function countTests(path: string, hasPassed: boolean): string {
-  const report = readReport(path)
-  if (report === undefined) return '0 passed, 1 failed'
-  const broken = report.testResults.filter(
+  const found = readReport(path)
+  if (found === undefined) return '0 passed, 1 failed'
+  const broken = found.testResults.filter(
     ({ status, assertionResults }) =>
       status === 'failed' && assertionResults.every((test) => test.status !== 'failed'),
   )
-  const failed = report.numFailedTests + broken.length
-  const skipped = report.numPendingTests + report.numTodoTests
+  const failed = found.numFailedTests + broken.length
+  const skipped = found.numPendingTests + found.numTodoTests
   return [
-    `${report.numPassedTests} passed`,
+    `${found.numPassedTests} passed`,
     `${failed === 0 && !hasPassed ? 1 : failed} failed`,
     ...(skipped > 0 ? [`${skipped} skipped`] : []),
   ].join(', ')

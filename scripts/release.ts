@@ -54,7 +54,7 @@ try {
   await install(stage)
   const subjects: Subject[] = []
   for (const name of parts) subjects.push(...((await PARTS[name]?.(stage, out, version)) ?? []))
-  await writeStatement(out, source, { parts, subjects })
+  await writeStatement(out, source, subjects)
   for (const name of (await readdir(out)).toSorted()) console.log(join(folder, name))
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
@@ -139,13 +139,13 @@ function epoch(): number {
  * Packs the open packages of an installed tree, as published. `prepack` of each package builds it. The commercial
  * packages are present, so that a leak would show. `publint` and `attw` check each tarball.
  */
-async function packNpm(stage: string, out: string): Promise<void> {
-  for (const { name, folder } of await published(stage)) {
-    const source = join(stage, folder)
+async function packNpm(stage: string, target: string): Promise<void> {
+  for (const { name, folder: at } of await published(stage)) {
+    const source = join(stage, at)
     const { version } = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as {
       version: string
     }
-    const tarball = join(out, `${name.replace('@', '').replace('/', '-')}-${version}.tgz`)
+    const tarball = join(target, `${name.replace('@', '').replace('/', '-')}-${version}.tgz`)
     await run('pnpm', ['pack', '--out', tarball], source)
     await checkTarball(tarball)
     // The packages are ES modules for Node: no CommonJS, and no resolution from before `exports`.
@@ -189,12 +189,12 @@ interface Subject {
  * time of the run. The statement is not signed: the release workflow has GitHub attest the files.
  */
 async function writeStatement(
-  out: string,
+  target: string,
   source: Source,
-  { parts, subjects }: { parts: readonly string[]; subjects: readonly Subject[] },
+  subjects: readonly Subject[],
 ): Promise<void> {
-  const files = (await readdir(out)).toSorted()
-  const digests = await Promise.all(files.map((name) => sha256(join(out, name))))
+  const files = (await readdir(target)).toSorted()
+  const digests = await Promise.all(files.map((name) => sha256(join(target, name))))
   const described = files.map((name, at) => ({ name, digest: { sha256: digests[at] } }))
   const statement = {
     _type: 'https://in-toto.io/Statement/v1',
@@ -216,23 +216,23 @@ async function writeStatement(
       runDetails: builder(source.repository),
     },
   }
-  await writeFile(join(out, 'provenance.json'), `${JSON.stringify(statement, null, 2)}\n`)
+  await writeFile(join(target, 'provenance.json'), `${JSON.stringify(statement, null, 2)}\n`)
   const lines = await Promise.all(
     [...files, 'provenance.json'].map(
-      async (name) => `${await sha256(join(out, name))}  ${name}\n`,
+      async (name) => `${await sha256(join(target, name))}  ${name}\n`,
     ),
   )
-  await writeFile(join(out, 'SHA256SUMS'), lines.join(''))
+  await writeFile(join(target, 'SHA256SUMS'), lines.join(''))
 }
 
 /** The workflow of GitHub, or a machine that nobody vouches for. */
 function builder(repository: string) {
-  const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: name, GITHUB_RUN_ID: run } = process.env
-  if (run === undefined) return { builder: { id: `${repository}/blob/main/scripts/release.ts` } }
+  const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: name, GITHUB_RUN_ID: id } = process.env
+  if (id === undefined) return { builder: { id: `${repository}/blob/main/scripts/release.ts` } }
   const attempt = process.env['GITHUB_RUN_ATTEMPT'] ?? '1'
   return {
     builder: { id: `${server}/${process.env['GITHUB_WORKFLOW_REF']}` },
-    metadata: { invocationId: `${server}/${name}/actions/runs/${run}/attempts/${attempt}` },
+    metadata: { invocationId: `${server}/${name}/actions/runs/${id}/attempts/${attempt}` },
   }
 }
 

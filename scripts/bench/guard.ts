@@ -35,11 +35,13 @@ const SENTENCES = [
 
 /** The guard in process, over HTTP, and its memory. */
 export async function guardSuite(rounds: number): Promise<Result[]> {
-  const short = texts(500).map((content) => GuardRequest.parse({ content }))
-  const long = texts(5_000).map((content) => GuardRequest.parse({ content, source: 'document' }))
+  const short = textsOf(500).map((content) => GuardRequest.parse({ content }))
+  const long = textsOf(5_000).map((content) => GuardRequest.parse({ content, source: 'document' }))
   const ofShort = inProcess(short, CHECKS * rounds)
   const ofLong = inProcess(long, (CHECKS * rounds) / 10)
-  const book = texts(100_000).map((content) => GuardRequest.parse({ content, source: 'document' }))
+  const book = textsOf(100_000).map((content) =>
+    GuardRequest.parse({ content, source: 'document' }),
+  )
   const ofBook = inProcess(book, (CHECKS * rounds) / 200)
   const http = await overHttp(
     short.map(({ content = '' }) => content),
@@ -61,14 +63,14 @@ export async function guardSuite(rounds: number): Promise<Result[]> {
     result('500 characters over HTTP, p99', quantile(http.passed, 0.99), 6, ' ms', ''),
     shown('the same to a server that only sends it back', http.echoed),
     shown('with an entry in the ledger', http.recorded),
-    ...(await heldByTexts(texts(5_000))),
+    ...(await heldByTexts(textsOf(5_000))),
     result('first check of a process', median(start), 50, ' ms', ''),
     result('weights, words and classes', statSync(WEIGHTS).size / MB, 1, ' MB', ''),
   ]
 }
 
 /** Returns two hundred texts of that length. */
-function texts(length: number): string[] {
+function textsOf(length: number): string[] {
   return Array.from({ length: 200 }, (_, first) => {
     let text = ''
     for (let i = first; text.length < length; i += 1 + (first % 7))

@@ -44,7 +44,7 @@ interface Attack {
 /** Requests of which a number runs at any time. */
 interface Requests {
   readonly parallel: number
-  next(turn: number): Sent
+  readonly next: (turn: number) => Sent
 }
 
 interface Sent {

@@ -284,7 +284,7 @@ function fileOf(
   setting: string,
   path: string,
   may: string,
-  { config, backup }: CheckFacts,
+  { config, backup: backups }: CheckFacts,
 ): Finding {
   // The group may read: Kubernetes mounts secrets for the group of the pod.
   const mode = statSync(path).mode & 0o027
@@ -293,7 +293,7 @@ function fileOf(
   const { REMIT_DATABASE_URL: url } = config
   const folders = [
     ...(isPostgres(url) ? [] : [['the database', dirname(url.slice('sqlite:'.length))] as const]),
-    ...(backup === undefined ? [] : [['the backups', backup] as const]),
+    ...(backups === undefined ? [] : [['the backups', backups] as const]),
   ]
   for (const [what, folder] of folders)
     if (isBelow(path, folder))
@@ -380,8 +380,8 @@ export interface Finding {
 
 export type Check = (facts: CheckFacts) => Finding | Promise<Finding>
 
-export const ok = (message: string): Finding => ({ status: 'ok', message, todo: null })
-export const warning = (message: string, todo: string): Finding => ({
+const ok = (message: string): Finding => ({ status: 'ok', message, todo: null })
+const warning = (message: string, todo: string): Finding => ({
   status: 'warning',
   message,
   todo,
@@ -395,7 +395,7 @@ export const problem = (message: string, todo: string): Finding => ({
 const SHOWN = 5
 
 /** Lists names for a message: five at most, and how many more. */
-export const listed = (names: readonly string[]): string =>
+const listed = (names: readonly string[]): string =>
   names.length <= SHOWN
     ? names.join(', ')
     : `${names.slice(0, SHOWN).join(', ')} and ${names.length - SHOWN} more`

@@ -79,8 +79,8 @@ export function checkCommand(program: Command, session: CommandRun): void {
 }
 
 /** Problems fail; warnings do only if they are asked to. */
-export const exitOf = (checks: readonly Pick<Finding, 'status'>[], isStrict = false): number =>
-  checks.some(({ status }) => status === 'problem' || (isStrict && status === 'warning'))
+export const exitOf = (found: readonly Pick<Finding, 'status'>[], isStrict = false): number =>
+  found.some(({ status }) => status === 'problem' || (isStrict && status === 'warning'))
     ? EXIT.failed
     : EXIT.ok
 

@@ -5,15 +5,8 @@ import { openFindingsText } from '@remit/contract/report-texts'
 import { CliError, EXIT, refusingAsCouldNotRun } from './errors.ts'
 import { portOf } from './session.ts'
 import type { CommandRun } from './session.ts'
-import { errorsAndLimits } from './ledger-verify.ts'
-import {
-  readCheckpointFile,
-  requireOrigin,
-  readCount,
-  orgOption,
-  subcommand,
-  choice,
-} from './option-values.ts'
+import { errorsAndLimits, readCheckpointFile, requireOrigin } from './ledger-verify.ts'
+import { readCount, orgOption, subcommand, choice } from './option-values.ts'
 import { createProgress, facts } from './table.ts'
 import { admitFile, REPLACE, writeWhole } from './files.ts'
 

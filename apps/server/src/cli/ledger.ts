@@ -32,13 +32,12 @@ import {
   parseVerifierKey,
   createLedgerSigner,
 } from '@remit/core/ledger/proofs'
-import { verifyCommand } from './ledger-verify.ts'
+import { readCheckpointFile, verifyCommand } from './ledger-verify.ts'
 import { organizationOf } from './session.ts'
 import type { CommandRun } from './session.ts'
 import {
   orgOption,
   subcommand,
-  readCheckpointFile,
   readReason,
   readCount,
   readEmail,

@@ -145,10 +145,10 @@ export async function organizationOf(
 export function portOf<Name extends keyof Ports>(
   { remit, entitlement }: Booted,
   name: Name,
-  refusal: string,
+  why: string,
 ): Ports[Name] {
   const port: Partial<Ports>[Name] = remit.ports[name]
-  if (!port) throw new CliError(`${refusal} ${entitlement.notice}`)
+  if (!port) throw new CliError(`${why} ${entitlement.notice}`)
   return port
 }
 

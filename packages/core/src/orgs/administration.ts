@@ -170,7 +170,7 @@ export const updateForOperator = async (
   (await updateOrganization(writer, orgId, OPERATOR, update, noted)).organization
 
 /** Changes the row of an organization in a configuration change, and records it. */
-export function updateOrganization(
+function updateOrganization(
   writer: Writer,
   orgId: string,
   requester: Requester,

@@ -394,7 +394,7 @@ interface ScoredResult {
 /** Returns the statistics of a batch. Results without a score count only as errors. */
 export function aggregate(
   results: readonly ScoredResult[],
-  corpusScore: number | null,
+  ofCorpus: number | null,
   metadata: Readonly<Record<string, unknown>> = {},
 ): ScoreAggregate {
   const scores = results.flatMap(({ score }) => (score === null ? [] : [score]))
@@ -418,7 +418,7 @@ export function aggregate(
     pass_rate: n === 0 ? null : passed / n,
     pass_rate_ci: wilson(passed, n),
     mean_ci: mean === null || stderr === null ? null : aroundMean(mean, stderr),
-    corpus_score: corpusScore,
+    corpus_score: ofCorpus,
     metadata: { ...metadata },
   }
 }
