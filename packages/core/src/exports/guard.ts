@@ -10,7 +10,7 @@ import { checkShape } from '../base/fields.ts'
 import { checkContent as check } from '../guard/guard.ts'
 
 export { Failure } from '../base/errors.ts'
-export { checkAnywhere } from '../guard/routes.ts'
+export { checkAnywhere } from '../guard/check-job.ts'
 export { checkContent as inspectContent } from '../guard/guard.ts'
 export type { GuardAnswer }
 

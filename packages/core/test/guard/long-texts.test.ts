@@ -1,6 +1,6 @@
 import { GuardAnswer, GuardRequest } from '@remit/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { checkAnywhere } from '../../src/guard/routes.ts'
+import { checkAnywhere } from '../../src/guard/check-job.ts'
 import { checkContent } from '../../src/guard/guard.ts'
 import { createTestRemit, sampled } from '@remit/testing'
 import type { TestRemit } from '@remit/testing'
