@@ -12,7 +12,7 @@ import { parseArgs, stripVTControlCharacters } from 'node:util'
 import { STEPS } from './check-steps.ts'
 import type { Step } from './check-steps.ts'
 import { ROOT } from './staging.ts'
-import { countTests } from './test-report.ts'
+import { readFileSync } from 'node:fs'
 
 const { values } = parseArgs({
   options: {
@@ -87,4 +87,45 @@ async function runStep({
 
 function seconds(since: number): string {
   return `${((performance.now() - since) / 1000).toFixed(1).padStart(6)} s`
+}
+
+/** The used part of vitest's JSON report. */
+interface Report {
+  readonly numPassedTests: number
+  readonly numFailedTests: number
+  readonly numPendingTests: number
+  readonly numTodoTests: number
+  readonly testResults: readonly {
+    readonly status: string
+    readonly assertionResults: readonly { readonly status: string }[]
+  }[]
+}
+
+/**
+ * Returns one plain line from vitest's JSON report: `N passed, N failed, N skipped`. A file that failed
+ * without a failed test (it did not load, or a hook failed) is one failure; so is a run that failed
+ * although all its tests passed, or before it could write a report.
+ */
+function countTests(path: string, hasPassed: boolean): string {
+  const found = readReport(path)
+  if (found === undefined) return '0 passed, 1 failed'
+  const broken = found.testResults.filter(
+    ({ status, assertionResults }) =>
+      status === 'failed' && assertionResults.every((test) => test.status !== 'failed'),
+  )
+  const failed = found.numFailedTests + broken.length
+  const skipped = found.numPendingTests + found.numTodoTests
+  return [
+    `${found.numPassedTests} passed`,
+    `${failed === 0 && !hasPassed ? 1 : failed} failed`,
+    ...(skipped > 0 ? [`${skipped} skipped`] : []),
+  ].join(', ')
+}
+
+function readReport(path: string): Report | undefined {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Report
+  } catch {
+    return undefined
+  }
 }

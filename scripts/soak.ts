@@ -6,20 +6,213 @@
  * `--minutes N` (60) of load, `--server-every N` (60) seconds, `--database-every N` (600, at most half
  * of the time) seconds, `--rate N` decisions a second instead of half of the top rate.
  */
-import { generateKeyPairSync } from 'node:crypto'
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { generateLedgerKey } from '@remit/core/ledger/proofs'
 import { PostgresNode } from '@remit/testing'
 import { formatResult, isMet, quantile } from '@remit/testing/bench'
 import type { Result } from '@remit/testing/bench'
 import { limitSpend, startServer } from './bench/servers.ts'
 import type { BenchServer } from './bench/servers.ts'
-import { account } from './soak/account.ts'
-import { Memory } from './soak/memory.ts'
-import { PacedLoad } from './soak/paced-load.ts'
+import { openDatabase } from '@remit/core/db/open'
+import type { CoreTables } from '@remit/core/db'
+import { verifyDatabase } from '@remit/core/ledger/records'
+import { listOrganizations } from '@remit/core/orgs'
+import { Agent, request } from 'node:http'
+import { ASK } from './bench/requests.ts'
+
+const ROWS = 5_000
+
+/** Compares what clients were told with the ledger, and verifies it. */
+async function account(
+  databaseUrl: string,
+  answered: ReadonlyMap<number, string>,
+): Promise<{ readonly lost: number; readonly entries: number; readonly status: string }> {
+  const db = openDatabase<CoreTables>(databaseUrl)
+  try {
+    const [organization] = await listOrganizations(db)
+    const orgId = organization?.id ?? ''
+    let found = 0
+    for (let after = -1; ;) {
+      const rows = await db
+        .selectFrom('ledger_entry')
+        .select(['seq', 'hash'])
+        .where('org_id', '=', orgId)
+        .where('seq', '>', after)
+        .orderBy('seq')
+        .limit(ROWS)
+        .execute()
+      for (const { seq, hash } of rows) {
+        const told = answered.get(seq)
+        if (told !== undefined && hash.startsWith(told)) found++
+      }
+      const last = rows.at(-1)
+      if (!last) break
+      after = last.seq
+    }
+    const { status, checked } = await verifyDatabase(db, orgId)
+    return { lost: answered.size - found, entries: checked.entries, status }
+  } finally {
+    await db.destroy()
+  }
+}
+
+/** The slope of a line through the points, by least squares. */
+function slopeOf(points: readonly (readonly [x: number, y: number])[]): number {
+  const mean = (pick: 0 | 1) => points.reduce((sum, point) => sum + point[pick], 0) / points.length
+  const [x, y] = [mean(0), mean(1)]
+  const above = points.reduce((sum, point) => sum + (point[0] - x) * (point[1] - y), 0)
+  return above / points.reduce((sum, point) => sum + (point[0] - x) ** 2, 0)
+}
+
+const MIB = 2 ** 20
+const PAGE = 4096
+const SECONDS = 3600
+
+/** The samples, and the growth in MiB per hour that an hour of load must stay below. */
+const ROLES = {
+  'heap of the server that is not restarted': 20,
+  'resident memory of that server': 60,
+  'own memory of PostgreSQL, all processes': 60,
+} as const
+
+type Role = keyof typeof ROLES
+
+/** Memory of the processes of a soak, by their roles. */
+class Memory {
+  readonly #server: BenchServer
+  readonly #database: PostgresNode
+  readonly #samples = new Map<Role, [seconds: number, mib: number][]>()
+  count = 0
+
+  constructor(server: BenchServer, database: PostgresNode) {
+    this.#server = server
+    this.#database = database
+  }
+
+  async sample(second: number): Promise<void> {
+    this.count++
+    const add = (role: Role, bytes: number) => {
+      const known = this.#samples.get(role) ?? []
+      known.push([second, bytes / MIB])
+      this.#samples.set(role, known)
+    }
+    // After a garbage collection.
+    add('heap of the server that is not restarted', await this.#server.heapBytes())
+    add('resident memory of that server', (await this.#server.usage()).rssBytes)
+    add('own memory of PostgreSQL, all processes', ownBytes(this.#database.processes()))
+  }
+
+  /** The growth in an hour. A shorter soak has no goal: the first minutes fill caches. */
+  results(seconds: number): Result[] {
+    return [...this.#samples].map(([role, samples]) => {
+      const settled = samples.filter(([second]) => second > seconds / 4)
+      return {
+        name: role,
+        value: slopeOf(settled) * SECONDS,
+        unit: ' MiB/h',
+        goal: seconds >= SECONDS ? { below: ROLES[role] } : null,
+        detail: `${settled[0]?.[1].toFixed(0)} MiB after a quarter, ${settled.at(-1)?.[1].toFixed(0)} MiB at the end`,
+      }
+    })
+  }
+}
+
+/** Resident bytes that a process shares with no other; 0 for one that has ended. */
+function ownBytes(pids: readonly number[]): number {
+  let pages = 0
+  for (const pid of pids) {
+    try {
+      const [, resident = 0, shared = 0] = readFileSync(`/proc/${pid}/statm`, 'utf8')
+        .split(' ')
+        .map(Number)
+      pages += resident - shared
+    } catch {
+      // Connections come and go.
+    }
+  }
+  return pages * PAGE
+}
+
+const CLIENTS = 32
+const RETRY_MS = 20
+/** Enough of a hash to tell entries apart. */
+const HASH_LETTERS = 16
+
+/** Decisions at a steady rate, sent to the next server where one does not answer. */
+class PacedLoad {
+  /** The start of the hash of each answered entry, by its sequence number. */
+  readonly answered = new Map<number, string>()
+  /** Milliseconds of each answer, with the time since the start of the load. */
+  readonly delays: { readonly atMs: number; readonly tookMs: number }[] = []
+  refused = 0
+  readonly #agent = new Agent({ keepAlive: true })
+  readonly #urls: readonly string[]
+  readonly #key: string
+  readonly #began = performance.now()
+  readonly #clients: Promise<void>[]
+  #isOver = false
+
+  /** `urls` may change while it runs; without a rate, each client asks again at once. */
+  constructor(urls: readonly string[], key: string, perSecond: number | null) {
+    this.#urls = urls
+    this.#key = key
+    const pauseMs = perSecond === null ? 0 : (1000 * CLIENTS) / perSecond
+    this.#clients = Array.from({ length: CLIENTS }, (_, i) => this.#client(i, pauseMs))
+  }
+
+  async stop(): Promise<void> {
+    this.#isOver = true
+    await Promise.all(this.#clients)
+    this.#agent.destroy()
+  }
+
+  async #client(name: number, pauseMs: number): Promise<void> {
+    // The clients start one after the other, so that the rate is even.
+    let due = performance.now() + (pauseMs * name) / CLIENTS
+    for (let turn = name; !this.#isOver; turn++) {
+      const wait = due - performance.now()
+      if (wait > 0) await setTimeout(wait)
+      // Requests that a stop of the database delayed are left out.
+      due = Math.max(due, performance.now() - pauseMs) + pauseMs
+      if (!(await this.#ask(this.#urls[turn % this.#urls.length] ?? ''))) {
+        this.refused++
+        await setTimeout(RETRY_MS)
+      }
+    }
+  }
+
+  #ask(url: string): Promise<boolean> {
+    const began = performance.now()
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${this.#key}` }
+    return new Promise((resolve) => {
+      const asked = request(
+        `${url}/v1/authorize`,
+        { method: 'POST', agent: this.#agent, headers },
+        (response) => {
+          let text = ''
+          response.setEncoding('utf8')
+          response.on('data', (part: string) => (text += part))
+          response.on('error', () => resolve(false))
+          response.on('end', () => resolve(response.statusCode === 200 && this.#keep(text, began)))
+        },
+      )
+      asked.on('error', () => resolve(false))
+      asked.end(JSON.stringify(ASK))
+    })
+  }
+
+  #keep(text: string, began: number): boolean {
+    const { ledger } = JSON.parse(text) as { ledger: { seq: number; hash: string } }
+    const now = performance.now()
+    this.answered.set(ledger.seq, ledger.hash.slice(0, HASH_LETTERS))
+    this.delays.push({ atMs: now - this.#began, tookMs: now - began })
+    return true
+  }
+}
 
 const { values } = parseArgs({
   options: {
@@ -40,9 +233,7 @@ const SAMPLE_SECONDS = 10
 // On the disk: an hour of entries does not fit into a file system in memory.
 const home = mkdtempSync(join(tmpdir(), 'remit-soak-'))
 const database = await PostgresNode.create({ max_wal_size: '512MB' }, home)
-const signingKey = generateKeyPairSync('ed25519')
-  .privateKey.export({ type: 'pkcs8', format: 'pem' })
-  .toString()
+const signingKey = generateLedgerKey()
 const spec = { kind: 'remit', databaseUrl: database.url, signingKey } as const
 /** Never restarted: its memory is measured. */
 const steady = await startServer(spec)

@@ -1,10 +1,10 @@
-import { generateKeyPairSync } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
+import { generateLedgerKey } from '@remit/core/ledger/proofs'
 import { PostgresNode, startMovingAddress } from '@remit/testing'
 import { median } from '@remit/testing/bench'
 import type { Result } from '@remit/testing/bench'
 import { ASK } from './requests.ts'
-import { startServer } from './servers.ts'
+import { post, startServer } from './servers.ts'
 import type { BenchServer } from './servers.ts'
 
 const NAME = 'standby'
@@ -16,9 +16,7 @@ const NAME = 'standby'
 export async function failoverSuite(rounds: number): Promise<Result[]> {
   let primary = await PostgresNode.create({ wal_keep_size: '256MB' })
   const address = await startMovingAddress(primary.url)
-  const signingKey = generateKeyPairSync('ed25519')
-    .privateKey.export({ type: 'pkcs8', format: 'pem' })
-    .toString()
+  const signingKey = generateLedgerKey()
   const server = await startServer({ kind: 'remit', databaseUrl: address.url, signingKey })
   const promotions: number[] = []
   const decisions: number[] = []
@@ -61,16 +59,9 @@ async function synchronousStandby(primary: PostgresNode): Promise<PostgresNode> 
   return standby
 }
 
-async function untilDecided({ url, organization }: BenchServer): Promise<void> {
+async function untilDecided(server: BenchServer): Promise<void> {
   for (;;) {
-    const response = await fetch(`${url}/v1/authorize`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        authorization: `Bearer ${organization.key}`,
-      },
-      body: JSON.stringify(ASK),
-    })
+    const response = await post(server, '/v1/authorize', ASK)
     await response.arrayBuffer()
     if (response.ok) return
     await setTimeout(10)

@@ -1,9 +1,9 @@
-import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { distribute, migrate, migrationSetsOf, openDatabase } from '@remit/core/db/open'
 import type { Dialect } from '@remit/core/db'
+import { generateLedgerKey } from '@remit/core/ledger/proofs'
 import { coreModule } from '@remit/core/server'
 import { hasCitus, joinNodes, PostgresNode, startCitus, startPostgres } from '@remit/testing'
 import { loadModules } from '../../apps/server/src/boot/modules.ts'
@@ -18,14 +18,7 @@ export interface BenchInstallation {
 const installationAt = (
   databaseUrl: string,
   remove: BenchInstallation['remove'],
-): BenchInstallation => {
-  const { privateKey } = generateKeyPairSync('ed25519')
-  return {
-    databaseUrl,
-    signingKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-    remove,
-  }
-}
+): BenchInstallation => ({ databaseUrl, signingKey: generateLedgerKey(), remove })
 
 export async function createInstallation(dialect: Dialect): Promise<BenchInstallation> {
   if (dialect === 'postgres') {

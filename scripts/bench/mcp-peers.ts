@@ -1,11 +1,8 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { createInterface } from 'node:readline'
 
 const CLIENT = {
@@ -130,15 +127,6 @@ const send = (
 function check(answer: string): void {
   if (!answer.includes('"result"') || answer.includes('"isError":true'))
     throw new Error(`the call failed: ${answer}`)
-}
-
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  await new Promise((done) => probe.close(done))
-  return port
 }
 
 /** Resolves once something listens at `url`. */

@@ -8,9 +8,8 @@ import type { BenchOrganization } from './messages.ts'
 import { alternate, median, ratio } from '@remit/testing/bench'
 import type { Result } from '@remit/testing/bench'
 import { ASK } from './requests.ts'
-import { limitSpend, startServer } from './servers.ts'
+import { limitSpend, load, startServer } from './servers.ts'
 import type { BenchServer } from './servers.ts'
-import { traffic } from './traffic.ts'
 
 const ORGANIZATIONS = [1, 4, 12, 16] as const
 /** Of all organizations together, the same for every number of them. */
@@ -83,15 +82,14 @@ async function decisions(
   if (!running) throw new Error('the engine was not started')
   const connections = Math.floor(CONNECTIONS / count)
   const results = await Promise.all(
-    running.organizations.slice(0, count).map((organization) =>
-      traffic({
-        url: `${running.server.url}/v1/authorize`,
-        headers: { authorization: `Bearer ${organization.key}` },
-        bodies: [ASK],
-        connections,
-        seconds,
-      }),
-    ),
+    running.organizations
+      .slice(0, count)
+      .map((organization) =>
+        load(
+          { ...running.server, organization },
+          { path: '/v1/authorize', body: ASK, connections, seconds },
+        ),
+      ),
   )
   return results.reduce((sum, { perSecond }) => sum + perSecond, 0)
 }

@@ -114,15 +114,20 @@ export async function load(
   }
 }
 
+/** Sends JSON with the key of the server's organization. */
+export const post = (
+  { url, organization }: { readonly url: string; readonly organization: { readonly key: string } },
+  path: string,
+  body: object,
+): Promise<Response> =>
+  fetch(url + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${organization.key}` },
+    body: JSON.stringify(body),
+  })
+
 /** Gives the benchmark's agent an unreachable spend limit. */
 export async function limitSpend(server: BenchServer): Promise<void> {
-  const response = await fetch(`${server.url}/v1/spend-limits/payer`, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      authorization: `Bearer ${server.organization.key}`,
-    },
-    body: JSON.stringify({ daily_usd: 1e9 }),
-  })
+  const response = await post(server, '/v1/spend-limits/payer', { daily_usd: 1e9 })
   if (!response.ok) throw new Error(`the spend limit was refused: ${await response.text()}`)
 }

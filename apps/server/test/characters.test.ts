@@ -3,7 +3,7 @@ import { cellText, spellOut } from '@remit/contract/fit'
 import { describe, expect, it } from 'vitest'
 import { hasModules } from '../src/boot/modules.ts'
 import { printableLine } from '../src/cli/table.ts'
-import { shownName } from '../src/discover/shown-name.ts'
+import { shownName } from '../src/discover/discover.ts'
 
 const ROOT = resolve(import.meta.dirname, '../../..')
 /** Of packages that others must not import. */
@@ -23,7 +23,7 @@ const show = {
 
 async function doctor(): Promise<Show> {
   const { describe: told } = await load<{ describe: (one: object) => string }>(
-    'packages/sdk/src/doctor/report.ts',
+    'packages/sdk/src/doctor/run.ts',
   )
   return (text) => told({ server: '', folder: text, findings: [], unused: [] })
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { writeState } from '../src/watch/state.ts'
+import { writeState } from '../src/watch/watch.ts'
 import { cli, cliJson, createOrg } from './support/cli.ts'
 import { createInstallation } from './support/installation.ts'
 import type { Installation } from './support/installation.ts'

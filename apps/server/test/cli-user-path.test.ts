@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { userPath } from '../src/cli/user-path.ts'
+import { userPath } from '../src/cli/option-values.ts'
 
 const BY_PNPM = {
   INIT_CWD: '/home/ada',

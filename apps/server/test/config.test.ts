@@ -2,9 +2,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { generateKey } from '@remit/core/keys'
 import { describe, expect, test } from 'vitest'
-import { ignoredNames, readConfig } from '../src/settings/config.ts'
+import { ignoredNames, readConfig, sortNames } from '../src/settings/config.ts'
 import { ConfigError, ENVIRONMENT } from '../src/settings/environment.ts'
-import { sortNames } from '../src/settings/environment-names.ts'
 import { itemsOf } from './support/markdown.ts'
 
 const ROOT = resolve(import.meta.dirname, '../../..')

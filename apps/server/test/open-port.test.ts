@@ -2,10 +2,8 @@ import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { listen, ListenError, OpenResponses } from '../src/boot/listen.ts'
+import { listen, ListenError, OpenResponses, openPort, gracefulStop } from '../src/boot/listen.ts'
 import type { Listener } from '../src/boot/listen.ts'
-import { openPort } from '../src/boot/open-port.ts'
-import { gracefulStop } from '../src/boot/graceful-stop.ts'
 
 const sockets: Socket[] = []
 const listeners: Pick<Listener, 'stop'>[] = []

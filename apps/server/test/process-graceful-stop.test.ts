@@ -3,8 +3,7 @@ import { createServer } from 'node:http'
 import type { ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
-import { gracefulStop } from '../src/boot/graceful-stop.ts'
-import { OpenResponses } from '../src/boot/listen.ts'
+import { gracefulStop, OpenResponses } from '../src/boot/listen.ts'
 import { RawConnection } from './support/raw-http.ts'
 
 test('an answer that had begun is finished, and its connection does not hold up the end', async () => {

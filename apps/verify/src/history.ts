@@ -1,4 +1,5 @@
 import type { Faults } from './faults.ts'
+import { isCount } from './lines.ts'
 import type { Header } from './lines.ts'
 import { readFrontier, rootOf } from './tree.ts'
 
@@ -86,9 +87,6 @@ export class History {
     }
   }
 }
-
-const isCount = (value: unknown): value is number =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 
 function keep<T>(list: T[], one: T): void {
   list.push(one)

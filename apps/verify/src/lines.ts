@@ -88,7 +88,7 @@ function checkpoint({ note }: Members): LastLine | undefined {
 const isText = (value: unknown): value is string =>
   typeof value === 'string' && value.isWellFormed()
 
-const isCount = (value: unknown): value is number =>
+export const isCount = (value: unknown): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 
 /** Far above the longest line of an export: a payload has at most 256 KiB. */

@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto'
-import { canonical, isObject, parseJson } from './jcs.ts'
+import { canonical, isObject, parseJson, readPayload } from './jcs.ts'
 import type { Entry } from './lines.ts'
 import { isEvidence, isKnown } from './evidence-kinds.ts'
 import { readReport } from './report-document.ts'
 import type { Report } from './report-document.ts'
-import { readPayload } from './payload.ts'
 
 export interface ReportError {
   readonly code:

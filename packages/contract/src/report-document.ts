@@ -239,9 +239,11 @@ export const ReadyReport = component('ReadyReport', {
 })
 export type ReadyReport = z.infer<typeof ReadyReport>
 
-export const GeneratingReport = z
-  .object({ ...asked, status: z.literal('generating'), requested_at: Timestamp })
-  .meta({ id: 'GeneratingReport' })
+export const GeneratingReport = component('GeneratingReport', {
+  ...asked,
+  status: z.literal('generating'),
+  requested_at: Timestamp,
+})
 
 export const FailedReport = component('FailedReport', {
   ...asked,

@@ -1,11 +1,10 @@
 import { RemitError, delayAfter, pause, canRetry } from '@remit/contract/client'
 import type { Client } from '@remit/contract/client'
-import { decisionKey } from './key.ts'
+import { decisionKey, nextId } from './key.ts'
 import type { Step } from './key.ts'
 import type { AuthorizeRequest } from './mapping.ts'
-import { deny } from './verdict.ts'
-import type { Deny, Pending, Verdict } from './verdict.ts'
-import { nextId } from './ids.ts'
+import { deny, isRefusal } from './errors.ts'
+import type { Deny, Pending, Verdict } from './errors.ts'
 
 /** The behavior while a call needs an approval. */
 export type ApprovalMode =
@@ -131,9 +130,8 @@ function closed(
 }
 
 function unknownStatus(error: RemitError, { callId, approvalId, decisionId }: Pending): Deny {
-  const { status, message, code } = error
-  const isRefused = status >= 400 && status < 500 && status !== 408 && status !== 429
-  return isRefused
+  const { message, code } = error
+  return isRefusal(error)
     ? deny(callId, 'remit_refused', `Approval ${approvalId} cannot be read: ${message}`, decisionId)
     : deny(
         callId,
@@ -186,9 +184,6 @@ async function approvalStatus(
     }
   }
 }
-
-const isRefusal = ({ status }: RemitError): boolean =>
-  status >= 400 && status < 500 && status !== 408 && status !== 429
 
 /** One question to Remit; the same key is the same question. */
 interface Question {
@@ -334,8 +329,8 @@ function isOwn(headers: Headers, { requestId, isLost }: AskAttempt): boolean {
 }
 
 function failed(error: RemitError): Answer {
-  const { status, code, message } = error
-  const isRefused = status >= 400 && status < 500 && status !== 408 && status !== 429
+  const { code, message } = error
+  const isRefused = isRefusal(error)
   return {
     kind: 'failed',
     reason: isRefused ? 'remit_refused' : 'remit_unavailable',

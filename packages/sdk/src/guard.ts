@@ -1,6 +1,7 @@
 /** The guard in front of a model: texts of tools and documents are checked before they are read. */
 import { RemitError } from '@remit/contract/client'
 import type { Client } from '@remit/contract/client'
+import { isRefusal } from './errors.ts'
 
 type Request = Parameters<Client['checkContent']>[0]['body']
 type Settings = Pick<
@@ -60,7 +61,7 @@ export class Guard {
     } catch (error) {
       signal?.throwIfAborted()
       if (!(error instanceof RemitError)) throw error
-      return blocked([reasonOf(error)])
+      return blocked([isRefusal(error) ? 'remit_refused' : 'remit_unavailable'])
     }
   }
 
@@ -90,11 +91,6 @@ const blocked = (reasons: readonly string[]): GuardVerdict => ({
   message: `Withheld by the guard of Remit (${reasons.join(', ')}).`,
   reasons,
 })
-
-const reasonOf = ({ status }: RemitError): string =>
-  status >= 400 && status < 500 && status !== 408 && status !== 429
-    ? 'remit_refused'
-    : 'remit_unavailable'
 
 /**
  * Checks texts with `POST /v1/guard`, which the community edition has too.

@@ -7,6 +7,6 @@ export type { GateOptions, Ran, RunOptions, ToolCall, WrapOptions } from './gate
 export { applyMapping } from './mapping.ts'
 export type { Mapped, PlainMapped, ToolMap, ToolMapping } from './mapping.ts'
 export type { Outcome, Settlement } from './settle.ts'
-export { toolMessage } from './verdict.ts'
-export type { Allow, Deny, GateReason, Pending, Verdict } from './verdict.ts'
+export { toolMessage } from './errors.ts'
+export type { Allow, Deny, GateReason, Pending, Verdict } from './errors.ts'
 export type { Canary, Drive, SelfTestCase, SelfTestReport, SelfTestResult } from './self-test.ts'

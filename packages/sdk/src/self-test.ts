@@ -1,8 +1,8 @@
 import { fetchOf, withOptions } from '@remit/contract/client'
-import { randomId } from './ids.ts'
+import { randomId } from './key.ts'
 import type { Gate } from './gate.ts'
 import { SELF_TEST_ACTIONS, selfTestMap } from './mapping.ts'
-import { toolMessage } from './verdict.ts'
+import { toolMessage } from './errors.ts'
 
 /** The cases of a self-test, each in the host's own loop. */
 export type SelfTestCase = 'deny' | 'server_stopped' | 'late_answer' | 'garbage_answer' | 'approval'

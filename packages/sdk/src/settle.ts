@@ -3,7 +3,7 @@ import type { Client } from '@remit/contract/client'
 import { settlementKey } from './key.ts'
 import type { Json } from '@remit/contract/fit'
 import { isUsd, roundedUsd, SELF_TEST_ACTIONS } from './mapping.ts'
-import type { Verdict } from './verdict.ts'
+import type { Verdict } from './errors.ts'
 
 /** The outcome of an allowed call. */
 export interface Outcome {

@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict'
-import { contract, PROBLEMS } from '@remit/contract'
-import type { Contract, Endpoint, EndpointName, Problem } from '@remit/contract'
+import { contract, PROBLEMS, endpoints, openApi } from '@remit/contract'
+import type {
+  Contract,
+  Endpoint,
+  EndpointName,
+  Problem,
+  ReadyReport,
+  ProblemCode,
+} from '@remit/contract'
 import type { z } from 'zod'
-import { isDocumented } from './documented.ts'
 import { createTestRemit } from './remit.ts'
 import type { TestOrganization, TestRemit, TestRemitOptions } from './remit.ts'
+import { setTimeout } from 'node:timers/promises'
 
 export interface CallOptions {
   readonly params?: Readonly<Record<string, string | number>>
@@ -118,4 +125,68 @@ export async function refusalOf(response: Response): Promise<Problem> {
   )
   assert.notEqual(problem.detail, '')
   return problem
+}
+
+/**
+ * Waits for a report: the first thread of a process may take longer to start than the response
+ * waits.
+ */
+export async function readyReport(api: Api, body: object): Promise<ReadyReport> {
+  let made = await api.ok('createReport', { body })
+  while (made.status === 'generating') {
+    await setTimeout(50)
+    made = await api.ok('getReport', { params: { id: made.id } })
+  }
+  if (made.status !== 'ready') throw new Error(made.detail)
+  return made
+}
+
+/** Refusals before the endpoint is known. */
+const EARLY: ReadonlySet<string> = new Set([
+  'not_found',
+  'method_not_allowed',
+  'request_timeout',
+  'header_too_large',
+])
+
+interface Document {
+  readonly paths: Record<string, Record<string, Operation>>
+  readonly components: { readonly responses: Record<string, Described> }
+}
+interface Operation {
+  readonly operationId: string
+  readonly responses: Record<string, Described | { readonly $ref: string }>
+}
+interface Described {
+  readonly description: string
+}
+
+/** Descriptions of responses, by operation and status. */
+let descriptions: ReadonlyMap<string, string> | null = null
+
+function read(): ReadonlyMap<string, string> {
+  const { paths, components } = openApi(endpoints, '1') as unknown as Document
+  const shared = new Map(
+    Object.entries(components.responses).map(([name, one]) => [
+      `#/components/responses/${name}`,
+      one,
+    ]),
+  )
+  return new Map(
+    Object.values(paths)
+      .flatMap((methods) => Object.values(methods))
+      .flatMap(({ operationId, responses }) =>
+        Object.entries(responses).map(([status, one]) => {
+          const response = '$ref' in one ? shared.get(one.$ref) : one
+          return [`${operationId} ${status}`, response?.description ?? '']
+        }),
+      ),
+  )
+}
+
+/** Returns whether the OpenAPI document lists a refusal of an endpoint. */
+export function isDocumented(name: string, status: number, code: ProblemCode): boolean {
+  if (status >= 500 || EARLY.has(code)) return true
+  descriptions ??= read()
+  return descriptions.get(`${name} ${status}`)?.includes(`\`${code}\``) === true
 }

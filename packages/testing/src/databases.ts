@@ -9,8 +9,7 @@ import { coreModule } from '@remit/core/server'
 import { testServerUrl } from './postgres-server.ts'
 import { isCompleteRun, isFullRun } from './runs.ts'
 import { scratchFolder } from './scratch.ts'
-import { databaseAt, runOften, runStatement } from './run-statement.ts'
-import { joinNodes } from './join-nodes.ts'
+import { databaseAt, runOften, runStatement, joinNodes } from './run-statement.ts'
 
 /** The URLs of the nodes of a Citus cluster, if the tests run on one; the coordinator first. */
 export const citusNodes = (): readonly string[] =>

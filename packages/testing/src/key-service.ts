@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listening } from './on-demand.ts'
 
 /** The wrong answers of a fake key service. */
 export type Fault = 'none' | 'down' | 'wrong signature' | 'refuses'
@@ -66,9 +66,8 @@ export async function startKeyService(): Promise<FakeKeyService> {
       return response.writeHead(200).end(JSON.stringify(answer))
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const service: FakeKeyService = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${await listening(server)}`,
     fault: 'none',
     seen,
     wrap(text) {

@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { JWK, Provider } from 'oidc-provider'
 import type { OidcSettings } from '@remit/core/module'
+import { listening } from './on-demand.ts'
 
 /** The client that Remit is at the provider. */
 export const LOGIN_CLIENT = { clientId: 'remit', clientSecret: 'secret-of-remit' } as const
@@ -52,10 +52,7 @@ const publicPart = (key: JWK) => ({ ...key, d: undefined })
 export async function startLoginProvider(bases: readonly string[] = []): Promise<LoginProvider> {
   // A connection that closes after five idle seconds fails a request of a busy machine.
   const server = createServer({ keepAliveTimeout: 600_000 })
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const issuer = `http://127.0.0.1:${await listening(server)}`
   const key = createKey()
   const foreign = JSON.stringify({ keys: [publicPart(createKey())] })
   const accounts = new Map<string, Claims>()

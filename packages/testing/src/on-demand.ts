@@ -2,7 +2,14 @@ import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Server } from 'node:net'
+
+/** Lets a server listen on a free port of the loopback address, and returns the port. */
+export async function listening(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return (server.address() as AddressInfo).port
+}
 
 /** A resource of a test run, made once, when the first test process asks for it. */
 export interface OnDemand<T> {
@@ -32,9 +39,7 @@ export async function onDemand<T>(
       response.writeHead(500).end(String(error))
     }
   }
-  server.listen(0, '127.0.0.1').unref()
-  await once(server, 'listening')
-  process.env[name] = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  process.env[name] = `http://127.0.0.1:${await listening(server.unref())}`
   return {
     made: () => made,
     forget: () => {

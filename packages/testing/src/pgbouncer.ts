@@ -3,8 +3,8 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import pg from 'pg'
 import { freePort } from './postgres-server.ts'
+import { runStatement } from './run-statement.ts'
 
 /** A connection pooler in front of a PostgreSQL server. */
 export interface Pooler {
@@ -70,16 +70,11 @@ server_reset_query_always = 1
 
 async function untilAnswers(url: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
-    const client = new pg.Client({ connectionString: url })
     try {
-      await client.connect()
-      await client.query('select 1')
-      return
+      return void (await runStatement(url, 'select 1'))
     } catch (error) {
       if (attempt === 100) throw error
       await setTimeout(100)
-    } finally {
-      await client.end().catch(() => undefined)
     }
   }
 }

@@ -17,7 +17,7 @@ import { join, dirname } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { createRequire } from 'node:module'
 import pg from 'pg'
-import { demanded, onDemand } from './on-demand.ts'
+import { demanded, listening, onDemand } from './on-demand.ts'
 import { dropPacked } from './packed.ts'
 import { scratchFolder } from './scratch.ts'
 import { runStatement } from './run-statement.ts'
@@ -27,6 +27,17 @@ export interface PostgresServer {
   readonly url: string
   stop(): Promise<void>
 }
+
+const COMMON = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  // Tests kill processes, not the machine: a killed server still finds every write.
+  fsync: 'off',
+  full_page_writes: 'off',
+}
+
+const flagsOf = (settings: Readonly<Record<string, string>>): string[] =>
+  Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
 
 /**
  * Starts PostgreSQL on a free port; `port` fixes it, so that the same data can be started again.
@@ -47,22 +58,8 @@ export async function startPostgres(
     // Not the locale of the environment, which may not be installed. The password is known: hashing it
     // thousands of times would be a third of the time of a connection.
     initdbFlags: ['--encoding=UTF8', '--locale=C', '-c', 'scram_iterations=1'],
-    postgresFlags: [
-      '-c',
-      'max_connections=200',
-      '-c',
-      'listen_addresses=127.0.0.1',
-      '-c',
-      'unix_socket_directories=',
-      // Tests kill the process, not the machine: a killed server still finds every write.
-      '-c',
-      'fsync=off',
-      '-c',
-      'full_page_writes=off',
-      // The folder may be in memory, which is not for a long log.
-      '-c',
-      'max_wal_size=256MB',
-    ],
+    // The folder may be in memory, which is not for a long log.
+    postgresFlags: flagsOf({ ...COMMON, max_connections: '200', max_wal_size: '256MB' }),
     onLog: () => {},
     onError: () => {},
   })
@@ -95,14 +92,11 @@ async function loadEmbeddedPostgres() {
   return EmbeddedPostgres
 }
 
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().once('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
+export async function freePort(): Promise<number> {
+  const probe = createServer()
+  const port = await listening(probe)
+  await new Promise((resolve) => probe.close(resolve))
+  return port
 }
 
 const SERVER = 'REMIT_TEST_POSTGRES'
@@ -137,13 +131,9 @@ export async function setup(): Promise<() => Promise<void>> {
 }
 
 const SETTINGS = {
-  listen_addresses: '127.0.0.1',
-  unix_socket_directories: '',
+  ...COMMON,
   max_connections: '60',
   shared_buffers: '32MB',
-  // Tests kill processes, not the machine: a killed server still finds every write.
-  fsync: 'off',
-  full_page_writes: 'off',
   timezone: 'UTC',
 }
 
@@ -252,9 +242,7 @@ export class PostgresNode {
 
   /** Starts the server and waits until it answers. */
   async start(): Promise<void> {
-    const settings = { ...SETTINGS, port: String(this.port) }
-    const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-    this.#process = spawnPostgres(this.folder, args)
+    this.#process = spawnPostgres(this.folder, flagsOf({ ...SETTINGS, port: String(this.port) }))
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.run('select 1')
@@ -271,14 +259,8 @@ export class PostgresNode {
 
   /** Returns the first column of the first row. */
   async ask(query: string): Promise<unknown> {
-    const client = new pg.Client({ connectionString: this.url })
-    await client.connect()
-    try {
-      const { rows } = await client.query<unknown[]>({ text: query, rowMode: 'array' })
-      return rows[0]?.[0]
-    } finally {
-      await client.end()
-    }
+    const [row] = await runStatement(this.url, query)
+    return Object.values(row ?? {})[0]
   }
 
   /** Stops the processes in their place, as an overloaded machine does, or lets them go on. */

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect, createServer } from 'node:net'
-import type { AddressInfo, Socket } from 'node:net'
-import { demanded } from './on-demand.ts'
+import type { Socket } from 'node:net'
+import { demanded, listening } from './on-demand.ts'
 
 export { cpuMsOf, createClock } from './clock.ts'
 export type { TestClock } from './clock.ts'
@@ -101,9 +101,8 @@ export async function startMovingAddress(target: string): Promise<MovingAddress>
       socket.pipe(other)
     }
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = new URL(target)
-  url.port = String((server.address() as AddressInfo).port)
+  url.port = String(await listening(server))
   const cut = () => {
     for (const socket of sockets) socket.destroy()
   }

@@ -1,4 +1,4 @@
-import { createSecretKey, generateKeyPairSync, randomBytes } from 'node:crypto'
+import { createSecretKey, generateKeyPairSync, randomBytes, hash } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import type { Plan, Role } from '@remit/contract'
 import { pino } from 'pino'
@@ -11,15 +11,20 @@ import type { Dialect, CoreTables } from '@remit/core/db'
 import type { ConsoleFiles } from '@remit/core/http/console'
 import { consolePlace } from '@remit/core/keys'
 import { createLedgerSigner } from '@remit/core/ledger/proofs'
+import { defineModule } from '@remit/core/module'
 import type { Module, Settings } from '@remit/core/module'
 import type { Outbound } from '@remit/core/net'
 import { PLAN_LIMITS } from '@remit/core/orgs/settings'
-import { createKey, createOrganization } from '@remit/core/orgs'
+import { createKey, createOrganization, pruneLedger } from '@remit/core/orgs'
+import type { Pruned, PruneUpTo } from '@remit/core/orgs'
 import { createSecretBox, SECRETS_KEY_BYTES } from '@remit/core/secrets'
 import { createRemit } from '@remit/core/server'
 import type { Remit } from '@remit/core/server'
 import { createMigratedDatabase } from './databases.ts'
-import { entryShapes } from './entry-shapes.ts'
+import { Readable } from 'node:stream'
+import type { TestClock } from './clock.ts'
+import { rowOf } from '@remit/contract/entries'
+import type { Draft, EntryDraft, EntryObserver } from '@remit/core/ledger/lanes'
 
 export interface TestRemitOptions {
   readonly dialect?: Dialect
@@ -155,3 +160,76 @@ export async function createTestRemit(options: TestRemitOptions = {}): Promise<T
     },
   }
 }
+
+/** Prunes entries older than 400 days by default; the archive is in memory. */
+export async function prune(
+  { remit, org }: { readonly remit: TestRemit; readonly org: Pick<TestOrganization, 'id'> },
+  clock: TestClock,
+  upTo: PruneUpTo = { keepDays: 400 },
+): Promise<Pruned> {
+  let text = ''
+  const archive = {
+    async write(parts: AsyncIterable<string>) {
+      for await (const part of parts) text += part
+      return hash('sha256', text, 'hex')
+    },
+    read: () => Readable.from([Buffer.from(text)]),
+  }
+  const signer = createLedgerSigner(remit.signingKey)
+  const pruned = await pruneLedger({ ...remit, clock, signer }, org.id, {
+    upTo,
+    acknowledgeShortRetention: true,
+    archive,
+    reason: 'retention',
+  })
+  if (!pruned) throw new Error('nothing to prune')
+  return pruned
+}
+
+/** The data of entries that tests wrote by hand. */
+const HAND_MADE = new WeakSet<object>()
+
+/** An entry that no server of this version writes: of any kind, with any data. */
+export function handMade(draft: Draft): EntryDraft {
+  HAND_MADE.add(draft.data)
+  return draft as EntryDraft
+}
+
+/** Fails a transaction, and the run of the tests, for an entry that the catalogue describes otherwise. */
+const observer: EntryObserver = {
+  observe(entries) {
+    const faults = entries.flatMap(faultsOf)
+    if (faults.length === 0) return Promise.resolve()
+    const error = new TypeError(`The catalogue of entries differs: ${faults.join('; ')}`)
+    // The writer answers with 503; the reason must not be lost.
+    queueMicrotask(() => {
+      throw error
+    })
+    return Promise.reject(error)
+  },
+}
+
+type Observed = Parameters<EntryObserver['observe']>[0][number]
+
+/** Returns what differs between an entry of the server and its row of the catalogue. */
+function faultsOf({ row: { kind }, content }: Observed): string[] {
+  if (HAND_MADE.has(content.data)) return []
+  const known = rowOf(kind)
+  if (!known) return [`${kind} is not in it`]
+  const { error } = known.data.safeParse(content.data)
+  const faults = (error?.issues ?? []).map(
+    ({ path, message }) => `${kind} data.${path.join('.')}: ${message}`,
+  )
+  const isOfAgent = content.agent_id !== null
+  const { agent } = known
+  if (agent !== 'sometimes' && isOfAgent !== (agent === 'always'))
+    faults.push(`${kind} has ${agent} an agent, but ${content.agent_id}`)
+  return faults
+}
+
+/** Compares every entry of a test with the catalogue. */
+export const entryShapes: Module = defineModule({
+  name: 'entry-shapes',
+  migrations: {},
+  setup: () => ({ observers: [observer] }),
+})

@@ -1,7 +1,7 @@
 import pg from 'pg'
 
 /** Runs one statement on a separate connection. */
-export async function runStatement(server: string, statement: string): Promise<unknown[]> {
+export async function runStatement(server: string, statement: string): Promise<object[]> {
   const client = new pg.Client({ connectionString: server })
   await client.connect()
   try {
@@ -42,4 +42,14 @@ export async function dropTemplates(server: string, run: string): Promise<void> 
   )
   for (const { datname } of found as { datname: string }[])
     await runStatement(server, `drop database ${datname}`)
+}
+
+/** Makes the database of a cluster, on every node, one cluster with Citus. */
+export async function joinNodes(nodes: readonly string[]): Promise<void> {
+  for (const url of nodes) await runStatement(url, 'create extension citus')
+  const [coordinator = '', ...workers] = nodes
+  const place = (url: string) => `'${new URL(url).hostname}', ${new URL(url).port}`
+  await runStatement(coordinator, `select citus_set_coordinator_host(${place(coordinator)})`)
+  for (const worker of workers)
+    await runStatement(coordinator, `select citus_add_node(${place(worker)})`)
 }

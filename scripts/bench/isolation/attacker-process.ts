@@ -1,6 +1,6 @@
 /** The attacker of `pnpm bench isolation`, a separate process: see `messages.ts`. */
-import { ATTACKS } from './attacks/index.ts'
-import type { AttackerSpec, FromAttacker } from './messages.ts'
+import { ATTACKS, run } from './attacks.ts'
+import type { AttackerSpec, FromAttacker } from './attacks.ts'
 
 const spec = JSON.parse(process.argv[2] ?? '') as AttackerSpec
 const tell = (message: FromAttacker) => process.send?.(message)
@@ -20,7 +20,7 @@ process.on('message', (message) => {
   }
   over = new AbortController()
   for (const attack of attacks)
-    void attack.run(spec.target, over.signal, (status) => {
+    void run(attack, spec.target, over.signal, (status) => {
       statuses[status] = (statuses[status] ?? 0) + 1
     })
 })

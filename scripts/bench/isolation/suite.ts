@@ -9,9 +9,15 @@ import { quantile } from '@remit/testing/bench'
 import type { Result } from '@remit/testing/bench'
 import { startServer } from '../servers.ts'
 import type { BenchServer } from '../servers.ts'
-import type { Target } from './attack.ts'
-import { ATTACKS } from './attacks/index.ts'
-import type { AttackerSpec, FromAttacker, FromVictim, Latencies, VictimSpec } from './messages.ts'
+import { ATTACKS, newKey } from './attacks.ts'
+import type {
+  Target,
+  AttackerSpec,
+  FromAttacker,
+  FromVictim,
+  Latencies,
+  VictimSpec,
+} from './attacks.ts'
 
 const GOALS = { authorizeP99: 100, authorizeMost: 250, healthMost: 100 }
 /** Requests per second and key, the default of a server. */
@@ -92,13 +98,7 @@ async function round(
 
 async function targetOf({ url, organization }: BenchServer): Promise<Target> {
   const admin = organization.key
-  const response = await fetch(`${url}/v1/keys`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${admin}` },
-    body: JSON.stringify({ role: 'read' }),
-  })
-  const { secret } = (await response.json()) as { secret: string }
-  return { url, admin, read: secret }
+  return { url, admin, read: await newKey(url, admin, 'read') }
 }
 
 const start = (file: string, spec: object, options: ForkOptions = {}): ChildProcess =>

@@ -5,7 +5,7 @@
 import { Agent, request } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
 import { ASK } from '../requests.ts'
-import type { FromVictim, VictimSpec } from './messages.ts'
+import type { FromVictim, VictimSpec } from './attacks.ts'
 
 const WARM_REQUESTS = 500
 const EVERY_MS = 10

@@ -164,3 +164,10 @@ export function roundHead({ weights, bias }: TrainedHead): RoundedHead {
   )
   return { bytes, scale, bias }
 }
+
+/** One of a list. */
+export const pick = <T>(list: readonly T[], random: () => number): T => {
+  const chosen = list[Math.floor(random() * list.length)]
+  if (chosen === undefined) throw new Error('there is nothing to pick from')
+  return chosen
+}

@@ -14,7 +14,7 @@ import { isDocument, readCorpus } from './rows.ts'
 import type { Row } from './rows.ts'
 import { hasLength, judge, kindOf, lengthName, LENGTHS, rates } from './verdicts.ts'
 import type { Judged, LEVELS } from './verdicts.ts'
-import { randomOf } from './head.ts'
+import { pick, randomOf } from './head.ts'
 
 const SHARED = fileURLToPath(new URL('../../../../shared/data/guard', import.meta.url))
 const MIN_OF_LANGUAGE = 20
@@ -192,10 +192,4 @@ function hasConcept(word: string, lexicon: Lexicon): boolean {
   const tokens = new Tokens(1)
   tokens.read(word, 0)
   return lexicon.ofWord(word, 0, word.length, tokens.hashes[0] ?? 0).length > 0
-}
-
-const pick = <T>(list: readonly T[], random: () => number): T => {
-  const chosen = list[Math.floor(random() * list.length)]
-  if (chosen === undefined) throw new Error('there is nothing to pick from')
-  return chosen
 }

@@ -1,4 +1,4 @@
-import { randomOf } from './head.ts'
+import { pick, randomOf } from './head.ts'
 import { isDocument, isEmbedded } from './rows.ts'
 import type { Row } from './rows.ts'
 
@@ -62,10 +62,4 @@ function set(payload: string, document: string, random: () => number): string {
   const breaks = [...stretch.matchAll(/\n|[.!?>] /g)].map(({ index }) => index + 1)
   const at = breaks.length > 0 ? pick(breaks, random) : stretch.length
   return stretch.slice(0, at) + separator + payload + separator + stretch.slice(at)
-}
-
-const pick = <T>(list: readonly T[], random: () => number): T => {
-  const chosen = list[Math.floor(random() * list.length)]
-  if (chosen === undefined) throw new Error('there is nothing to pick from')
-  return chosen
 }

@@ -2,8 +2,8 @@ import type { Readable, Writable } from 'node:stream'
 import { spellOut } from '@remit/contract/fit'
 import { ConfigError } from '../config/faults.ts'
 import { checkKey } from '../credentials/rights.ts'
-import { checkedOmitKey, governedWith } from '../decide/govern.ts'
-import type { GovernOptions } from '../decide/govern.ts'
+import { checkedOmitKey, governedWith } from '../decide/governed.ts'
+import type { GovernOptions } from '../decide/governed.ts'
 import { startChild } from '../stdio/child.ts'
 import { relay } from './relay.ts'
 import { readArguments, readServeArguments, USAGE, UsageError } from './options.ts'
@@ -124,7 +124,7 @@ async function start(options: Arguments, { env, stdin, stdout, stderr }: Io): Pr
 /** Loaded where it is needed: a gateway on stdio starts with every session of a client. */
 async function mappingsIn(file: string | undefined): Promise<GovernOptions['mappings']> {
   if (file === undefined) return {}
-  const { mappingsOf } = await import('../config/mappings.ts')
+  const { mappingsOf } = await import('../config/read.ts')
   try {
     return mappingsOf({ map: {}, map_file: file })
   } catch (error) {

@@ -1,8 +1,10 @@
 import type { Client } from '@remit/contract/client'
+import { omittedDigest } from '@remit/contract/fit'
 import type { OmittedDigest } from '@remit/contract/fit'
 import type { GatewayMapping } from './question.ts'
-import type { RequestStates } from './request-state.ts'
-import type { Catalog } from '../tools/catalog.ts'
+import { RequestStates } from './request-state.ts'
+import { Catalog } from '../tools/catalog.ts'
+import { Visibility } from '../tools/visibility.ts'
 
 /** One upstream behind the gateway, and how its calls are governed. */
 export interface Governed {
@@ -36,3 +38,52 @@ export interface Settings {
   /** Members of `_meta` that the server does not get. */
   readonly dropMeta: readonly string[]
 }
+
+export interface GovernOptions {
+  readonly url: string
+  /** Asks for decisions, as the agent where it has its credential. */
+  readonly client: Client
+  /** Reports the tools of the server; the same client unless given. */
+  readonly reporter?: Client
+  /** Key of the signatures of `requestState`. */
+  readonly secret: string
+  /** Secret for the digests of omitted members; the same unless given. */
+  readonly omitKey?: string | undefined
+  readonly agentId: string | undefined
+  readonly upstream: string
+  /** Null where the owner of a server governs it: it trusts its own tools. */
+  readonly trust: 'pinned' | 'first-use' | null
+  readonly settings: Settings
+  readonly mappings: Readonly<Record<string, GatewayMapping>>
+  /** Runs work that may outlive the credential of its request; as it is unless given. */
+  readonly afterwards?: Governed['afterwards']
+  readonly warn: (message: string) => void
+}
+
+/** One upstream, governed by the Remit at `url`. */
+export function governedWith(options: GovernOptions): Governed {
+  const { url, client, secret, agentId, upstream, trust, settings, mappings, warn } = options
+  const { reporter = client, afterwards = (work) => work(), omitKey = secret } = options
+  const visibility = new Visibility({ client, agentId, mappings })
+  return {
+    client,
+    upstream,
+    agentId,
+    settings,
+    mappings,
+    digest: omittedDigest(omitKey),
+    states: new RequestStates(secret),
+    catalog: trust && new Catalog({ client: reporter, upstream, trust, visibility }),
+    approvalUrl: (id) => new URL(`/console/approvals/${id}`, url).href,
+    afterwards,
+    warn,
+  }
+}
+
+/** Nobody must be able to try all secrets. Throws a `TypeError` that names the setting. */
+export function checkedOmitKey(secret: string | undefined, setting: string): string | undefined {
+  if (secret === undefined || secret.length >= MIN_SECRET) return secret
+  throw new TypeError(`${setting} must have at least ${MIN_SECRET} characters`)
+}
+
+const MIN_SECRET = 32

@@ -27,8 +27,13 @@ import { Running, taskIdOf, taskOutcome } from './running.ts'
 import { Subscriptions, unsubscribingBytes } from './subscriptions.ts'
 import { Tasks } from './tasks.ts'
 import { approvalPage, denied, stillPending } from './verdicts.ts'
-import { checkText, textsOf, textsOfError, textsOfOther } from '../guard/results.ts'
-import { SessionFindings } from '../guard/session-findings.ts'
+import {
+  checkText,
+  textsOf,
+  textsOfError,
+  textsOfOther,
+  SessionFindings,
+} from '../guard/results.ts'
 
 export interface SessionOptions {
   /** `session_id` in the context of its decisions. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Members } from '../rpc/members.ts'
+import { removeOldest } from './running.ts'
 
 /** Milliseconds for which a task can be fetched. */
 const TTL_MS = 24 * 3_600_000
@@ -41,10 +42,7 @@ export class Tasks {
       answer: null,
     }
     this.#tasks.set(id, task)
-    for (const oldest of this.#tasks.keys()) {
-      if (this.#tasks.size <= MAX_TASKS) break
-      this.#tasks.delete(oldest)
-    }
+    removeOldest(this.#tasks, MAX_TASKS)
     return { resultType: 'task', ...view(task) }
   }
 

@@ -1,6 +1,6 @@
 import type { ToolMapping } from '@remit/sdk'
 import { createClient } from '@remit/sdk/node'
-import { checkedOmitKey, governedWith } from '../decide/govern.ts'
+import { checkedOmitKey, governedWith } from '../decide/governed.ts'
 import type { Settings } from '../decide/governed.ts'
 import { Running } from '../decide/running.ts'
 import { Session } from '../decide/session.ts'

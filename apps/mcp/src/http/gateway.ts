@@ -1,11 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Client } from '@remit/sdk'
 import type { Environment, GatewaySettings } from '../config/read.ts'
-import type { Caller } from '../credentials/caller.ts'
+import type { Caller } from '../credentials/callers.ts'
 import { Callers } from '../credentials/callers.ts'
 import { Access } from './access.ts'
-import { tooMany } from './body.ts'
-import { Fault } from './respond.ts'
+import { tooMany, Fault } from './respond.ts'
 import { LegacySession } from './legacy-session.ts'
 import { createClient } from '@remit/sdk/node'
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Caller } from '../credentials/caller.ts'
+import type { Caller } from '../credentials/callers.ts'
 import { Session } from '../decide/session.ts'
 import { CODES } from '../rpc/answers.ts'
 import { isId, keyOf } from '../rpc/members.ts'

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import type { ServerResponse, IncomingMessage } from 'node:http'
 import type { Session } from '../decide/session.ts'
 import { keyOf } from '../rpc/members.ts'
 import type { Id } from '../rpc/members.ts'
@@ -9,6 +9,8 @@ import { Refused } from '../upstream/connection.ts'
 import type { Connection } from '../upstream/connection.ts'
 import { CODES, errorAnswer } from '../rpc/answers.ts'
 import type { Accepted } from './headers.ts'
+import { mediaTypeOf } from '../upstream/headers.ts'
+import { bodyOf, BodyTooLong } from '@remit/sdk/node'
 
 interface Way {
   readonly session: Session
@@ -191,3 +193,24 @@ function eventOf(json: Buffer | string): Buffer {
     : [Buffer.from(bytes.toString('utf8').replace(/\r\n?|\n/g, '\ndata: '))]
   return Buffer.concat([Buffer.from('data: '), ...data, Buffer.from('\n\n')])
 }
+
+/** The message of a request. Throws `Fault`, or `NotAMessage`, which has its own answer. */
+export async function messageIn(request: IncomingMessage, maxBytes: number): Promise<Message> {
+  if (mediaTypeOf(request) !== 'application/json')
+    throw new Fault(415, 'Content-Type: must be application/json.')
+  if (!/^(identity)?$/i.test(request.headers['content-encoding'] ?? ''))
+    throw new Fault(415, 'Content-Encoding: must not be sent.', {
+      headers: { 'accept-encoding': 'identity' },
+    })
+  const tooLong = () => new Fault(413, `The body must have at most ${maxBytes} bytes.`)
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLong()
+  try {
+    return readMessage(await bodyOf(request, maxBytes))
+  } catch (error) {
+    if (error instanceof BodyTooLong) throw tooLong()
+    throw error
+  }
+}
+
+export const tooMany = (what: string): Fault =>
+  new Fault(503, `Too many ${what}; try again later.`, { headers: { 'retry-after': '5' } })

@@ -5,17 +5,15 @@ import type { AddressInfo } from 'node:net'
 import { checkKey } from '../credentials/rights.ts'
 import { Gateway } from './gateway.ts'
 import type { GatewayOptions } from './gateway.ts'
-import { Busy, Unauthorized, Unavailable } from '../credentials/caller.ts'
-import type { Caller } from '../credentials/caller.ts'
-import { challengeOf, METADATA_PATH, metadataOf } from '../credentials/metadata.ts'
+import { Busy, Unauthorized, Unavailable } from '../credentials/callers.ts'
+import type { Caller } from '../credentials/callers.ts'
 import { CODES, errorAnswer } from '../rpc/answers.ts'
 import { NotAMessage } from '../rpc/message.ts'
 import type { Message } from '../rpc/message.ts'
 import { eraOf } from '../rpc/protocol.ts'
 import { SESSION_ID } from '../upstream/headers.ts'
 import type { Access } from './access.ts'
-import { messageIn } from './body.ts'
-import { Fault, respond, Reply } from './respond.ts'
+import { messageIn, Fault, respond, Reply } from './respond.ts'
 import { acceptedIn, checkHeaders, headerOf, mirroredIn } from './headers.ts'
 import type { LegacySession } from './legacy-session.ts'
 import { isLoopback } from '../config/read.ts'
@@ -279,4 +277,25 @@ function checkOrigin({ hosts, origins }: Origins, headers: IncomingHttpHeaders):
   const { origin } = headers
   if (origin !== undefined && !origins.has(origin))
     throw new Fault(403, `Origin: ${origin} is not one of allowed_origins.`)
+}
+
+/** Path below which the metadata of each resource is (RFC 9728 §3.1). */
+const METADATA_PATH = '/.well-known/oauth-protected-resource'
+
+/** Protected resource metadata (RFC 9728 §2). */
+const metadataOf = (resource: string, authorizationServers: readonly string[]) => ({
+  resource,
+  authorization_servers: authorizationServers,
+  bearer_methods_supported: ['header'],
+})
+
+/** The value of `WWW-Authenticate` for a refused request (RFC 6750 §3, RFC 9728 §5.1). */
+function challengeOf({ code, scope }: Unauthorized, metadataUrl: string | null): string {
+  const parameters = [
+    'realm="remit-mcp"',
+    ...(code === undefined ? [] : [`error="${code}"`]),
+    ...(scope === undefined ? [] : [`scope="${scope}"`]),
+    ...(metadataUrl === null ? [] : [`resource_metadata="${metadataUrl}"`]),
+  ]
+  return `Bearer ${parameters.join(', ')}`
 }

@@ -127,3 +127,13 @@ function nameOf(name: unknown, place: string): string {
   if (typeof name === 'string') return name
   throw mappingFault(place, 'has a map whose names are no texts')
 }
+
+interface Target {
+  readonly action?: unknown
+  readonly resource?: unknown
+  readonly authzen?: unknown
+}
+
+/** True where the configuration maps action or resource itself, so that no declared mapping counts. */
+export const mapsTarget = ({ action, resource, authzen }: Target): boolean =>
+  action !== undefined || resource !== undefined || authzen !== undefined

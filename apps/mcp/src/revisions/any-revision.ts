@@ -1,6 +1,6 @@
 import { parseJson } from '@remit/contract/json'
 import { randomUUID } from 'node:crypto'
-import { readUpstream } from '../rpc/message.ts'
+import { readUpstream, responseIn } from '../rpc/message.ts'
 import type { Message, Notification, Response, Request } from '../rpc/message.ts'
 import { eraOf, META_KEYS, metaOf, SUBSCRIPTION_ID } from '../rpc/protocol.ts'
 import type { Era } from '../rpc/protocol.ts'
@@ -298,9 +298,7 @@ class ModernServer implements Connection {
       },
       answered: () => undefined,
     })
-    const response = readUpstream(bytes)
-    if (response.kind !== 'response') throw new Error('The server sent no response.')
-    return response
+    return responseIn(bytes)
   }
 
   /** Asks the client, and waits for its response. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { CODES } from '../rpc/answers.ts'
 import { isMembers } from '../rpc/members.ts'
 import type { Members } from '../rpc/members.ts'
-import { readUpstream } from '../rpc/message.ts'
+import { responseIn } from '../rpc/message.ts'
 import type { Message, Request, Response, Notification } from '../rpc/message.ts'
 import { META_KEYS, metaOf, SUBSCRIPTION_ID, UPDATED } from '../rpc/protocol.ts'
 import { Refused } from '../upstream/connection.ts'
@@ -139,9 +139,7 @@ export class LegacyServer implements Connection {
   ): Promise<Response> {
     const answered = () => undefined
     const bytes = await this.#server.call({ request, signal, message, answered, mirrored: {} })
-    const response = readUpstream(bytes)
-    if (response.kind !== 'response') throw new Error('The server sent no response.')
-    return response
+    return responseIn(bytes)
   }
 
   async #start(outgoing: Outgoing): Promise<Buffer> {

@@ -1,8 +1,13 @@
 import { numberFault, parseStrictJson, StrictJsonError } from '@remit/contract/json'
 import { CODES, errorAnswer } from './answers.ts'
-import { isId, isMembers, parseWithDigits } from './members.ts'
+import {
+  isId,
+  isMembers,
+  parseWithDigits,
+  misspelledMember,
+  misspelledParameter,
+} from './members.ts'
 import type { Id, Members } from './members.ts'
-import { misspelledMember, misspelledParameter } from './misspelled.ts'
 
 /** A JSON-RPC request, with the bytes that it was read from. */
 export interface Request {
@@ -173,4 +178,11 @@ function messageOf(value: unknown, bytes: Buffer): Message {
   return id === undefined
     ? { kind: 'notification', method, params, bytes }
     : { kind: 'request', id, method, params, bytes }
+}
+
+/** The response of a server. */
+export function responseIn(bytes: Buffer): Response {
+  const message = readUpstream(bytes)
+  if (message.kind !== 'response') throw new Error('The server sent no response.')
+  return message
 }

@@ -2,7 +2,7 @@ import { keyOf } from '../rpc/members.ts'
 import type { Id } from '../rpc/members.ts'
 import { NotAMessage, readUpstream } from '../rpc/message.ts'
 import type { Message, Request } from '../rpc/message.ts'
-import { linesOf, writeLine } from './lines.ts'
+import { linesOf, writeLine } from './child.ts'
 import type { Child } from './child.ts'
 
 /** Larger than any message of a sane server, smaller than the memory of a gateway. */

@@ -1,7 +1,7 @@
 import { matchesPattern } from '@remit/contract/patterns'
 import type { Client } from '@remit/contract/client'
 import type { ToolMapping } from '@remit/sdk'
-import { mapsTarget } from '../mapping/target.ts'
+import { mapsTarget } from '../mapping/coaz.ts'
 
 const MAX_AGE_MS = 30_000
 

@@ -1,4 +1,4 @@
-import type { FirstKey } from './bootstrap.ts'
+import type { FirstKey } from './serve.ts'
 
 export interface BannerFacts {
   readonly url: string

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, STATUS_CODES } from 'node:http'
 import type { IncomingMessage, ServerResponse, Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer as createSocket } from 'node:net'
+import type { AddressInfo, ListenOptions as SocketOptions, Server as Socket } from 'node:net'
 import { once } from 'node:events'
 import type { Duplex } from 'node:stream'
 import { getRequestListener, RequestError } from '@hono/node-server'
@@ -9,8 +10,6 @@ import { fail } from '@remit/core/base'
 import type { Failure } from '@remit/core/base'
 import { problemBody, problemResponse } from '@remit/core/http'
 import type { Remit } from '@remit/core/server'
-import { gracefulStop } from './graceful-stop.ts'
-import { openPort } from './open-port.ts'
 
 export interface Listener {
   readonly url: string
@@ -215,4 +214,83 @@ export class OpenResponses {
   all(): ServerResponse[] {
     return [...this.#byConnection.keys()].flatMap((socket) => this.of(socket))
   }
+}
+
+/**
+ * Sockets on the one port. Node accepts one connection per socket and turn of the event loop; with a
+ * single socket, a new connection waits for all those that came before it, each for a turn. Only Linux
+ * is known to spread connections evenly among sockets.
+ */
+const SOCKETS = process.platform === 'linux' ? 32 : 1
+
+export interface OpenPort {
+  readonly address: AddressInfo
+  /** Sockets in addition to that of the server itself. */
+  readonly others: readonly Socket[]
+}
+
+/** Listens on a port for `server`. Throws the error of `listen` where it is taken. */
+export async function openPort(server: Server, host: string, port: number): Promise<OpenPort> {
+  if (SOCKETS === 1) return { address: await listening(server, { host, port }), others: [] }
+  const shared = { host, port: await findFree(host, port), reusePort: true }
+  const address = await listening(server, shared)
+  const others = Array.from({ length: SOCKETS - 1 }, () =>
+    // As node:http makes its own sockets.
+    createSocket({ allowHalfOpen: true, noDelay: true }, (socket) =>
+      server.emit('connection', socket),
+    ),
+  )
+  await Promise.all(others.map((other) => listening(other, shared)))
+  return { address, others }
+}
+
+/** Returns the port, or a free one for 0. Throws if another process uses it, also with `reusePort`. */
+async function findFree(host: string, port: number): Promise<number> {
+  const probe = createSocket()
+  const address = await listening(probe, { host, port })
+  await new Promise((resolve) => probe.close(resolve))
+  return address.port
+}
+
+async function listening(server: Socket, options: SocketOptions): Promise<AddressInfo> {
+  server.listen(options)
+  await once(server, 'listening')
+  return server.address() as AddressInfo
+}
+
+/** Milliseconds after which open connections are closed; below the usual grace period of 30 s. */
+const CUT_MS = 25_000
+const SWEEP_MS = 50
+
+/**
+ * Prepares a server to be stopped. The returned function stops accepting, lets every request under
+ * way be answered (with `Connection: close`, so that no client sends another one into a closing
+ * connection) and resolves when the last connection is gone. `others` are further listening sockets
+ * whose connections the server answers.
+ */
+export function gracefulStop(
+  server: Server,
+  open: OpenResponses,
+  others: readonly Socket[] = [],
+): () => Promise<void> {
+  return () => {
+    server.prependListener('request', (_request, response: ServerResponse) => {
+      response.setHeader('Connection', 'close')
+    })
+    for (const response of open.all()) {
+      if (!response.headersSent) response.setHeader('Connection', 'close')
+    }
+    return closed(server, others)
+  }
+}
+
+async function closed(server: Server, others: readonly Socket[]): Promise<void> {
+  // Connections whose response had started before the stop become idle without an event.
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
+  const cut = setTimeout(() => server.closeAllConnections(), CUT_MS)
+  await Promise.all(
+    [server, ...others].map((each) => new Promise((resolve) => each.close(resolve))),
+  )
+  clearInterval(sweep)
+  clearTimeout(cut)
 }

@@ -2,15 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { Periodic } from '@remit/core/base'
 import { waitingApp } from '@remit/core/server'
 import type { Remit } from '@remit/core/server'
-import { isUnavailable, unavailable } from '@remit/core/db'
-import { isLoopback, listKeys } from '@remit/core/keys'
-import { findOrganization, organizationPage } from '@remit/core/orgs'
+import { isUnavailable, unavailable, organizationIds } from '@remit/core/db'
+import { isLoopback, listKeys, findKeyOrganization, parseKey } from '@remit/core/keys'
+import { findOrganization, organizationPage, organizationExists } from '@remit/core/orgs'
 import type { WaitOptions } from '@remit/core/db/open'
 import { problemResponse } from '@remit/core/http'
 import { boot } from './boot.ts'
 import type { BootOptions, Booted, Waiting } from './boot.ts'
-import { bootstrap } from './bootstrap.ts'
-import type { FirstKey } from './bootstrap.ts'
 import { ignoredNames, readJudgesFile } from '../settings/config.ts'
 import type { Config } from '../settings/config.ts'
 import { foreignLedgers } from '../settings/ledger-key.ts'
@@ -19,6 +17,7 @@ import { listen } from './listen.ts'
 import type { Listener, ListenOptions } from './listen.ts'
 import { VERSION } from '../settings/version.ts'
 import { migrationsOf } from './tables.ts'
+import { ConfigError } from '../settings/environment.ts'
 
 export interface RunningServer {
   readonly url: string
@@ -215,5 +214,36 @@ class FrontDoor {
 
   async close(): Promise<void> {
     await this.#listener?.stop()
+  }
+}
+
+/** The admin key of the organization that the first start creates. */
+export interface FirstKey {
+  readonly organization: string
+  readonly secret: string
+  /** True if the key came from the settings. */
+  readonly given: boolean
+}
+
+/**
+ * Creates the organization of the settings unless it exists. Returns null if nothing was created.
+ */
+export async function bootstrap({ config, db, newOrganization }: Booted): Promise<FirstKey | null> {
+  const { REMIT_BOOTSTRAP_ORG, REMIT_BOOTSTRAP_KEY: given } = config
+  const organization = REMIT_BOOTSTRAP_ORG ?? (given === undefined ? undefined : 'default')
+  if (organization === undefined || (await organizationExists(db, organization))) return null
+  // Without a given key, only a mistyped name would create a second organization.
+  if (given === undefined && (await organizationIds(db)).length > 0) return null
+  const key = given === undefined ? undefined : (parseKey(given) ?? undefined)
+  try {
+    const { secret } = (await newOrganization(organization, { key })).key
+    return { organization, secret, given: key !== undefined }
+  } catch (error) {
+    // Another process that started concurrently may have been first.
+    if (await organizationExists(db, organization)) return null
+    if (key && (await findKeyOrganization(db, key.id))) {
+      throw new ConfigError('REMIT_BOOTSTRAP_KEY already belongs to another organization')
+    }
+    throw error
   }
 }

@@ -1,12 +1,10 @@
 import { AgentId } from '@remit/contract'
-import type { AgentSwitch } from '@remit/core/module'
+import type { SpendComparison } from '@remit/core/module'
 import type { Command } from 'commander'
-import type { Booted } from '../boot/boot.ts'
-import { orgOption, subcommand } from './command.ts'
-import { CliError } from './errors.ts'
-import { organizationOf } from './session.ts'
+import { orgOption, subcommand, readEmail, readOptionalReason } from './option-values.ts'
+import { CliError, EXIT } from './errors.ts'
+import { portOf } from './session.ts'
 import type { CommandRun } from './session.ts'
-import { readEmail, readOptionalReason } from './option-values.ts'
 
 interface ResumeOptions {
   readonly org?: string
@@ -18,6 +16,7 @@ interface SuspendOptions extends ResumeOptions {
 }
 
 const PERSON = ['--person <e-mail>', 'Person who ordered it, for the ledger'] as const
+const NO_SWITCH = 'Agents cannot be suspended in this edition.'
 
 export function agentCommands(program: Command, session: CommandRun): void {
   const agent = program.command('agent').description('Suspend and resume single agents')
@@ -27,12 +26,11 @@ export function agentCommands(program: Command, session: CommandRun): void {
     .option('--reason <text>', 'Reason, for the ledger and for denials')
     .option(...PERSON)
     .action((text: string, { org, reason: given = null, person }: SuspendOptions) =>
-      session.product(async (booted) => {
+      session.changing(org, async (booted, { id: org_id }) => {
         const agent_id = readAgent(text)
         const reason = readOptionalReason(given)
         const by = readPerson(person)
-        const { id: org_id } = await organizationOf(booted.db, org)
-        await agentSwitch(booted).suspend(org_id, agent_id, reason, by)
+        await portOf(booted, 'agentSwitch', NO_SWITCH).suspend(org_id, agent_id, reason, by)
         session.print(
           { org_id, agent_id, status: 'suspended', reason },
           `${agent_id} is suspended.\n`,
@@ -44,11 +42,10 @@ export function agentCommands(program: Command, session: CommandRun): void {
     .addOption(orgOption())
     .option(...PERSON)
     .action((text: string, { org, person }: ResumeOptions) =>
-      session.product(async (booted) => {
+      session.changing(org, async (booted, { id: org_id }) => {
         const agent_id = readAgent(text)
         const by = readPerson(person)
-        const { id: org_id } = await organizationOf(booted.db, org)
-        await agentSwitch(booted).resume(org_id, agent_id, by)
+        await portOf(booted, 'agentSwitch', NO_SWITCH).resume(org_id, agent_id, by)
         session.print({ org_id, agent_id, status: 'active' }, `${agent_id} is active.\n`)
       }),
     )
@@ -63,9 +60,33 @@ function readAgent(text: string): string {
   return data
 }
 
-function agentSwitch({ remit, entitlement }: Booted): AgentSwitch {
-  const { agentSwitch: offered } = remit.ports
-  if (!offered)
-    throw new CliError(`Agents cannot be suspended in this edition. ${entitlement.notice}`)
-  return offered
+export function spendCommands(program: Command, session: CommandRun): void {
+  const spend = program.command('spend').description('Check the spend of agents')
+
+  subcommand(spend, 'rebuild', 'Compare the spend totals with the ledger, and replace them')
+    .addOption(orgOption())
+    .option('--yes', 'Replace the totals and holds; without it, only print the differences')
+    .action(({ org, yes = false }: { org?: string; yes?: boolean }) =>
+      session.changing(org, async (booted, { id: org_id }) => {
+        const accounts = portOf(booted, 'spendAccounts', 'This edition has no spend.')
+        const found = await (yes ? accounts.rebuild(org_id) : accounts.compare(org_id))
+        session.print({ org_id, rebuilt: yes, ...found }, shown(found, yes))
+        if (!yes && found.differences.length > 0) session.exitCode = EXIT.failed
+      }),
+    )
+}
+
+function shown(
+  { entries, erased, pruned, complete, differences }: SpendComparison,
+  isRebuilt: boolean,
+): string {
+  const lines = differences.map(
+    ({ agent_id, window, stored, ledger }) =>
+      `${agent_id} ${window}: stored ${stored.spent_usd} spent, ${stored.held_usd} held; ledger ${ledger.spent_usd} spent, ${ledger.held_usd} held`,
+  )
+  if (!complete)
+    lines.push(`The ledger is not complete: ${pruned ? 'pruned' : 'not pruned'}, ${erased} erased`)
+  const sum = `${differences.length} differences after ${entries} entries`
+  lines.push(isRebuilt ? `${sum}; totals and holds are now those of the ledger` : sum)
+  return `${lines.join('\n')}\n`
 }

@@ -1,35 +1,32 @@
 import { statSync } from 'node:fs'
 import type { Command } from 'commander'
-import * as settings from '../check/settings.ts'
-import * as state from '../check/state.ts'
-import { problem } from '../check/finding.ts'
-import type { Check, CheckFacts, Finding } from '../check/finding.ts'
+import * as checks from '../check/checks.ts'
+import type { Check, CheckFacts, Finding } from '../check/checks.ts'
 import { vendorKey } from '../settings/license.ts'
-import { subcommand } from './command.ts'
+import { subcommand, userPath } from './option-values.ts'
 import { CliError, EXIT, judge } from './errors.ts'
 import { printableLine } from './table.ts'
 import type { CommandRun } from './session.ts'
-import { userPath } from './user-path.ts'
 
 /** Every check, in the order of the output; `docs/going-to-production.md` has a section for each. */
 export const CHECKS: Readonly<Record<string, Check>> = {
-  license: settings.license,
-  evaluation: settings.evaluation,
-  default_effect: state.defaultEffect,
-  unknown_agents: state.unknownAgents,
-  agent_credentials: state.agentCredentials,
-  ledger_key: settings.ledgerKey,
-  secrets_key: settings.secretsKey,
-  pepper: settings.pepper,
-  database: settings.databaseAccess,
-  migrations: state.migrations,
-  tls: settings.tls,
-  clock: state.clock,
-  server: state.server,
-  backup: state.backup,
-  checkpoints: state.checkpoints,
-  witness: state.witness,
-  retention: state.retention,
+  license: checks.license,
+  evaluation: checks.evaluation,
+  default_effect: checks.defaultEffect,
+  unknown_agents: checks.unknownAgents,
+  agent_credentials: checks.agentCredentials,
+  ledger_key: checks.ledgerKey,
+  secrets_key: checks.secretsKey,
+  pepper: checks.pepper,
+  database: checks.databaseAccess,
+  migrations: checks.migrations,
+  tls: checks.tls,
+  clock: checks.clock,
+  server: checks.server,
+  backup: checks.backup,
+  checkpoints: checks.checkpoints,
+  witness: checks.witness,
+  retention: checks.retention,
 }
 
 /** Runs every check, or those with these names; one that fails is a problem. */
@@ -44,7 +41,7 @@ export async function runChecks(
       if (finding) found.push({ name, ...finding })
     } catch (error) {
       const { message } = judge(error)
-      found.push({ name, ...problem(message ?? 'failed', 'correct it, and check again') })
+      found.push({ name, ...checks.problem(message ?? 'failed', 'correct it, and check again') })
     }
   }
   return found
@@ -60,7 +57,7 @@ export function checkCommand(program: Command, session: CommandRun): void {
         throw new CliError(`${backup} is not a folder`)
       const migrations = await session.migrations()
       const { config } = session
-      const checks = await session.database((db) =>
+      const findings = await session.database((db) =>
         runChecks({
           config,
           db,
@@ -71,19 +68,19 @@ export function checkCommand(program: Command, session: CommandRun): void {
         }),
       )
       const count = (status: Finding['status']) =>
-        checks.filter((check) => check.status === status).length
+        findings.filter((check) => check.status === status).length
       const [problems, warnings] = [count('problem'), count('warning')]
       session.print(
-        { problems, warnings, checks },
-        `${checks.map(lineOf).join('')}${problems} problems, ${warnings} warnings, ${count('ok')} ok\n`,
+        { problems, warnings, checks: findings },
+        `${findings.map(lineOf).join('')}${problems} problems, ${warnings} warnings, ${count('ok')} ok\n`,
       )
-      session.exitCode = exitOf(checks, strict)
+      session.exitCode = exitOf(findings, strict)
     })
 }
 
 /** Problems fail; warnings do only if they are asked to. */
-export const exitOf = (checks: readonly Pick<Finding, 'status'>[], isStrict = false): number =>
-  checks.some(({ status }) => status === 'problem' || (isStrict && status === 'warning'))
+export const exitOf = (found: readonly Pick<Finding, 'status'>[], isStrict = false): number =>
+  found.some(({ status }) => status === 'problem' || (isStrict && status === 'warning'))
     ? EXIT.failed
     : EXIT.ok
 

@@ -1,32 +1,22 @@
-import type { Compliance } from '@remit/core/module'
 import type { Command } from 'commander'
 import { Framework, FrameworkRole, REPORT_FORMATS, ReportRequest } from '@remit/contract'
 import type { LedgerVerification, ReadyReport, ReportFormat } from '@remit/contract'
 import { openFindingsText } from '@remit/contract/report-texts'
-import type { Booted } from '../boot/boot.ts'
 import { CliError, EXIT, refusingAsCouldNotRun } from './errors.ts'
+import { portOf } from './session.ts'
 import type { CommandRun } from './session.ts'
-import { readCheckpointFile, requireOrigin } from './checkpoint-file.ts'
-import { orgOption, subcommand, choice } from './command.ts'
+import { errorsAndLimits, readCheckpointFile, requireOrigin } from './ledger-verify.ts'
+import { readCount, orgOption, subcommand, choice } from './option-values.ts'
 import { createProgress, facts } from './table.ts'
-import { readCount } from './option-values.ts'
 import { admitFile, REPLACE, writeWhole } from './files.ts'
 
 export function complianceCommands(program: Command, session: CommandRun): void {
   const compliance = program.command('compliance').description('Compliance reports from the ledger')
-  complianceReportCommand(compliance, session, complianceOf)
-  complianceVerifyCommand(compliance, session, complianceOf)
+  reportCommand(compliance, session)
+  verifyCommand(compliance, session)
 }
 
-/** Returns the compliance port; the community edition has none. */
-function complianceOf({ remit, entitlement }: Booted): Compliance {
-  const { compliance } = remit.ports
-  if (!compliance)
-    throw new CliError(
-      `Compliance reports are not available in this edition. ${entitlement.notice}`,
-    )
-  return compliance
-}
+const NO_REPORTS = 'Compliance reports are not available in this edition.'
 
 interface VerifyOptions {
   readonly org?: string
@@ -35,25 +25,18 @@ interface VerifyOptions {
   readonly checkpoint?: readonly string[]
 }
 
-function complianceVerifyCommand(
-  compliance: Command,
-  session: CommandRun,
-  offered: (booted: Booted) => Compliance,
-): void {
+function verifyCommand(compliance: Command, session: CommandRun): void {
   subcommand(compliance, 'verify', 'Verify the ledger and its reports, and record the result')
     .addOption(orgOption())
     .option('--from-seq <seq>', 'First entry to verify')
     .option('--to-seq <seq>', 'Last entry to verify')
     .option('--checkpoint <file...>', 'File of external checkpoints')
-    .action((options: VerifyOptions) =>
-      refusingAsCouldNotRun(() => verify(session, options, offered)),
-    )
+    .action((options: VerifyOptions) => refusingAsCouldNotRun(() => verify(session, options)))
 }
 
 async function verify(
   session: CommandRun,
   { org, fromSeq, toSeq, checkpoint = [] }: VerifyOptions,
-  offered: (booted: Booted) => Compliance,
 ): Promise<void> {
   const files = checkpoint.map(readCheckpointFile)
   const request = {
@@ -62,7 +45,7 @@ async function verify(
     ...(toSeq !== undefined && { to_seq: readCount('--to-seq', toSeq) }),
   }
   await session.reading(org, async (booted, { id }) => {
-    const compliance = offered(booted)
+    const compliance = portOf(booted, 'compliance', NO_REPORTS)
     requireOrigin(files, await booted.remit.ledger.recordedOrigin(id))
     const progress = createProgress(session.io.stderr, (done) => `verified ${done} entries`)
     const found = await compliance
@@ -73,13 +56,10 @@ async function verify(
   })
 }
 
-const SHOWN_ERRORS = 10
-
 /** Formats the result for a person, including its limits. */
 function describe(found: LedgerVerification): string {
   const { valid, status, checked, head, anchored_by, checkpoints, reports } = found
-  const { errors, error_count, not_checked, ledger, not_recorded } = found
-  const shown = errors.slice(0, SHOWN_ERRORS)
+  const { error_count, ledger, not_recorded } = found
   return [
     `${valid ? 'VALID' : status.toUpperCase().replaceAll('_', ' ')}\n`,
     facts({
@@ -91,13 +71,7 @@ function describe(found: LedgerVerification): string {
       errors: error_count,
       recorded: ledger === null ? `no: ${not_recorded ?? ''}` : `as entry ${ledger.seq}`,
     }),
-    ...shown.map(
-      ({ seq, code, detail }) =>
-        `  seq ${seq}: ${code}${detail === undefined ? '' : `, ${detail}`}\n`,
-    ),
-    error_count > shown.length ? `  and ${error_count - shown.length} more\n` : '',
-    'Not checked:\n',
-    ...not_checked.map((sentence) => `  - ${sentence}\n`),
+    errorsAndLimits(found),
   ].join('')
 }
 
@@ -113,11 +87,7 @@ interface ReportOptions {
   readonly replace?: boolean
 }
 
-function complianceReportCommand(
-  compliance: Command,
-  session: CommandRun,
-  offered: (booted: Booted) => Compliance,
-): void {
+function reportCommand(compliance: Command, session: CommandRun): void {
   subcommand(compliance, 'report', 'Generate a report on a period and record it')
     .addOption(orgOption())
     .addOption(
@@ -141,7 +111,7 @@ function complianceReportCommand(
         if (options.out !== undefined) admitFile(options.out, options.replace)
         const request = readRequest(options)
         const progress = createProgress(session.io.stderr, (done) => `read ${done} entries`)
-        const { report, text } = await offered(booted)
+        const { report, text } = await portOf(booted, 'compliance', NO_REPORTS)
           .report(id, request, { format: options.format }, (done) => progress.update(done))
           .finally(() => progress.end())
         const { out } = options

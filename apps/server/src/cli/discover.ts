@@ -3,14 +3,12 @@ import { hostname } from 'node:os'
 import { basename } from 'node:path'
 import type { InventoryInput } from '@remit/contract'
 import type { Command } from 'commander'
-import { discover, machinePlaces, repositoryPlaces } from '../discover/discover.ts'
-import { shownName } from '../discover/shown-name.ts'
-import { subcommand } from './command.ts'
+import { discover, machinePlaces, repositoryPlaces, shownName } from '../discover/discover.ts'
+import { subcommand, userPath } from './option-values.ts'
 import { CliError, EXIT } from './errors.ts'
 import { remoteOption, remotely } from './session.ts'
 import type { RemoteOptions, CommandRun } from './session.ts'
 import { table } from './table.ts'
-import { userPath } from './user-path.ts'
 
 interface DiscoverOptions extends RemoteOptions {
   readonly host?: string

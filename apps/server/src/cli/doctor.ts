@@ -3,10 +3,9 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Command } from 'commander'
-import { subcommand } from './command.ts'
+import { subcommand, userPath } from './option-values.ts'
 import { CliError } from './errors.ts'
 import type { CommandRun } from './session.ts'
-import { userPath } from './user-path.ts'
 
 interface DoctorOptions {
   readonly url?: string

@@ -5,12 +5,11 @@ import { findKeyOrganization, generateKey, listKeys } from '@remit/core/keys'
 import { createKey, endKey, rotateKey } from '@remit/core/orgs'
 import { generateOperatorKey, OPERATOR_NAME, operatorKeyLine } from '@remit/core/server'
 import type { Command } from 'commander'
-import { choice, orgOption, subcommand } from './command.ts'
+import { choice, orgOption, subcommand, readEmail } from './option-values.ts'
 import { CliError, EXIT } from './errors.ts'
 import { organizationOf } from './session.ts'
 import type { CommandRun } from './session.ts'
 import { facts, table } from './table.ts'
-import { readEmail } from './option-values.ts'
 
 interface CreateOptions {
   readonly org?: string
@@ -28,8 +27,7 @@ export function keyCommands(program: Command, session: CommandRun): void {
     .option('--person <e-mail>', 'Person that the key represents')
     .option('--name <name>', 'Purpose of the key')
     .action(({ org, role, person, name }: CreateOptions) =>
-      session.product(async ({ db, remit }) => {
-        const { id: orgId } = await organizationOf(db, org)
+      session.changing(org, async ({ remit }, { id: orgId }) => {
         const described = {
           role,
           person: person === undefined ? null : readEmail(person),

@@ -1,4 +1,6 @@
-import { parseVerifierKey } from '@remit/core/ledger/proofs'
+import { parseJson } from '@remit/contract/json'
+import { parseExternalCheckpoint, parseVerifierKey } from '@remit/core/ledger/proofs'
+import type { ExternalCheckpoint } from '@remit/core/ledger/proofs'
 import {
   Ledger,
   unwitnessed,
@@ -10,22 +12,20 @@ import {
 import type { VerifyReport } from '@remit/core/ledger/records'
 import { Option } from 'commander'
 import type { Command } from 'commander'
-import { orgOption, subcommand } from './command.ts'
-import { readCheckpointFile, requireOrigin } from './checkpoint-file.ts'
+import { orgOption, subcommand, readCount } from './option-values.ts'
 import { CliError, EXIT, refusingAsCouldNotRun } from './errors.ts'
 import { createProgress, facts } from './table.ts'
 import type { Progress } from './table.ts'
 import { organizationOf } from './session.ts'
 import type { CommandRun } from './session.ts'
-import { readCount } from './option-values.ts'
-import { bytesOf } from './files.ts'
+import { bytesOf, readText } from './files.ts'
 
 /** The common members of the reports on a database and on an export. */
 type AnyReport = Omit<VerifyReport, 'nodes' | 'errors' | 'first_invalid'> & {
   readonly errors: readonly {
     readonly seq: number
     readonly code: string
-    readonly detail?: string
+    readonly detail?: string | undefined
   }[]
 }
 
@@ -130,8 +130,6 @@ async function* counted(lines: AsyncIterable<string>, progress: Progress): Async
   }
 }
 
-const SHOWN_ERRORS = 10
-
 const VERDICTS: Readonly<Record<AnyReport['status'], string>> = {
   ok: 'OK',
   tampered: 'TAMPERED',
@@ -142,8 +140,7 @@ const VERDICTS: Readonly<Record<AnyReport['status'], string>> = {
 /** Formats the report for a person, including its limits. */
 function describeReport(report: AnyReport): string {
   const { status, checked, head, root, anchored_by, truncation_checked, checkpoints } = report
-  const { errors, error_count, redacted, not_checked } = report
-  const shown = errors.slice(0, SHOWN_ERRORS)
+  const { error_count, redacted } = report
   return [
     `${VERDICTS[status]}\n`,
     facts({
@@ -156,6 +153,20 @@ function describeReport(report: AnyReport): string {
       'erased payloads': redacted,
       errors: error_count,
     }),
+    errorsAndLimits(report),
+  ].join('')
+}
+
+const SHOWN_ERRORS = 10
+
+/** The first errors of a verification, and what it has not checked. */
+export function errorsAndLimits({
+  errors,
+  error_count,
+  not_checked,
+}: Pick<AnyReport, 'errors' | 'error_count' | 'not_checked'>): string {
+  const shown = errors.slice(0, SHOWN_ERRORS)
+  return [
     ...shown.map(
       ({ seq, code, detail }) =>
         `  seq ${seq}: ${code}${detail === undefined ? '' : `, ${detail}`}\n`,
@@ -184,4 +195,35 @@ async function* linesOfExport(file: string): AsyncGenerator<string> {
     yield line
   }
   if (!isExport) throw new CliError(`${file} is not an export of a ledger`)
+}
+
+interface CheckpointFile extends ExternalCheckpoint {
+  readonly path: string
+}
+
+/**
+ * Reads the checkpoint of a file: the note itself, or the JSON of `ledger watch` or `--json` around
+ * it. Throws `CliError` if there is none.
+ */
+export function readCheckpointFile(path: string): CheckpointFile {
+  const given = parseExternalCheckpoint(noteIn(readText(path)))
+  if (given === null)
+    throw new CliError(`${path} is not a signed checkpoint from \`remit ledger checkpoint\``)
+  return { ...given, path }
+}
+
+/**
+ * Rejects checkpoints of another ledger than that of `origin`. Skipped if no entry records it: the
+ * verification reports that.
+ */
+export function requireOrigin(files: readonly CheckpointFile[], origin: string | null): void {
+  if (origin === null) return
+  const other = files.find((file) => file.origin !== origin)
+  if (other) throw new CliError(`${other.path} has the origin ${other.origin} instead of ${origin}`)
+}
+
+function noteIn(text: string): string {
+  if (!text.startsWith('{')) return text
+  const { note } = (parseJson(text) ?? {}) as { note?: unknown }
+  return typeof note === 'string' ? note : text
 }

@@ -13,8 +13,16 @@ import {
   finishPruning,
   planPruning,
   pruneLedger,
+  eraseEntries,
 } from '@remit/core/orgs'
-import type { Pruned, PrunePlan, PruneQuestion, PruneStep, PruneUpTo } from '@remit/core/orgs'
+import type {
+  Pruned,
+  PrunePlan,
+  PruneQuestion,
+  PruneStep,
+  PruneUpTo,
+  Erasure,
+} from '@remit/core/orgs'
 import type { Database } from '@remit/core/db/open'
 import { eachPart, inPart } from '@remit/core/db'
 import type { CoreTables, OrganizationRow } from '@remit/core/db'
@@ -24,24 +32,33 @@ import {
   parseVerifierKey,
   createLedgerSigner,
 } from '@remit/core/ledger/proofs'
-import { eraseCommand, FULL_LOG } from './ledger-erase.ts'
-import { verifyCommand } from './ledger-verify.ts'
+import { readCheckpointFile, verifyCommand } from './ledger-verify.ts'
 import { organizationOf } from './session.ts'
 import type { CommandRun } from './session.ts'
-import { orgOption, subcommand } from './command.ts'
-import { readCheckpointFile } from './checkpoint-file.ts'
-import { readReason, readCount, readEmail, readTime } from './option-values.ts'
+import {
+  orgOption,
+  subcommand,
+  readReason,
+  readCount,
+  readEmail,
+  readTime,
+  userPath,
+} from './option-values.ts'
 import { admitFile, REPLACE, writeWhole, readPrivateKey, writeSecret, writing } from './files.ts'
 import { createProgress, facts, printable } from './table.ts'
 import type { Progress } from './table.ts'
 import { ledgerKeyFile } from '../settings/ledger-key.ts'
-import { checkLog, LogAlarm } from '../watch/check-log.ts'
-import type { Look } from '../watch/check-log.ts'
-import { createLogClient, NoAnswer } from '../watch/log-client.ts'
-import type { LogClient } from '../watch/log-client.ts'
-import { readState, WatchStateError, writeState } from '../watch/state.ts'
+import {
+  checkLog,
+  LogAlarm,
+  createLogClient,
+  NoAnswer,
+  readState,
+  WatchStateError,
+  writeState,
+} from '../watch/watch.ts'
+import type { Look, LogClient } from '../watch/watch.ts'
 import { CliError, EXIT } from './errors.ts'
-import { userPath } from './user-path.ts'
 import type { Booted } from '../boot/boot.ts'
 
 export function ledgerCommands(program: Command, session: CommandRun): void {
@@ -90,9 +107,8 @@ function recoverCommand(ledger: Command, session: CommandRun): void {
     .requiredOption('--reason <text>', 'Description of the incident, for the ledger')
     .option('--vkey <vkey>', 'Verifier key of the checkpoint, if it differs from the ledger’s')
     .action(({ org, checkpoint: file, reason, vkey }: RecoverOptions) =>
-      session.product(async ({ db, remit }) => {
+      session.changing(org, async ({ remit }, { id }) => {
         readReason(reason)
-        const { id } = await organizationOf(db, org)
         const recovery = await recoverLedger(remit.writer, id, {
           checkpoint: readCheckpointFile(file).note,
           reason,
@@ -185,9 +201,8 @@ function ledgerKeyCommands(ledger: Command, session: CommandRun): void {
     .requiredOption('--new-key <file>', 'New key file from `ledger keygen`')
     .option('--person <e-mail>', 'Person who ordered it, for the ledger')
     .action(({ org, newKey: file, person }: RotateOptions) =>
-      session.product(async ({ db, clock, ledgerKey: oldKey, config }) => {
+      session.changing(org, async ({ db, clock, ledgerKey: oldKey, config }, { id }) => {
         const newKey = readPrivateKey(file)
-        const { id } = await organizationOf(db, org)
         const by = person === undefined ? undefined : readEmail(person)
         const rotation = await rotateLedgerKey({ db, clock, oldKey, newKey, person: by }, id)
         const others = await leftBehind(db, id)
@@ -327,8 +342,7 @@ function pruneCommand(ledger: Command, session: CommandRun): void {
     .option('--acknowledge-short-retention', 'Confirm that a retention below 183 days is intended')
     .option('--yes', 'Prune; without it, only print the plan')
     .action((options: PruneOptions) =>
-      session.product(async (booted) => {
-        const { id } = await organizationOf(booted.db, options.org)
+      session.changing(options.org, async (booted, { id }) => {
         const question = {
           upTo: upToOf(options),
           acknowledgeShortRetention: options.acknowledgeShortRetention ?? false,
@@ -446,3 +460,40 @@ function progressOf({ io }: CommandRun) {
   }
   return Object.assign(onStep, { end })
 }
+
+interface EraseOptions {
+  readonly org?: string
+  readonly seq: readonly string[]
+  readonly reason: string
+  readonly person?: string
+}
+
+function eraseCommand(ledger: Command, session: CommandRun): void {
+  subcommand(
+    ledger,
+    'erase',
+    'Erase the payloads of entries permanently; the entries themselves remain',
+  )
+    .addOption(orgOption())
+    .requiredOption('--seq <seq...>', 'Sequence numbers of the entries')
+    .requiredOption('--reason <text>', 'Reason, for the ledger')
+    .option('--person <e-mail>', 'Person who ordered it, for the ledger')
+    .action(({ org, seq, reason, person }: EraseOptions) =>
+      session.changing(org, async ({ db, remit }, { id }) => {
+        const erasure = await eraseEntries({ ...remit, db }, id, {
+          seqs: seq.map((text) => readCount('--seq', text)),
+          reason: readReason(reason),
+          person: person === undefined ? undefined : readEmail(person),
+        })
+        if (!erasure.log_emptied) session.warn(FULL_LOG)
+        session.print({ org_id: id, ...erasure }, described(erasure))
+      }),
+    )
+}
+
+/** Also used after a pruning. */
+export const FULL_LOG =
+  'another process keeps reading the database, so the write-ahead log still contains the erased data: restart the server to truncate it'
+
+const described = ({ seq, seqs }: Erasure): string =>
+  `Erased: ${seqs.join(', ')}. Recorded as entry ${seq}. Backups contain the data until they expire.\n`

@@ -1,10 +1,12 @@
-import { waitForMigrations } from '@remit/core/db/open'
+import { waitForMigrations, distribute, openDatabase, pendingMigrations } from '@remit/core/db/open'
 import type { Command } from 'commander'
-import { subcommand } from './command.ts'
-import { ConfigError } from '../settings/environment.ts'
+import { subcommand } from './option-values.ts'
+import { ConfigError, isPostgres } from '../settings/environment.ts'
 import { NEEDS_DIRECT } from '../boot/database.ts'
 import { CliError } from './errors.ts'
 import type { CommandRun } from './session.ts'
+import type { CoreTables } from '@remit/core/db'
+import { MigrationsPending } from '../boot/tables.ts'
 
 export function migrateCommand(program: Command, session: CommandRun): void {
   subcommand(
@@ -33,3 +35,34 @@ const awaitOthers = (session: CommandRun): Promise<void> =>
     })
     session.print({ pending: [] }, 'The database schema is up to date.\n')
   })
+
+/** Moving the rows of one table may take as long as this. */
+const ANSWER_MS = 24 * 60 * 60 * 1000
+
+export function distributeCommand(program: Command, session: CommandRun): void {
+  subcommand(
+    program,
+    'distribute',
+    'Spread the tables over the nodes of a Citus cluster, while no server runs',
+  ).action(() => distributeTables(session))
+}
+
+async function distributeTables(session: CommandRun): Promise<void> {
+  const { REMIT_DATABASE_URL: url, REMIT_DATABASE_DIRECT_URL: direct = url } = session.config
+  if (!isPostgres(direct))
+    throw new ConfigError('REMIT_DATABASE_URL must be the coordinator of a Citus cluster')
+  const sets = await session.migrations()
+  const db = openDatabase<CoreTables>(direct, {
+    answerMs: ANSWER_MS,
+    applicationName: 'remit-distribute',
+  })
+  try {
+    const pending = await pendingMigrations(db, sets)
+    if (pending.length > 0) throw new MigrationsPending(pending)
+    const tables = await distribute(db, sets)
+    const lines = tables.length > 0 ? tables : ['The tables are distributed already.']
+    session.print({ distributed: tables }, `${lines.join('\n')}\n`)
+  } finally {
+    await db.destroy()
+  }
+}

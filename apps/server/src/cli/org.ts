@@ -24,18 +24,23 @@ import { Argument } from 'commander'
 import type { Command } from 'commander'
 import { isoTime } from '@remit/core/base'
 import { createLedgerSigner } from '@remit/core/ledger/proofs'
-import { choice, subcommand } from './command.ts'
+import {
+  choice,
+  subcommand,
+  readCount,
+  readOptionalReason,
+  readReason,
+  userPath,
+} from './option-values.ts'
 import { CliError } from './errors.ts'
 import { organizationOf } from './session.ts'
 import type { CommandRun } from './session.ts'
-import { readCount, readOptionalReason, readReason } from './option-values.ts'
 import { facts, table } from './table.ts'
 import type { Booted } from '../boot/boot.ts'
-import { FULL_LOG } from './ledger-erase.ts'
+import { FULL_LOG } from './ledger.ts'
 import { VERSION } from '../settings/version.ts'
 import { fileFault } from '../settings/read-file.ts'
 import { writeWhole } from './files.ts'
-import { userPath } from './user-path.ts'
 
 /** Organizations on a page of `list`. */
 const LISTED = 100
@@ -43,6 +48,14 @@ const MOST_LISTED = 1000
 
 export function orgCommands(program: Command, session: CommandRun): void {
   const org = program.command('org').description('Organizations')
+  const change = (
+    idOrName: string,
+    work: (booted: Booted, id: string) => Promise<OrganizationRecord>,
+  ) =>
+    session.changing(idOrName, async (booted, { id }) => {
+      const organization = await work(booted, id)
+      session.print({ organization }, described(organization))
+    })
 
   subcommand(org, 'create <name>', 'Create an organization with its ledger and first admin key')
     .addOption(
@@ -95,26 +108,23 @@ export function orgCommands(program: Command, session: CommandRun): void {
     .option('--acknowledge-short-retention', 'Confirm that a retention_days below 183 is intended')
     .addHelpText('after', `\nSettings: ${SETTING_NAMES.join(', ')}`)
     .action((idOrName: string, assignments: readonly string[], options: SettingsOptions) =>
-      session.product(async ({ db, remit }) => {
-        const { id } = await organizationOf(db, idOrName)
-        const change = readAssignments(assignments)
-        const organization = await setSettings(remit.writer, id, change, options)
+      change(idOrName, async ({ remit }, id) => {
+        const settings = readAssignments(assignments)
+        const organization = await setSettings(remit.writer, id, settings, options)
         const { warnings = [] } = settingsWarnings(organization.settings)
         for (const warning of warnings) session.warn(warning)
-        session.print({ organization }, described(organization))
+        return organization
       }),
     )
 
   subcommand(org, 'set-plan <org>', 'Change the plan of an organization')
     .addArgument(new Argument('<plan>').choices(Plan.options))
     .action((idOrName: string, plan: Plan) =>
-      session.product(async ({ db, remit, entitlement }) => {
-        const { id } = await organizationOf(db, idOrName)
-        const organization = await (entitlement.hosted
+      change(idOrName, ({ remit, entitlement }, id) =>
+        entitlement.hosted
           ? changePlanAndLimits(remit.writer, id, { plan })
-          : setPlan(remit.writer, id, plan))
-        session.print({ organization }, described(organization))
-      }),
+          : setPlan(remit.writer, id, plan),
+      ),
     )
 
   subcommand(
@@ -124,35 +134,22 @@ export function orgCommands(program: Command, session: CommandRun): void {
   )
     .addHelpText('after', `\nLimits: ${LIMIT_NAMES.join(', ')}`)
     .action((idOrName: string, assignments: readonly string[]) =>
-      session.product(async ({ db, remit }) => {
-        const { id } = await organizationOf(db, idOrName)
-        const organization = await setLimits(remit.writer, id, readAssignments(assignments))
-        session.print({ organization }, described(organization))
-      }),
+      change(idOrName, ({ remit }, id) =>
+        setLimits(remit.writer, id, readAssignments(assignments)),
+      ),
     )
 
   subcommand(org, 'suspend <org>', 'Suspend an organization: it can only read')
     .option('--reason <text>', 'Reason, for the ledger')
     .action((idOrName: string, { reason: given }: { reason?: string }) =>
-      session.product(async ({ db, remit }) => {
+      change(idOrName, ({ remit }, id) => {
         const reason = readOptionalReason(given ?? null)
-        const { id } = await organizationOf(db, idOrName)
-        const organization = await suspendOrganization(
-          remit.writer,
-          id,
-          reason === null ? {} : { reason },
-        )
-        session.print({ organization }, described(organization))
+        return suspendOrganization(remit.writer, id, reason === null ? {} : { reason })
       }),
     )
 
   subcommand(org, 'resume <org>', 'End the suspension of an organization').action(
-    (idOrName: string) =>
-      session.product(async ({ db, remit }) => {
-        const { id } = await organizationOf(db, idOrName)
-        const organization = await resumeOrganization(remit.writer, id)
-        session.print({ organization }, described(organization))
-      }),
+    (idOrName: string) => change(idOrName, ({ remit }, id) => resumeOrganization(remit.writer, id)),
   )
 
   exportOrgCommand(org, session)
@@ -204,28 +201,23 @@ function deleteCommand(org: Command, session: CommandRun): void {
     .option('--confirm <id>', 'Id of the organization: remove all of its rows now')
     .option('--reason <text>', 'Reason, for the ledger')
     .action((idOrName: string, options: DeleteOptions) =>
-      session.product((booted) =>
-        options.confirm === undefined
-          ? schedule(session, booted, idOrName, options)
-          : remove(session, booted, idOrName, options.confirm, options),
-      ),
+      options.confirm === undefined
+        ? schedule(session, idOrName, options)
+        : session.product((booted) =>
+            remove(session, booted, idOrName, options.confirm ?? '', options),
+          ),
     )
 }
 
 const notedOf = ({ reason }: DeleteOptions) =>
   reason === undefined ? {} : { reason: readReason(reason) }
 
-async function schedule(
-  session: CommandRun,
-  { db, remit }: Booted,
-  idOrName: string,
-  options: DeleteOptions,
-): Promise<void> {
-  const { id } = await organizationOf(db, idOrName)
-  const days = options.days === undefined ? DELETION_DAYS : readCount('--days', options.days)
-  const organization = await scheduleDeletion(remit.writer, id, days, notedOf(options))
-  session.print({ organization }, scheduled(organization))
-}
+const schedule = (session: CommandRun, idOrName: string, options: DeleteOptions): Promise<void> =>
+  session.changing(idOrName, async ({ remit }, { id }) => {
+    const days = options.days === undefined ? DELETION_DAYS : readCount('--days', options.days)
+    const organization = await scheduleDeletion(remit.writer, id, days, notedOf(options))
+    session.print({ organization }, scheduled(organization))
+  })
 
 const scheduled = ({ id, name, delete_after = '' }: OrganizationRecord): string =>
   facts({ organization: id, name, 'can be removed from': delete_after }) +
@@ -271,8 +263,7 @@ function exportOrgCommand(org: Command, session: CommandRun): void {
   subcommand(org, 'export <org>', 'Write everything about an organization, without secrets')
     .requiredOption('--out <folder>', 'Folder for the files; it must not exist')
     .action((idOrName: string, { out }: { out: string }) =>
-      session.product(async ({ db, remit, clock, ledgerKey }) => {
-        const { id } = await organizationOf(db, idOrName)
+      session.changing(idOrName, async ({ db, remit, clock, ledgerKey }, { id }) => {
         const folder = createFolder(out)
         const at = { now: isoTime(clock.now()), version: VERSION }
         const configuration = exportConfiguration(db, remit.archive, id, at)

@@ -2,9 +2,13 @@ import { createSecretKey } from 'node:crypto'
 import { appendFile } from 'node:fs/promises'
 import { generateSecretsKey, secretsKeyId } from '@remit/core/secrets'
 import type { Command } from 'commander'
-import { parseKeyLines } from '../settings/key-lines.ts'
-import { readSecretsKeys, SECRETS_KEYS, secretsKeyFile } from '../settings/secrets-key.ts'
-import { subcommand } from './command.ts'
+import {
+  parseKeyLines,
+  readSecretsKeys,
+  SECRETS_KEYS,
+  secretsKeyFile,
+} from '../settings/secrets-key.ts'
+import { subcommand } from './option-values.ts'
 import { CliError, EXIT } from './errors.ts'
 import { readText, writeSecret, writing } from './files.ts'
 import type { CommandRun } from './session.ts'

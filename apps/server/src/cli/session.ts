@@ -4,6 +4,7 @@ import type { Database, MigrationSet } from '@remit/core/db/open'
 import { organizationIds } from '@remit/core/db'
 import type { CoreTables, OrganizationRow } from '@remit/core/db'
 import { findOrganization } from '@remit/core/orgs'
+import type { Ports } from '@remit/core/module'
 import { createClient, RemitError } from '@remit/contract/client'
 import type { Client } from '@remit/contract/client'
 import type { Command } from 'commander'
@@ -78,6 +79,14 @@ export class CommandRun {
     return this.product((booted) => work(booted, organization))
   }
 
+  /** Runs work on the product that changes an organization, by default the only one. */
+  changing<T>(
+    idOrName: string | undefined,
+    work: (booted: Booted, organization: OrganizationRow) => Promise<T>,
+  ): Promise<T> {
+    return this.product(async (booted) => work(booted, await organizationOf(booted.db, idOrName)))
+  }
+
   /** Returns the migrations of the modules that the license permits. */
   async migrations(): Promise<readonly MigrationSet[]> {
     return migrationsOf((await entitle(this.config, Date.now())).modules)
@@ -130,6 +139,17 @@ export async function organizationOf(
   if (!only)
     throw new CliError('No organization exists; `remit org create` creates one', EXIT.failed)
   return only
+}
+
+/** Returns a port of the commercial modules. Throws `CliError` in an edition without it. */
+export function portOf<Name extends keyof Ports>(
+  { remit, entitlement }: Booted,
+  name: Name,
+  why: string,
+): Ports[Name] {
+  const port: Partial<Ports>[Name] = remit.ports[name]
+  if (!port) throw new CliError(`${why} ${entitlement.notice}`)
+  return port
 }
 
 const DEFAULT_URL = 'http://localhost:8080'

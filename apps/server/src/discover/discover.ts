@@ -1,13 +1,14 @@
 import { join, basename, relative, sep } from 'node:path'
 import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
+import { Name } from '@remit/contract'
 import type { InventoryItem } from '@remit/contract'
 import JSON5 from 'json5'
 import { parse as parseToml } from 'smol-toml'
-import { shownName } from './shown-name.ts'
+import { UNSEEN } from '@remit/contract/fit'
 
 /** The files to read: of a machine, or of a repository. */
-export interface Places {
+interface Places {
   /** Folders by the place of a file; files of other places are not read. */
   readonly folders: Partial<Record<HostFile['in'], readonly string[]>>
   /** Addresses of gateways of Remit, without a slash at the end. */
@@ -428,3 +429,17 @@ function appFolder(home: string, env: Env): string {
 }
 
 const isBelow = (folder: string, path: string): boolean => path.startsWith(`${folder}${sep}`)
+
+const MAX_LENGTH = 200
+
+/** A text of a configuration as a name that the inventory takes. Pure. */
+export function shownName(text: string): string {
+  const clean = text
+    .normalize('NFC')
+    .replaceAll(UNSEEN, '?')
+    .replaceAll('*', '?')
+    .slice(0, MAX_LENGTH)
+    .toWellFormed()
+    .trim()
+  return Name.safeParse(clean).success ? clean : 'unnamed'
+}

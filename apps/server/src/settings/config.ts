@@ -1,9 +1,9 @@
 import { parseJson } from '@remit/contract/json'
 import { z } from 'zod'
 import type { OidcSettings, UsageSinkSettings, JudgesSource } from '@remit/core/module'
-import { sortNames } from './environment-names.ts'
 import { ConfigError, ENVIRONMENT, isPostgres } from './environment.ts'
 import { readSettingFile } from './read-file.ts'
+import { distance } from 'fastest-levenshtein'
 
 /** Variables whose value never appears in a message. */
 const SECRET: ReadonlySet<string> = new Set([
@@ -25,6 +25,26 @@ const names = (env: Env) => sortNames(env, Object.keys(ENVIRONMENT.shape))
 /** Returns a warning for each unknown `REMIT_` name, which is ignored. */
 export const ignoredNames = (env: Env): string[] =>
   names(env).unknown.map((name) => `${name} is ignored: unknown setting; see docs/configuration.md`)
+
+type Settings = readonly (readonly [keyof Config, keyof Config])[]
+
+/** Settings that need another one. */
+const NEEDS: Settings = [
+  ['REMIT_WITNESS', 'REMIT_CHECKPOINT_DIR'],
+  ['REMIT_CHECKPOINT_BUCKET', 'REMIT_CHECKPOINT_DIR'],
+  ['REMIT_LEDGER_KEY', 'REMIT_LEDGER_KEY_FILE'],
+  ['REMIT_SIGNUP', 'REMIT_OIDC_ISSUER'],
+]
+/** Settings that need each other. */
+const PAIRS: Settings = [
+  ['REMIT_OIDC_ISSUER', 'REMIT_OIDC_CLIENT_ID'],
+  ['REMIT_SMTP_URL', 'REMIT_SMTP_FROM'],
+]
+/** Settings that exclude each other. */
+const ALTERNATIVES: Settings = [
+  ['REMIT_SIGNUP', 'REMIT_OIDC_ROLE_MAP'],
+  ['REMIT_SIGNUP', 'REMIT_OIDC_ORGANIZATION'],
+]
 
 /**
  * Parses the settings of an environment; an empty value counts as missing. Throws `ConfigError` for
@@ -49,24 +69,16 @@ export function readConfig(env: Env): Config {
     throw new ConfigError(
       'REMIT_DATABASE_NODES must not be 1 with SQLite: REMIT_DATABASE_URL is not postgres://…',
     )
-  if (data.REMIT_WITNESS !== undefined && data.REMIT_CHECKPOINT_DIR === undefined)
-    throw new ConfigError('REMIT_WITNESS must be set together with REMIT_CHECKPOINT_DIR')
-  if (data.REMIT_CHECKPOINT_BUCKET !== undefined && data.REMIT_CHECKPOINT_DIR === undefined)
-    throw new ConfigError('REMIT_CHECKPOINT_BUCKET must be set together with REMIT_CHECKPOINT_DIR')
-  if (data.REMIT_LEDGER_KEY !== undefined && data.REMIT_LEDGER_KEY_FILE === undefined)
-    throw new ConfigError('REMIT_LEDGER_KEY must be set together with REMIT_LEDGER_KEY_FILE')
-  const isPartial =
-    (data.REMIT_OIDC_ISSUER === undefined) !== (data.REMIT_OIDC_CLIENT_ID === undefined)
-  if (isPartial)
-    throw new ConfigError('REMIT_OIDC_ISSUER and REMIT_OIDC_CLIENT_ID must be set together')
-  if ((data.REMIT_SMTP_URL === undefined) !== (data.REMIT_SMTP_FROM === undefined))
-    throw new ConfigError('REMIT_SMTP_URL and REMIT_SMTP_FROM must be set together')
-  if (data.REMIT_SIGNUP && data.REMIT_OIDC_ISSUER === undefined)
-    throw new ConfigError('REMIT_SIGNUP must be set together with REMIT_OIDC_ISSUER')
-  if (data.REMIT_SIGNUP && data.REMIT_OIDC_ROLE_MAP !== undefined)
-    throw new ConfigError('REMIT_SIGNUP must not be set together with REMIT_OIDC_ROLE_MAP')
-  if (data.REMIT_SIGNUP && data.REMIT_OIDC_ORGANIZATION !== undefined)
-    throw new ConfigError('REMIT_SIGNUP must not be set together with REMIT_OIDC_ORGANIZATION')
+  const isGiven = (name: keyof Config) => data[name] !== undefined && data[name] !== false
+  for (const [name, other] of PAIRS)
+    if (isGiven(name) !== isGiven(other))
+      throw new ConfigError(`${name} and ${other} must be set together`)
+  for (const [name, needed] of NEEDS)
+    if (isGiven(name) && !isGiven(needed))
+      throw new ConfigError(`${name} must be set together with ${needed}`)
+  for (const [name, other] of ALTERNATIVES)
+    if (isGiven(name) && isGiven(other))
+      throw new ConfigError(`${name} must not be set together with ${other}`)
   if (data.REMIT_METRICS_PORT === data.REMIT_PORT && data.REMIT_PORT !== 0) {
     throw new ConfigError(
       `REMIT_METRICS_PORT must differ from REMIT_PORT; given: ${data.REMIT_PORT}`,
@@ -151,4 +163,58 @@ export function readJudgesFile(
 ): JudgesSource | undefined {
   if (path === undefined) return undefined
   return { text: readSettingFile('REMIT_JUDGES_FILE', path), variable: (name) => env[name] }
+}
+
+/** Names for clients, tests, deployments and the documentation, which the server ignores. */
+const FOREIGN = /^REMIT_(KEY|API_KEY|OMIT_KEY|URL|CREDENTIAL|IMAGE|WEBHOOK_SECRET|TEST_\w*)$/
+
+/**
+ * Variables that Kubernetes sets for each Service of the namespace; for a Service whose name starts
+ * with `remit`, they start with `REMIT_`
+ * (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables).
+ */
+const SERVICE_LINK = /_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_\w+)?)$/
+const SERVICE_ADDRESS = /^(tcp|udp|sctp):\/\//
+
+/** The names of an environment, classified for the server. */
+interface EnvironmentNames {
+  /** Values of the server's settings, by name. */
+  readonly given: Readonly<Record<string, string>>
+  /** Probable misspellings, each with the setting. */
+  readonly nearMisses: readonly (readonly [name: string, setting: string])[]
+  /** Other names that start with `REMIT_`. */
+  readonly unknown: readonly string[]
+}
+
+/** Classifies the `REMIT_` names of an environment; an empty value counts as missing. */
+export function sortNames(
+  env: Readonly<Record<string, string | undefined>>,
+  settings: readonly string[],
+): EnvironmentNames {
+  const given: Record<string, string> = {}
+  const nearMisses: [string, string][] = []
+  const unknown: string[] = []
+  for (const [name, value = ''] of Object.entries(env)) {
+    if (!name.startsWith('REMIT_') || value === '') continue
+    if (FOREIGN.test(name) || isServiceLink(name, value)) continue
+    const nearest = nearestTo(name, settings)
+    if (settings.includes(name)) given[name] = value
+    else if (nearest !== undefined) nearMisses.push([name, nearest])
+    else unknown.push(name)
+  }
+  return { given, nearMisses, unknown }
+}
+
+const isServiceLink = (name: string, value: string): boolean =>
+  SERVICE_LINK.test(name) || (name.endsWith('_PORT') && SERVICE_ADDRESS.test(value))
+
+/**
+ * Returns the setting that a name probably means: one without its last words (`REMIT_DATABASE`), or else
+ * one that differs in a few letters.
+ */
+function nearestTo(name: string, settings: readonly string[]): string | undefined {
+  const letters = (setting: string): number =>
+    setting.startsWith(`${name}_`) ? 0 : distance(name, setting)
+  const [nearest = ''] = settings.toSorted((a, b) => letters(a) - letters(b))
+  return letters(nearest) <= Math.min(3, (name.length - 6) / 2) ? nearest : undefined
 }

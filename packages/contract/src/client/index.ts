@@ -2,7 +2,7 @@
 export { createClient, fetchOf, keyOf, withOptions } from './client.ts'
 export { RemitError } from './error.ts'
 export type { TransportCode } from './error.ts'
-export type { ServerEvent } from './events.ts'
+export type { ServerEvent } from './client.ts'
 export { canRetry, delayAfter } from './request.ts'
 export { pause, withTimeLimit } from './request.ts'
 export type {

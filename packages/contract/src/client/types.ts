@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Contract, EndpointName } from '../contract.ts'
 import type { AlsoAnswer, Call, Endpoint } from '../endpoint.ts'
 import type { Validating } from '../validation.ts'
-import type { ServerEvent } from './events.ts'
+import type { ServerEvent } from './client.ts'
 import type { LooseCall } from './request.ts'
 
 /** Parameters as a caller may write them: a number stands for its digits. */

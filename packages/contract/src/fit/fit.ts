@@ -1,7 +1,6 @@
 import { bytesOf } from './digest.ts'
-import { canonical } from './json.ts'
+import { canonical, pointerOf } from './json.ts'
 import type { Json, JsonObject } from './json.ts'
-import { pointerOf } from './pointer.ts'
 import { digesting, isStub, KEPT_BYTES, shortening } from './shortened.ts'
 import type { Shortened } from './shortened.ts'
 

@@ -32,7 +32,7 @@ const fields = {
   agents: 'Patterns of agent ids. `*` stands for any run of characters.',
   resource: 'The resource acted on: `"type:id"`, an object, or `""` for none.',
   resources: 'Patterns of resources, as `type:id`. `*` stands for any run of characters.',
-  'Resource.type': 'Type of the resource.',
+  type: 'Type of the resource.',
   'Resource.id': 'Identifier of the resource within its type.',
   'Resource.properties': 'Facts about the resource, for conditions.',
   context: 'Free-form facts about the request, for conditions and limits.',
@@ -108,7 +108,6 @@ const fields = {
   'AccessEvaluation.action': 'The action in question.',
   'AccessEvaluations.action': 'The action in question, for evaluations that name none.',
   'action.name': 'Name of the action.',
-  'resource.type': 'Type of the resource.',
   'resource.id': 'Identifier of the resource within its type.',
   evaluations: 'One element per evaluation, in their order.',
   options: 'Execution of the evaluations.',
@@ -131,10 +130,7 @@ const fields = {
   approval_ttl_seconds: 'Seconds for which an approval can be used.',
   rejection_cooldown_seconds:
     'Seconds for which a rejected request is denied without asking again.',
-  'ApprovalRule.binding_context':
-    'Members of `context` that an approval is bound to; null for all.',
-  'ApprovalRuleInput.binding_context':
-    'Members of `context` that an approval is bound to; null for all.',
+  binding_context: 'Members of `context` that an approval is bound to; null for all.',
   'Approval.id': 'Identifier of the approval request.',
   'Approval.status': 'State of the request.',
   requirements: 'The rules that require approval, with their required votes.',
@@ -315,7 +311,6 @@ const fields = {
   reported_at: 'Time of the report.',
 
   // Fields of ledger entries, receipts, proofs and verifications.
-  'checkpoint.size': 'Number of entries in the tree.',
   'checkpoint.root': 'Merkle root over these entries, in hex.',
   'LedgerEntry.actor': 'The actor that caused the entry; null if erased.',
   'LedgerEntry.agent_id': 'The agent that the entry is about; null where there is none.',
@@ -369,9 +364,8 @@ const fields = {
   'pruned.cut': 'First entry that remained.',
   first_invalid: 'The first invalid entry; null where all are valid.',
   'first_invalid.seq': 'Its sequence number.',
-  'first_invalid.code': 'Code of the error.',
+  code: 'Code of the error.',
   'errors.seq': 'Sequence number of the invalid entry.',
-  'errors.code': 'Code of the error.',
   'errors.detail': 'Description of the error.',
   error_count: 'Number of all errors.',
   checkpoints: 'Stored and external checkpoints, compared with the tree.',

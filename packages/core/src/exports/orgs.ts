@@ -32,9 +32,10 @@ export {
   findDeleted,
   listDeleted,
   scheduleDeletion,
-} from '../orgs/deletion/index.ts'
-export type { Deletion } from '../orgs/deletion/index.ts'
-export { listOrganizations, organizationPage } from '../orgs/list.ts'
+} from '../orgs/deletion.ts'
+export type { Deletion } from '../orgs/deletion.ts'
+export { listOrganizations, organizationPage } from '../orgs/organizations.ts'
+export { OPEN_DEFAULTS } from '../orgs/open-defaults.ts'
 export type { NewOrganization, CreateOptions, OrganizationRecord } from '../orgs/organizations.ts'
 export { fileArchive, finishPruning, planPruning, pruneLedger } from '../orgs/prune/index.ts'
 export type { Pruned, PrunePlan, PruneQuestion, PruneStep, PruneUpTo } from '../orgs/prune/index.ts'

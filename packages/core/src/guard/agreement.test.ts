@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { withAgreement } from './agreement.ts'
+import { withAgreement } from './injection.ts'
 import type { Detection } from './detection.ts'
 import { riskOf } from './detection.ts'
 

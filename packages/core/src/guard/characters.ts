@@ -27,7 +27,7 @@ export function invisibleKind(code: number): CharacterKind | undefined {
   return undefined
 }
 
-type Ranges = readonly (readonly [first: number, last: number])[]
+export type Ranges = readonly (readonly [first: number, last: number])[]
 
 const ZERO_WIDTH: Ranges = [
   [0x34f, 0x34f],
@@ -56,7 +56,7 @@ const FILLERS: Ranges = [
   [0x1d173, 0x1d17a],
 ]
 
-const within = (code: number, ranges: Ranges): boolean =>
+export const within = (code: number, ranges: Ranges): boolean =>
   ranges.some(([first, last]) => code >= first && code <= last)
 
 // Letters of other alphabets that look like Latin ones. Replaced only in words that mix alphabets,

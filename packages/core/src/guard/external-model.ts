@@ -3,8 +3,8 @@ import type { GuardRequest, GuardSource } from '@remit/contract'
 import { z } from 'zod'
 import { boundedText } from '../net/outbound.ts'
 import type { Detection } from './detection.ts'
-import { readingOfContent, readingOfMessage } from './reading.ts'
-import type { Reading } from './reading.ts'
+import { textsOf } from './reading.ts'
+import type { TextToCheck } from './reading.ts'
 
 /** Texts that count as attacks while the external model is unavailable. */
 export const FAIL_CLOSED = ['none', 'documents', 'all'] as const
@@ -25,24 +25,13 @@ export type ExternalDetections = readonly (readonly Detection[])[]
 const Answer = z.object({ scores: z.array(z.number().min(0).max(1)) })
 const MAX_ANSWER = 1024 * 1024
 
-interface Asked {
-  readonly text: string
-  readonly reading: Reading
-}
-
 /** Scores all texts of the request that are checked for injections, in one call. */
 export async function externalDetections(
   request: GuardRequest,
   model: ExternalModel,
   signal: AbortSignal,
 ): Promise<ExternalDetections> {
-  const asked: Asked[] =
-    request.content === undefined
-      ? (request.messages ?? []).map((message) => ({
-          text: message.content,
-          reading: readingOfMessage(request, message),
-        }))
-      : [{ text: request.content, reading: readingOfContent(request) }]
+  const asked = textsOf(request)
   const wanted = asked.filter(isScored)
   if (wanted.length === 0) return asked.map(() => [])
   const scores = await scoresOf(wanted, model, signal)
@@ -54,7 +43,7 @@ export async function externalDetections(
   })
 }
 
-const isScored = ({ text, reading }: Asked): boolean =>
+const isScored = ({ text, reading }: TextToCheck): boolean =>
   text !== '' &&
   reading.source !== 'system' &&
   reading.direction === 'input' &&
@@ -62,7 +51,7 @@ const isScored = ({ text, reading }: Asked): boolean =>
 
 /** Returns null without a valid response in time. */
 async function scoresOf(
-  wanted: readonly Asked[],
+  wanted: readonly TextToCheck[],
   { url, deadlineMs, onFailure }: ExternalModel,
   signal: AbortSignal,
 ): Promise<readonly number[] | null> {
@@ -97,7 +86,7 @@ async function scoresOf(
 
 const isFromOutside = (source: GuardSource): boolean => source === 'tool' || source === 'document'
 
-function opinion({ text, reading }: Asked, score: number): Detection {
+function opinion({ text, reading }: TextToCheck, score: number): Detection {
   const category = isFromOutside(reading.source) ? 'indirect_injection' : 'instruction_override'
   return {
     detector: 'model.second',
@@ -112,7 +101,7 @@ function opinion({ text, reading }: Asked, score: number): Detection {
 }
 
 /** Fails closed for the texts that the operator selected. */
-function unanswered(asked: Asked, failClosed: FailClosed): Detection[] {
+function unanswered(asked: TextToCheck, failClosed: FailClosed): Detection[] {
   const closed =
     failClosed === 'all' || (failClosed === 'documents' && isFromOutside(asked.reading.source))
   if (!closed) return []

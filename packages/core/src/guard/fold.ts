@@ -1,4 +1,5 @@
-type Ranges = readonly (readonly [first: number, last: number])[]
+import { within } from './characters.ts'
+import type { Ranges } from './characters.ts'
 
 // Letter-like shapes for which Unicode defines no plain letter.
 const STYLED: Ranges = [
@@ -60,10 +61,8 @@ const plainShape = (character: string): string =>
   styledLetter(character.codePointAt(0) ?? 0) ??
   character
 
-function isGenericMark(character: string): boolean {
-  const code = character.codePointAt(0) ?? 0
-  return GENERIC_MARKS.some(([first, last]) => code >= first && code <= last)
-}
+const isGenericMark = (character: string): boolean =>
+  within(character.codePointAt(0) ?? 0, GENERIC_MARKS)
 
 function styledLetter(code: number): string | undefined {
   for (const [first, last] of STYLED) {

@@ -2,8 +2,8 @@ import type { GuardAction, GuardAnswer, GuardFinding, GuardRequest } from '@remi
 import { categoryOf } from './categories.ts'
 import { riskOf } from './detection.ts'
 import type { Detection } from './detection.ts'
-import { readingOfContent, readingOfMessage, thresholdsOf } from './reading.ts'
-import type { Reading, Thresholds } from './reading.ts'
+import { textsOf, thresholdsOf } from './reading.ts'
+import type { TextToCheck, Thresholds } from './reading.ts'
 import { partAt, scoredParts } from './scored-parts.ts'
 import type { ScoredPart } from './scored-parts.ts'
 import type { ExternalDetections } from './external-model.ts'
@@ -15,18 +15,13 @@ import { findInvisible } from './invisible.ts'
 import type { Model } from './model/model.ts'
 import { normalize } from './normalize.ts'
 import { opaqueSpans } from './opaque.ts'
-import { findPersonalData } from './pii.ts'
 import { viewsOf } from './views/views.ts'
-import { findSecrets } from './secrets.ts'
+import { findPersonalData, findSecrets } from './secrets.ts'
 import { originalSpan } from './view.ts'
 import type { View, ViewName } from './view.ts'
 
-/** A text of the request with its verdict; `index` and `role` for messages. */
-interface Checked {
-  readonly text: string
+interface Checked extends TextToCheck {
   readonly verdict: TextVerdict
-  readonly index?: number
-  readonly role?: string
 }
 
 const STRENGTH: Readonly<Record<GuardAction, number>> = { allow: 0, redact: 1, block: 2 }
@@ -44,29 +39,13 @@ export function checkContent(
   opinions: ExternalDetections = [],
 ): GuardAnswer {
   const thresholds = thresholdsOf(request)
-  const { canaries = [], allow = [], content, messages = [], explain } = request
+  const { canaries = [], allow = [], content, explain } = request
   const given = { thresholds, canaries: prepareCanaries(canaries), allow, explain }
   const { model, identity } = shippedModel()
-  const checked: Checked[] =
-    content !== undefined
-      ? [
-          {
-            text: content,
-            verdict: checkText(content, readingOfContent(request), given, model, opinions[0]),
-          },
-        ]
-      : messages.map((message, index) => ({
-          text: message.content,
-          verdict: checkText(
-            message.content,
-            readingOfMessage(request, message),
-            given,
-            model,
-            opinions[index],
-          ),
-          index,
-          role: message.role,
-        }))
+  const checked = textsOf(request).map((text, index): Checked => ({
+    ...text,
+    verdict: checkText(text, given, model, opinions[index]),
+  }))
   const verdicts = checked.map(({ verdict }) => verdict)
   const score = Math.max(0, ...verdicts.map((verdict) => verdict.score))
   const detections = verdicts.flatMap((verdict) => verdict.detections)
@@ -223,8 +202,7 @@ interface TextVerdict {
 
 /** Checks one text. Pure; linear in the text. */
 function checkText(
-  text: string,
-  reading: Reading,
+  { text, reading }: TextToCheck,
   given: CheckInputs,
   model: Model,
   opinions: readonly Detection[] = [],

@@ -2,8 +2,7 @@ import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto'
 import { GuardRequest } from '@remit/contract'
 import { describe, expect, it } from 'vitest'
 import { checkContent } from './guard.ts'
-import { findPersonalData } from './pii.ts'
-import { findSecrets } from './secrets.ts'
+import { findPersonalData, findSecrets } from './secrets.ts'
 
 const secretsIn = (text: string) =>
   findSecrets(text).map(({ detector, start, end }) => [detector, text.slice(start, end)])

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { runs } from '@remit/testing/pure'
-import { partsOf } from './parts.ts'
+import { partsOf } from './scored-parts.ts'
 
 const words = fc
   .array(fc.constantFrom('word', 'a', '😀', 'Grüße', '\n', '. ', ' ', 'x'.repeat(700)), {

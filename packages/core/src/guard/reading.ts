@@ -14,13 +14,33 @@ const OF_SYSTEM: readonly GuardCheck[] = ['secrets', 'invisible', 'canary']
 const OF_SYSTEM_MESSAGE: readonly GuardCheck[] = ['secrets', 'invisible']
 const OF_ASSISTANT_MESSAGE: readonly GuardCheck[] = ['secrets', 'canary']
 
-export function readingOfContent({ source, direction, checks }: GuardRequest): Reading {
+/** A text of a request; `index` and `role` for messages. */
+export interface TextToCheck {
+  readonly text: string
+  readonly reading: Reading
+  readonly index?: number
+  readonly role?: string
+}
+
+export function textsOf(request: GuardRequest): TextToCheck[] {
+  const { content, messages = [] } = request
+  return content === undefined
+    ? messages.map((message, index) => ({
+        text: message.content,
+        reading: readingOfMessage(request, message),
+        index,
+        role: message.role,
+      }))
+    : [{ text: content, reading: readingOfContent(request) }]
+}
+
+function readingOfContent({ source, direction, checks }: GuardRequest): Reading {
   const byDefault = source === 'system' ? OF_SYSTEM : EVERYTHING
   return { source, direction, checks: new Set(checks ?? byDefault) }
 }
 
 /** Returns the options for one of the `messages`: its role determines its source. */
-export function readingOfMessage(request: GuardRequest, { role }: GuardMessage): Reading {
+function readingOfMessage(request: GuardRequest, { role }: GuardMessage): Reading {
   const { source, direction, byDefault } = byRole(request)[role]
   return { source, direction, checks: new Set(request.checks ?? byDefault) }
 }

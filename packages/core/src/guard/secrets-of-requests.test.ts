@@ -2,8 +2,7 @@ import { GuardRequest } from '@remit/contract'
 import { sampled } from '@remit/testing/pure'
 import { describe, expect, it } from 'vitest'
 import { checkContent } from './guard.ts'
-import { findPersonalData } from './pii.ts'
-import { findSecrets } from './secrets.ts'
+import { findPersonalData, findSecrets } from './secrets.ts'
 
 const secretsIn = (text: string) =>
   findSecrets(text).map(({ detector, start, end }) => [detector, text.slice(start, end)])

@@ -1,5 +1,6 @@
 import { parseJson } from '@remit/contract/json'
 import {
+  findPersonalData as findSpans,
   findUrlPasswords,
   withoutOverlaps,
   PASSWORD_IN_URL,
@@ -153,7 +154,7 @@ export function findSecrets(text: string): Detection[] {
 function findKnown(text: string): Detection[] {
   if (!hasLongRun(text))
     return findUrlPasswords(text).map(({ start, end }) =>
-      detection('password_in_url', SEVERE, start, end),
+      redacted('secret', 'password_in_url', SEVERE, start, end),
     )
   return findAll(text, BEGINNING.test(text) ? KINDS : WITHOUT_FORM)
 }
@@ -191,25 +192,30 @@ function findAll(text: string, kinds: readonly SecretKind[]): Detection[] {
       const end = endOf ? endOf(text, start, matchEnd) : matchEnd
       if (end === 0) continue
       last = end
-      found.push(detection(kind, severity, start, end))
+      found.push(redacted('secret', kind, severity, start, end))
     }
     return found
   })
 }
 
-const detection = (
+/** Finds personal data, which redaction replaces. Linear. */
+export const findPersonalData = (text: string): Detection[] =>
+  findSpans(text).map(({ kind, start, end }) => redacted('pii', kind, 'medium', start, end))
+
+const redacted = (
+  category: 'pii' | 'secret',
   kind: string,
   severity: Detection['severity'],
   start: number,
   end: number,
 ): Detection => ({
-  detector: `secret.${kind}`,
-  category: 'secret',
+  detector: `${category}.${kind}`,
+  category,
   severity,
   start,
   end,
   view: 'original',
-  reason: `secret:${kind}`,
+  reason: `${category}:${kind}`,
   replacement: `[REDACTED:${kind}]`,
 })
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findPersonalData } from './pii.ts'
-import { findSecrets } from './secrets.ts'
+import { findPersonalData, findSecrets } from './secrets.ts'
 
 const secretsIn = (text: string) =>
   findSecrets(text).map(({ detector, start, end }) => [detector, text.slice(start, end)])

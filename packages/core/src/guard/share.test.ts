@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { roundShare } from './share.ts'
+import { roundShare } from './detection.ts'
 
 it('orders shares as they are ordered, and tells high ones apart', () => {
   const share = fc.double({ min: 0, max: 1, noNaN: true })

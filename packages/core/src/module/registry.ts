@@ -15,10 +15,7 @@ import type { StoredSecrets } from './stored-secrets.ts'
 /** Two modules conflict; the server does not start. */
 export class ModuleConflict extends Error {
   readonly code = 'module_conflict'
-  constructor(message: string) {
-    super(message)
-    this.name = 'ModuleConflict'
-  }
+  override readonly name = 'ModuleConflict'
 }
 
 export interface Assembled {
@@ -38,20 +35,18 @@ export interface Assembled {
   close(): Promise<void>
 }
 
+interface Part {
+  readonly module: Module
+  readonly contribution: Contribution
+}
+
 /** Combines the contributions of all modules; throws `ModuleConflict` if two of them conflict. */
-export function assemble(
-  parts: readonly { readonly module: Module; readonly contribution: Contribution }[],
-): Assembled {
-  const routes = parts.flatMap(({ contribution }) => contribution.routes ?? [])
-  const scorers = parts.flatMap(({ contribution }) => contribution.scorers ?? [])
-  once(
-    routes.map((route) => `${route.endpoint.method} ${route.endpoint.path}`),
-    'endpoint',
-  )
-  once(
-    scorers.map((scorer) => scorer.name),
-    'scorer',
-  )
+export function assemble(parts: readonly Part[]): Assembled {
+  const contributions = parts.map(({ contribution }) => contribution)
+  const routes = contributions.flatMap((one) => one.routes ?? [])
+  const scorers = contributions.flatMap((one) => one.scorers ?? [])
+  once('endpoint', routes, ({ endpoint }) => `${endpoint.method} ${endpoint.path}`)
+  once('scorer', scorers, ({ name }) => name)
   for (const route of routes) {
     if (contractEndpoints[route.name] !== route.endpoint)
       throw new ModuleConflict(`${route.name} is not in the contract`)
@@ -74,24 +69,28 @@ export function assemble(
   return {
     routes,
     scorers,
-    scorerRuns: parts.flatMap(({ contribution }) => contribution.scorerRuns ?? []),
-    guardChecks: parts.flatMap(({ contribution }) => contribution.guardChecks ?? []),
-    observers: parts.flatMap(({ contribution }) => contribution.observers ?? []),
-    erasers: parts.flatMap(({ contribution }) => contribution.erasers ?? []),
+    scorerRuns: contributions.flatMap((one) => one.scorerRuns ?? []),
+    guardChecks: contributions.flatMap((one) => one.guardChecks ?? []),
+    observers: contributions.flatMap((one) => one.observers ?? []),
+    erasers: contributions.flatMap((one) => one.erasers ?? []),
     ports,
-    consolePages: parts.flatMap(({ contribution }) => contribution.consolePages ?? []),
+    consolePages: contributions.flatMap((one) => one.consolePages ?? []),
     stages: fill(parts),
-    storedSecrets: parts.flatMap(({ contribution }) => contribution.storedSecrets ?? []),
-    check: () => checkAll(parts),
-    start: () => parts.forEach(({ contribution }) => contribution.start?.()),
-    settle: () => settleAll(parts),
-    close: () => closeAll(parts),
+    storedSecrets: contributions.flatMap((one) => one.storedSecrets ?? []),
+    async check() {
+      for (const one of contributions) await one.check?.()
+    },
+    start: () => contributions.forEach((one) => one.start?.()),
+    async settle() {
+      for (const one of contributions) await one.settle?.()
+    },
+    async close() {
+      for (const one of contributions.toReversed()) await one.close?.()
+    },
   }
 }
 
-function fill(
-  parts: readonly { readonly module: Module; readonly contribution: Contribution }[],
-): Map<Slot, Stage> {
+function fill(parts: readonly Part[]): Map<Slot, Stage> {
   const stages = new Map<Slot, Stage>()
   for (const slot of SLOTS) {
     const fillers = parts.filter(({ contribution }) => contribution.stages?.[slot])
@@ -106,19 +105,8 @@ function fill(
   return stages
 }
 
-function once(names: readonly string[], what: string): void {
+function once<T>(what: string, all: readonly T[], nameOf: (one: T) => string): void {
+  const names = all.map(nameOf)
   const twice = names.find((name, i) => names.indexOf(name) !== i)
   if (twice !== undefined) throw new ModuleConflict(`two modules define the ${what} ${twice}`)
-}
-
-async function checkAll(parts: readonly { readonly contribution: Contribution }[]): Promise<void> {
-  for (const { contribution } of parts) await contribution.check?.()
-}
-
-async function settleAll(parts: readonly { readonly contribution: Contribution }[]): Promise<void> {
-  for (const { contribution } of parts) await contribution.settle?.()
-}
-
-async function closeAll(parts: readonly { readonly contribution: Contribution }[]): Promise<void> {
-  for (const { contribution } of parts.toReversed()) await contribution.close?.()
 }

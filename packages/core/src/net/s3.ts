@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { AwsV4Signer } from 'aws4fetch'
 import type { Outbound } from './outbound.ts'
 import type { OutboundResponse } from './exchange.ts'
@@ -36,7 +36,7 @@ export function putObject(
   const headers = {
     'content-type': contentType,
     // A store refuses a lock without a checksum of the content.
-    'content-md5': createHash('md5').update(body).digest('base64'),
+    'content-md5': hash('md5', body, 'base64'),
     ...(lock && {
       'x-amz-object-lock-mode': lock.mode,
       'x-amz-object-lock-retain-until-date': lock.until.toISOString(),
@@ -81,9 +81,7 @@ async function send(
   { region, accessKeyId, secretAccessKey, sessionToken }: Bucket,
   { method, url, headers, body }: Unsigned,
 ): Promise<OutboundResponse> {
-  const digest = createHash('sha256')
-    .update(body ?? '')
-    .digest('hex')
+  const digest = hash('sha256', body ?? '', 'hex')
   const signed = await new AwsV4Signer({
     method,
     url,

@@ -20,17 +20,15 @@ import {
   resumeOrganization,
   suspendOrganization,
 } from '../orgs/administration.ts'
-import { organizationPage } from '../orgs/list.ts'
-import type { ListedOrganization } from '../orgs/list.ts'
-import type { CreateOrganization } from '../orgs/organizations.ts'
+import { organizationPage, organizationRecord } from '../orgs/organizations.ts'
+import type { ListedOrganization, CreateOrganization } from '../orgs/organizations.ts'
 import {
   deleteOrganization,
   DELETION_DAYS,
   exportConfiguration,
   findDeleted,
   scheduleDeletion,
-} from '../orgs/deletion/index.ts'
-import { organizationRecord } from '../orgs/organizations.ts'
+} from '../orgs/deletion.ts'
 import type { UsageCounts } from '../module/ports.ts'
 
 export interface OperatorRouteDeps {

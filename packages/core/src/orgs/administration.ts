@@ -58,15 +58,13 @@ export interface OrganizationUpdate {
 }
 
 /** Changes the plan of an organization; the next decision uses it. */
-export const setPlan = async (
+export const setPlan = (
   writer: Writer,
   orgId: string,
   plan: Plan,
   noted: EntryExtras = {},
-): Promise<OrganizationRecord> => {
-  const update = (row: OrganizationRow) => ({ ...row, plan })
-  return (await updateOrganization(writer, orgId, OPERATOR, update, noted)).organization
-}
+): Promise<OrganizationRecord> =>
+  updateForOperator(writer, orgId, noted, (row) => ({ ...row, plan }))
 
 /** A change of the plan and the limits; null removes a limit. */
 export interface PlanChange {
@@ -75,59 +73,53 @@ export interface PlanChange {
 }
 
 /** Changes plan and limits for the operator of a hosted server; a new plan brings its limits. */
-export const changePlanAndLimits = async (
+export const changePlanAndLimits = (
   writer: Writer,
   orgId: string,
   { plan, limits = {} }: PlanChange,
   noted: EntryExtras = {},
-): Promise<OrganizationRecord> => {
-  const update = (row: OrganizationRow) => {
+): Promise<OrganizationRecord> =>
+  updateForOperator(writer, orgId, noted, (row) => {
     const to = plan ?? (row.plan as Plan)
     const stored =
       to === row.plan ? limitsOf(row) : limitsOnPlan(limitsOf(row), row.plan as Plan, to)
     return { ...row, plan: to, limits: changeLimits(JSON.stringify(stored), limits) }
-  }
-  return (await updateOrganization(writer, orgId, OPERATOR, update, noted)).organization
-}
+  })
 
 /** Changes the limits of an organization for the operator; null removes one. */
-export const setLimits = async (
+export const setLimits = (
   writer: Writer,
   orgId: string,
   change: Readonly<Record<string, unknown>>,
   noted: EntryExtras = {},
-): Promise<OrganizationRecord> => {
-  const update = (row: OrganizationRow) => ({ ...row, limits: changeLimits(row.limits, change) })
-  return (await updateOrganization(writer, orgId, OPERATOR, update, noted)).organization
-}
+): Promise<OrganizationRecord> =>
+  updateForOperator(writer, orgId, noted, (row) => ({
+    ...row,
+    limits: changeLimits(row.limits, change),
+  }))
 
 /** Suspends an organization, which can then only read; no effect on a suspended one. */
 export const suspendOrganization = (
   writer: Writer,
   orgId: string,
   noted: EntryExtras = {},
-): Promise<OrganizationRecord> => setSuspension(writer, orgId, true, noted)
+): Promise<OrganizationRecord> =>
+  updateForOperator(writer, orgId, noted, (row, recordedAt) => ({
+    ...row,
+    suspended_at: row.suspended_at ?? recordedAt,
+  }))
 
 /** Ends the suspension of an organization, and cancels its deletion. */
 export const resumeOrganization = (
   writer: Writer,
   orgId: string,
   noted: EntryExtras = {},
-): Promise<OrganizationRecord> => setSuspension(writer, orgId, false, noted)
-
-async function setSuspension(
-  writer: Writer,
-  orgId: string,
-  isSuspended: boolean,
-  noted: EntryExtras,
-): Promise<OrganizationRecord> {
-  const update = (row: OrganizationRow, recordedAt: string) => ({
+): Promise<OrganizationRecord> =>
+  updateForOperator(writer, orgId, noted, (row) => ({
     ...row,
-    suspended_at: isSuspended ? (row.suspended_at ?? recordedAt) : null,
-    delete_after: isSuspended ? row.delete_after : null,
-  })
-  return (await updateOrganization(writer, orgId, OPERATOR, update, noted)).organization
-}
+    suspended_at: null,
+    delete_after: null,
+  }))
 
 export interface SettingsOptions {
   /** Confirms a retention below the legal minimum; recorded in the entry. */
@@ -167,12 +159,24 @@ function checkLimit(days: unknown, most: number | undefined): void {
   throw invalid('settings.retention_days', `must be at most ${most} for this organization`)
 }
 
+/** The row of an organization after a change at a time. */
+type Update = (row: OrganizationRow, recordedAt: string) => OrganizationRow
+
+/** Changes the row of an organization for the operator of the server; see `updateOrganization`. */
+export const updateForOperator = async (
+  writer: Writer,
+  orgId: string,
+  noted: EntryExtras,
+  update: Update,
+): Promise<OrganizationRecord> =>
+  (await updateOrganization(writer, orgId, OPERATOR, update, noted)).organization
+
 /** Changes the row of an organization in a configuration change, and records it. */
-export function updateOrganization(
+function updateOrganization(
   writer: Writer,
   orgId: string,
   origin: WorkOrigin,
-  update: (row: OrganizationRow, recordedAt: string) => OrganizationRow,
+  update: Update,
   noted: EntryExtras = {},
 ): Promise<OrganizationUpdate> {
   return writer.change(orgId, origin, async ({ tx, recordedAt, decided }, caller) => {

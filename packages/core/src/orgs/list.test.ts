@@ -3,8 +3,8 @@ import { citusNodes, createTestRemit, fullDialects, runStatement } from '@remit/
 import type { TestRemit } from '@remit/testing'
 import { systemClock } from '../base/clock.ts'
 import { suspendOrganization } from './administration.ts'
-import { deleteOrganization, scheduleDeletion } from './deletion/index.ts'
-import { listOrganizations, organizationPage } from './list.ts'
+import { deleteOrganization, scheduleDeletion } from './deletion.ts'
+import { listOrganizations, organizationPage } from './organizations.ts'
 
 const COUNT = 12
 

@@ -6,8 +6,12 @@ import { generateKey } from '../keys/key-text.ts'
 import { createLedgerSigner } from '../ledger/format/note.ts'
 import { createClock, createTestRemit, DIALECTS } from '@remit/testing'
 import type { TestRemit } from '@remit/testing'
-import { createOrganization, findOrganization, isOrganizationName } from './organizations.ts'
-import { listOrganizations } from './list.ts'
+import {
+  createOrganization,
+  findOrganization,
+  isOrganizationName,
+  listOrganizations,
+} from './organizations.ts'
 import type { CreateDeps } from './organizations.ts'
 
 describe.each(DIALECTS)('organizations on %s', (dialect) => {

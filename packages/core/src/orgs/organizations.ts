@@ -9,15 +9,15 @@ import { makeDurable } from '../db/portable.ts'
 import { isConflict, isDatabaseError, unavailable } from '../db/failure.ts'
 import type { Db } from '../db/open.ts'
 import { writeRows } from '../db/write-rows.ts'
-import type { OrganizationRow } from '../db/schema.ts'
+import type { OrganizationRow, LedgerHeadRow } from '../db/schema.ts'
 import { fail, invalid } from '../base/errors.ts'
 import type { Ids } from '../base/ids.ts'
 import { SYSTEM } from '../caller/caller.ts'
 import type { EntryDraft } from '../ledger/format/draft.ts'
 import { GENESIS_KIND, newSalt, ZERO_HASH } from '../ledger/format/entry.ts'
 import { signCheckpoint } from '../ledger/format/note.ts'
-import { linkEntries } from '../ledger/format/link.ts'
 import type { LedgerSigner } from '../ledger/format/note.ts'
+import { linkEntries } from '../ledger/format/link.ts'
 import { linkedRows } from '../ledger/store/store.ts'
 import { generateKey } from '../keys/key-text.ts'
 import type { NewKey } from '../keys/key-text.ts'
@@ -25,8 +25,72 @@ import { createdEntry } from '../keys/changes.ts'
 import { insertKey } from '../keys/store.ts'
 import { changeLimits, limitsOf } from '../limits/limits.ts'
 import { settingsOf } from './settings.ts'
-import { eachPart, inPart } from '../db/parts.ts'
+import { eachPart, inPart, ORGANIZATIONS_AT_ONCE, organizationIds } from '../db/parts.ts'
 import { reaches } from '../keys/authenticator.ts'
+import { visitAll } from '../base/visit-all.ts'
+
+const PAGE = 500
+
+/** An organization with its count of decisions; null without a ledger. */
+export type ListedOrganization = OrganizationRow & {
+  readonly [Name in 'decided' | 'decided_month']: LedgerHeadRow[Name] | null
+}
+
+interface OrganizationPage {
+  readonly rows: readonly ListedOrganization[]
+  /** The id to continue after; null on the last page. */
+  readonly next: string | null
+}
+
+/**
+ * Returns a page of organizations, oldest first. On a distributed database each is read from its node:
+ * throws if the node of one is lost.
+ */
+export async function organizationPage(
+  db: Db,
+  limit: number,
+  after = '',
+): Promise<OrganizationPage> {
+  // One more tells whether a next page exists.
+  const ids = await organizationIds(db, { limit: limit + 1, after })
+  const shown = ids.slice(0, limit)
+  const rows = await read(db, shown)
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return {
+    // One may have been deleted meanwhile.
+    rows: shown.flatMap((id) => byId.get(id) ?? []),
+    next: ids.length > limit ? (shown.at(-1) ?? null) : null,
+  }
+}
+
+/** Returns all organizations, oldest first. */
+export async function listOrganizations(db: Db): Promise<OrganizationRow[]> {
+  const all: OrganizationRow[] = []
+  for (let after: string | null = ''; after !== null;) {
+    const page: OrganizationPage = await organizationPage(db, PAGE, after)
+    all.push(...page.rows)
+    after = page.next
+  }
+  return all
+}
+
+async function read(db: Db, ids: readonly string[]): Promise<ListedOrganization[]> {
+  const some = (given: readonly string[]) =>
+    db
+      .selectFrom('organization')
+      .leftJoin('ledger_head', 'ledger_head.org_id', 'organization.id')
+      .selectAll('organization')
+      .select(['decided', 'decided_month'])
+      .where('organization.id', 'in', given)
+      .execute()
+  if (ids.length === 0) return []
+  if (!(await isDistributed(db))) return some(ids)
+  const rows: ListedOrganization[] = []
+  await visitAll(ids, ORGANIZATIONS_AT_ONCE, async (id) => {
+    rows.push(...(await some([id])))
+  })
+  return rows
+}
 
 export interface CreateDeps {
   readonly db: Db

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { aggregate } from './aggregates.ts'
+import { aggregate } from './run.ts'
 
 type Expected = number | null | [number, number]
 

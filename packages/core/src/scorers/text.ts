@@ -193,3 +193,54 @@ export function isDeeper(value: unknown, levels: number): boolean {
   }
   return false
 }
+
+/** Returns true if a text has another one in it; a whole one has no part of a word next to it. */
+export function holds(text: string, needle: string, whole: boolean): boolean {
+  if (!whole && needle.length <= text.length && needle.length < 64) return text.includes(needle)
+  for (const at of occurrences(text, needle)) {
+    if (!whole || standsAlone(text, at, at + needle.length)) return true
+  }
+  return false
+}
+
+const WORD_CHARACTER = /^[\p{L}\p{M}\p{N}_]$/u
+
+/** Returns true if [start, end) has no part of a word next to it. */
+export function standsAlone(text: string, start: number, end: number): boolean {
+  // A surrogate pair is one character: check both units if the first alone is not sufficient.
+  const before = /[\s\S]$/u.exec(text.slice(Math.max(0, start - 2), start))?.[0] ?? ''
+  const after = text.slice(end, end + 2).match(/^[\s\S]/u)?.[0] ?? ''
+  return !WORD_CHARACTER.test(before) && !WORD_CHARACTER.test(after)
+}
+
+// White space of Python's `str.split`, for the reference values of BLEU and chrF.
+const PYTHON_WHITESPACE =
+  /[\t-\r\u001c-\u0020\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/
+
+const PYTHON_WHITESPACE_END = new RegExp(`${PYTHON_WHITESPACE.source.slice(0, -1)}$`)
+
+/** Removes trailing white space as Python's `str.rstrip` does. */
+export function cutEnd(text: string): string {
+  let end = text.length
+  while (end > 0 && PYTHON_WHITESPACE_END.test(text.charAt(end - 1))) end--
+  return text.slice(0, end)
+}
+
+/** Splits a text into words as Python's `str.split` does. */
+export function splitLikePython(text: string): string[] {
+  const words = text.split(PYTHON_WHITESPACE)
+  return words.filter((word) => word !== '')
+}
+
+const ASCII_WORD = /[a-z0-9]+/g
+const UNICODE_WORD = /[\p{L}\p{M}\p{N}]+/gu
+
+/** Returns words as in the ROUGE reference: lower case, ASCII letters and digits only. */
+export const asciiWords = (text: string): string[] => text.toLowerCase().match(ASCII_WORD) ?? []
+
+/** Returns lower-case words of letters, marks and digits of any script. */
+export const unicodeWords = (text: string): string[] => text.toLowerCase().match(UNICODE_WORD) ?? []
+
+/** Returns words regardless of case and composition, to search for a text. */
+export const foldedWords = (text: string, fold: (text: string) => string): string[] =>
+  fold(text.normalize('NFC')).normalize('NFC').match(UNICODE_WORD) ?? []

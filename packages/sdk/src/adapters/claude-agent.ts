@@ -3,8 +3,8 @@ import { canonical } from '@remit/contract/fit'
 import type { Json } from '@remit/contract/fit'
 import type { ToolCall, Gate } from '../gate.ts'
 import type { SelfTestReport } from '../self-test.ts'
-import { toolMessage } from '../verdict.ts'
-import type { Allow, Verdict } from '../verdict.ts'
+import { toolMessage } from '../errors.ts'
+import type { Allow, Verdict } from '../errors.ts'
 
 interface ToolHookInput {
   readonly hook_event_name: string

@@ -1,5 +1,5 @@
 import type { ToolCall, Gate } from '../gate.ts'
-import { toolMessage } from '../verdict.ts'
+import { toolMessage } from '../errors.ts'
 
 /** A `signal` of a host, where it has one. */
 export const withSignal = (signal: AbortSignal | undefined): Pick<ToolCall, 'signal'> =>

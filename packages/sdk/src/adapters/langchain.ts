@@ -2,11 +2,10 @@
 import { interrupt } from '@langchain/langgraph'
 import { createMiddleware, ToolMessage } from 'langchain'
 import { alreadyDecided } from '../decide.ts'
-import { RemitDenied } from '../errors.ts'
+import { RemitDenied, deny, toolMessage } from '../errors.ts'
 import type { Gate } from '../gate.ts'
 import type { Canary, Drive, SelfTestReport } from '../self-test.ts'
 import { snapshot } from '../snapshot.ts'
-import { deny, toolMessage } from '../verdict.ts'
 
 /**
  * A middleware for `createAgent`. With the approval mode `return`, a pending call interrupts the graph with

@@ -4,7 +4,7 @@ import { createTool } from '@mastra/core/tools'
 import type { Gate } from '../gate.ts'
 import type { Canary, Drive, SelfTestReport } from '../self-test.ts'
 import { isUnchanged, snapshot } from '../snapshot.ts'
-import { deny, toolMessage } from '../verdict.ts'
+import { deny, toolMessage } from '../errors.ts'
 import { withSignal } from './execute.ts'
 
 interface Resuming {

@@ -1,7 +1,7 @@
 /** Vercel AI SDK 7: governed tools, and the policy for `toolApproval`. */
 import type { Gate } from '../gate.ts'
 import type { Canary, Drive, SelfTestReport } from '../self-test.ts'
-import { toolMessage } from '../verdict.ts'
+import { toolMessage } from '../errors.ts'
 import { resultOf, withSignal } from './execute.ts'
 
 type Execute = (input: never, options: never) => unknown

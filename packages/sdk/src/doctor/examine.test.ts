@@ -1,9 +1,8 @@
 import { createClient } from '@remit/contract/client'
 import { describe, expect, it } from 'vitest'
 import { createGate } from '../gate.ts'
-import { examine } from './examine.ts'
-import type { Framework } from './frameworks.ts'
-import { isAtLeast } from './frameworks.ts'
+import { examine, isAtLeast } from './examine.ts'
+import type { Framework } from './examine.ts'
 
 const client = createClient({
   baseUrl: 'http://remit.example',

@@ -1,4 +1,4 @@
-import { parseJson } from '@remit/contract/fit'
+import { parseJson, spellOut } from '@remit/contract/fit'
 import { statSync, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, resolve, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,9 +8,7 @@ import { createClient, RemitError } from '@remit/contract/client'
 import type { Client } from '@remit/contract/client'
 import { createGate } from '../gate.ts'
 import { examine } from './examine.ts'
-import type { Finding } from './examine.ts'
-import { describe } from './report.ts'
-import type { Examination } from './report.ts'
+import type { Finding, Enforcement } from './examine.ts'
 import { CannotRun, installedVersion, readProject } from './project.ts'
 import { SELF_TEST_ACTIONS } from '../mapping.ts'
 
@@ -233,3 +231,37 @@ const output = (program: string, args: readonly string[], cwd: string, env: Env)
       settle({ stdout, stderr: stderr || (error?.message ?? '') }),
     )
   })
+
+export interface Examination {
+  readonly server: string
+  readonly folder: string
+  readonly findings: readonly Finding[]
+  /** Frameworks that are declared, but that no source imports. */
+  readonly unused: readonly string[]
+}
+
+const WORDS: Readonly<Record<Enforcement, string>> = {
+  enforced: 'enforced',
+  enforced_while_the_hook_runs: 'enforced while the hook runs',
+  not_enforced: 'not enforced',
+  not_tested: 'not tested',
+}
+
+export function describe({ server, folder, findings, unused }: Examination): string {
+  const titles = findings.map(titleOf)
+  const width = Math.max(0, ...titles.map((title) => title.length))
+  const lines = findings.flatMap(({ enforcement, detail }, index) => [
+    `${(titles[index] ?? '').padEnd(width)}  ${WORDS[enforcement]}`,
+    ...(detail === '' ? [] : [`  ${detail}`]),
+  ])
+  const rest = unused.length === 0 ? [] : ['', `imported by no file: ${unused.join(', ')}`]
+  return (
+    [`${folder}, with the server at ${server}`, '', ...lines, ...rest, '']
+      // Texts of frameworks must not steer the terminal.
+      .map((line) => spellOut(line, { keep: '\n' }))
+      .join('\n')
+  )
+}
+
+const titleOf = ({ framework, package: name, version }: Finding): string =>
+  `${framework} (${name}${version === null ? '' : ` ${version}`})`

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { readData } from '@remit/contract/entries'
 import { sql } from 'kysely'
 import type { Db } from '../../db/open.ts'
+import type { LedgerCutRow } from '../../db/schema.ts'
 import { fail } from '../../base/errors.ts'
 import { SYSTEM } from '../../caller/caller.ts'
 import { findCut, ownEntries } from '../../ledger/store/cut.ts'
@@ -36,19 +37,27 @@ export function cutLedger(writer: Writer, plan: PrunePlan, facts: CutFacts): Pro
   const { org_id, cut, point } = plan
   return writer.work(org_id, OPERATOR, async (scope) => {
     await checkUnchanged(scope, plan)
-    const { hash, recorded_at, frontier, vkey } = point
-    const row = { size: cut, hash, recorded_at, frontier, vkey }
     const data = await recordOf(scope, plan, facts)
-    await scope.tx
-      .insertInto('ledger_cut')
-      .values({ org_id, ...row })
-      .onConflict((conflict) => conflict.column('org_id').doUpdateSet(row))
-      .execute()
+    await setCut(scope.tx, org_id, { ...point, size: cut })
     return {
       entries: [{ kind: 'ledger.pruned', actor: SYSTEM, data }],
       reply: (recorded) => firstOf(recorded).row.seq,
     }
   })
+}
+
+/** Sets the start of a ledger: the entries below it can be removed. */
+export async function setCut(
+  db: Db,
+  orgId: string,
+  { size, hash, recorded_at, frontier, vkey }: Omit<LedgerCutRow, 'org_id'>,
+): Promise<void> {
+  const cut = { size, hash, recorded_at, frontier, vkey }
+  await db
+    .insertInto('ledger_cut')
+    .values({ org_id: orgId, ...cut })
+    .onConflict((conflict) => conflict.column('org_id').doUpdateSet(cut))
+    .execute()
 }
 
 async function checkUnchanged({ tx, orgId }: LedgerScope, plan: PrunePlan): Promise<void> {

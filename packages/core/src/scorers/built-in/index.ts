@@ -1,59 +1,19 @@
 import type { PureScorer } from '../scorer.ts'
-import {
-  bleu,
-  chrf,
-  rouge1,
-  rouge2,
-  rougeL,
-  tokenF1,
-  levenshtein,
-  jaroWinkler,
-  embeddingSimilarity,
-} from './similarity.ts'
-import {
-  cost,
-  latency,
-  containsAll,
-  containsAny,
-  contains,
-  exactMatch,
-  regexMatch,
-  lengthRange,
-} from './matches.ts'
-import { citationCheck, piiLeak, promptLeak, refusal } from './safety.ts'
-import { jsonDiff, jsonSchema, jsonValid } from './json.ts'
-import { listContains, numericDiff } from './values.ts'
-import { toolCallF1, toolCallMatch, trajectoryMatch } from './trajectories.ts'
+import * as json from './json.ts'
+import * as matches from './matches.ts'
+import * as safety from './safety.ts'
+import * as similarity from './similarity.ts'
+import * as trajectories from './trajectories.ts'
+import * as values from './values.ts'
 
-/** The open scorers. Modules add more. */
+/** The open scorers: every export of these files, by name. Modules add more. */
 export const builtInScorers: readonly PureScorer[] = [
-  bleu,
-  chrf,
-  citationCheck,
-  contains,
-  containsAll,
-  containsAny,
-  cost,
-  embeddingSimilarity,
-  exactMatch,
-  jaroWinkler,
-  jsonDiff,
-  jsonSchema,
-  jsonValid,
-  latency,
-  lengthRange,
-  levenshtein,
-  listContains,
-  numericDiff,
-  piiLeak,
-  promptLeak,
-  refusal,
-  regexMatch,
-  rouge1,
-  rouge2,
-  rougeL,
-  tokenF1,
-  toolCallF1,
-  toolCallMatch,
-  trajectoryMatch,
+  json,
+  matches,
+  safety,
+  similarity,
+  trajectories,
+  values,
 ]
+  .flatMap((scorers) => Object.values<PureScorer>({ ...scorers }))
+  .toSorted((a, b) => (a.name < b.name ? -1 : 1))

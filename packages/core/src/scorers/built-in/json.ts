@@ -69,7 +69,6 @@ function faultIn(value: unknown, validate: SchemaValidator): SchemaFault | null 
   }
 }
 
-/** 1 if the output is JSON that is valid for a schema. */
 export const jsonSchema = defineScorer({
   name: 'json_schema',
   version: '2',
@@ -107,7 +106,6 @@ const JsonDiffParams = z.strictObject({
 })
 type JsonDiffParams = z.output<typeof JsonDiffParams>
 
-/** Similarity of two JSON values, part by part. */
 export const jsonDiff = defineScorer({
   name: 'json_diff',
   description: 'Similarity of output and expected as JSON values, part by part',

@@ -5,7 +5,7 @@ import { alternativesOf, bestOf, textOf } from '../params.ts'
 import { jsonEqual } from '../json-equal.ts'
 import { defineScorer, Unscorable, UnusableParam } from '../scorer.ts'
 import type { ScoreOutcome } from '../scorer.ts'
-import { normalizeSquad, normalizeText, textParams, occurrences } from '../text.ts'
+import { normalizeSquad, normalizeText, textParams, holds, standsAlone } from '../text.ts'
 import type { TextParams } from '../text.ts'
 import { memoize } from '../memoize.ts'
 import { compilePattern } from '../../base/pattern.ts'
@@ -20,7 +20,6 @@ const Params = z.strictObject({
 })
 type Params = z.output<typeof Params>
 
-/** 1 if output and expected are the same text, or the same JSON value if one is not text. */
 export const exactMatch = defineScorer({
   name: 'exact_match',
   description:
@@ -88,24 +87,6 @@ function needlesOf(
   return needles
 }
 
-export function holds(text: string, needle: string, whole: boolean): boolean {
-  if (!whole && needle.length <= text.length && needle.length < 64) return text.includes(needle)
-  for (const at of occurrences(text, needle)) {
-    if (!whole || standsAlone(text, at, at + needle.length)) return true
-  }
-  return false
-}
-
-const WORD_CHARACTER = /^[\p{L}\p{M}\p{N}_]$/u
-
-/** Returns true if [start, end) has no part of a word next to it. */
-function standsAlone(text: string, start: number, end: number): boolean {
-  // A surrogate pair is one character: check both units if the first alone is not sufficient.
-  const before = /[\s\S]$/u.exec(text.slice(Math.max(0, start - 2), start))?.[0] ?? ''
-  const after = text.slice(end, end + 2).match(/^[\s\S]/u)?.[0] ?? ''
-  return !WORD_CHARACTER.test(before) && !WORD_CHARACTER.test(after)
-}
-
 const ContainsParams = z.strictObject({
   ...textParams,
   value: z
@@ -117,7 +98,6 @@ const ContainsParams = z.strictObject({
 })
 type ContainsParams = z.output<typeof ContainsParams>
 
-/** 1 if the output contains the text, or any of several texts. */
 export const contains = defineScorer({
   name: 'contains',
   description: 'Output contains expected (or the parameter value); of a list, any one of them',
@@ -152,7 +132,6 @@ const ContainsListsParams = z.strictObject({
 })
 type ContainsListsParams = z.output<typeof ContainsListsParams>
 
-/** 1 if the output contains any of several texts. */
 export const containsAny = defineScorer({
   name: 'contains_any',
   description: 'Output contains any one of the texts of expected (or the parameter values)',
@@ -173,7 +152,6 @@ export const containsAny = defineScorer({
   },
 })
 
-/** The share of several texts that the output contains. */
 export const containsAll = defineScorer({
   name: 'contains_all',
   description: 'Share of the texts of expected (or the parameter values) that output contains',
@@ -270,7 +248,6 @@ const Cost = z
     message: 'must be below max_usd',
   })
 
-/** 1 if the latency is within the limit. */
 export const latency = defineScorer({
   name: 'latency',
   description: 'latency_ms is at most max_ms; with target_ms, graded between both',
@@ -281,7 +258,6 @@ export const latency = defineScorer({
     within(latency_ms ?? 0, max_ms, target_ms, 'ms'),
 })
 
-/** 1 if the cost is within the limit. */
 export const cost = defineScorer({
   name: 'cost',
   description: 'cost_usd is at most max_usd; with target_usd, graded between both',
@@ -325,7 +301,6 @@ const LengthRangeParams = z
     message: 'must not be greater than max',
   })
 
-/** 1 if the length of the output is within the limits. */
 export const lengthRange = defineScorer({
   name: 'length_range',
   description:

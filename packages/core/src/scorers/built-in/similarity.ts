@@ -23,8 +23,15 @@ import {
   jaroWinkler as measure,
 } from '../measure/edit-distance.ts'
 import { Numbering } from '../measure/numbers.ts'
-import { asciiWords, unicodeWords, splitLikePython } from '../measure/words.ts'
-import { normalizeSquad, normalizeText, textParams } from '../text.ts'
+import {
+  asciiWords,
+  unicodeWords,
+  splitLikePython,
+  normalizeSquad,
+  normalizeText,
+  textParams,
+} from '../text.ts'
+import type { TextParams } from '../text.ts'
 
 /** Compares the output as text with each alternative of `expected`; returns the best outcome. */
 function bestText(
@@ -152,6 +159,13 @@ const grams =
     return { common: overlap(a, b), output: total(a), expected: total(b) }
   }
 
+function measuresOf({ common, output, expected }: Counts) {
+  const precision = common / Math.max(1, output)
+  const recall = common / Math.max(1, expected)
+  const fmeasure = common === 0 ? 0 : (2 * precision * recall) / (precision + recall)
+  return { fmeasure, precision, recall }
+}
+
 const subsequence: Count = (output, expected) => {
   const numbering = new Numbering()
   const a = numbering.all(output)
@@ -185,11 +199,7 @@ function compare(
 ): ScoreOutcome {
   const words = params.tokenizer === 'ascii' ? asciiWords : unicodeWords
   const [a, b] = [words(output), words(expected)]
-  const counts = count(a, b)
-  const precision = counts.common / Math.max(1, counts.output)
-  const recall = counts.common / Math.max(1, counts.expected)
-  const fmeasure = counts.common === 0 ? 0 : (2 * precision * recall) / (precision + recall)
-  const of = { fmeasure, precision, recall }
+  const of = measuresOf(count(a, b))
   const blind =
     params.tokenizer === 'ascii' &&
     ((a.length === 0 && output !== '') || (b.length === 0 && expected !== ''))
@@ -204,7 +214,6 @@ function compare(
   }
 }
 
-/** The F1 of SQuAD v2 over words with their frequencies. */
 export const tokenF1 = defineScorer({
   name: 'token_f1',
   description: 'F1 of the words of output and expected, normalized as SQuAD v2 does',
@@ -222,13 +231,8 @@ function f1(output: readonly string[], expected: readonly string[]): ScoreOutcom
   // SQuAD's rule for "no answer": an empty answer is right only if the expected one is empty.
   if (output.length === 0 || expected.length === 0)
     return { ...graded, score: output.length === expected.length ? 1 : 0 }
-  const a = wordGrams(output, 1)
-  const b = wordGrams(expected, 1)
-  const common = overlap(a, b)
-  const precision = common / total(a)
-  const recall = common / total(b)
-  const score = common === 0 ? 0 : (2 * precision * recall) / (precision + recall)
-  return { ...graded, score, metadata: { precision, recall } }
+  const { fmeasure: score, ...metadata } = measuresOf(grams(1)(output, expected))
+  return { ...graded, score, metadata }
 }
 
 /**
@@ -237,7 +241,20 @@ function f1(output: readonly string[], expected: readonly string[]): ScoreOutcom
  */
 const MAX_EDIT_LENGTH = 50_000
 
-/** The share of the longer text that does not need an edit. */
+/** Both texts in their normal form. Folding and NFKC can make a text many times longer. */
+function normalized(
+  output: string,
+  expected: string,
+  params: TextParams,
+  most: number,
+): [string, string] {
+  const a = normalizeText(output, params)
+  const b = normalizeText(expected, params)
+  checkTextLength('output', a, most)
+  checkTextLength('expected', b, most)
+  return [a, b]
+}
+
 export const levenshtein = defineScorer({
   name: 'levenshtein',
   description: 'Similarity of output and expected by edit distance: 1 - distance / longer length',
@@ -248,12 +265,7 @@ export const levenshtein = defineScorer({
   inlineLength: 1_024,
   score: (result, params) =>
     bestText(result, (output, expected) => {
-      const a = normalizeText(output, params)
-      const b = normalizeText(expected, params)
-      // Folding and NFKC can make a text many times longer.
-      checkTextLength('output', a, MAX_EDIT_LENGTH)
-      checkTextLength('expected', b, MAX_EDIT_LENGTH)
-      const edits = editsOf(a, b)
+      const edits = editsOf(...normalized(output, expected, params, MAX_EDIT_LENGTH))
       return {
         score: similarity(edits),
         reason: 'similarity',
@@ -286,10 +298,7 @@ export const jaroWinkler = defineScorer({
   inlineLength: 1_024,
   score: (result, params) =>
     bestText(result, (output, expected) => {
-      const a = normalizeText(output, params)
-      const b = normalizeText(expected, params)
-      checkTextLength('output', a, MAX_LENGTH)
-      checkTextLength('expected', b, MAX_LENGTH)
+      const [a, b] = normalized(output, expected, params, MAX_LENGTH)
       const score = measure(codePointsOf(a), codePointsOf(b), params.prefix_weight)
       return { score, reason: 'similarity', graded: true }
     }),
@@ -304,7 +313,6 @@ const EmbeddingSimilarityParams = z.strictObject({
     .describe('Cosine that scores 0; cosines from there to 1 scale linearly to 0 to 1'),
 })
 
-/** The cosine of two given vectors. */
 export const embeddingSimilarity = defineScorer({
   name: 'embedding_similarity',
   description: 'Cosine similarity of output_embedding and expected_embedding',

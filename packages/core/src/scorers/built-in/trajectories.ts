@@ -28,7 +28,6 @@ interface Calls {
   readonly matches: (actual: number, expected: number) => boolean
 }
 
-/** 1 if the tool calls are the expected ones. */
 export const toolCallMatch = defineScorer({
   name: 'tool_call_match',
   version: '2',
@@ -61,7 +60,6 @@ export const toolCallMatch = defineScorer({
   },
 })
 
-/** F1 of the tool calls against the expected ones. */
 export const toolCallF1 = defineScorer({
   name: 'tool_call_f1',
   version: '2',
@@ -203,7 +201,6 @@ type Mode = z.output<typeof Mode>
 
 const MAX_STEPS = 10_000
 
-/** Agreement of the steps with the expected steps. */
 export const trajectoryMatch = defineScorer({
   name: 'trajectory_match',
   description:

@@ -30,7 +30,6 @@ const Params = z
   )
 type Params = z.output<typeof Params>
 
-/** Closeness of the output, or of a number in it, to the expected number. */
 export const numericDiff = defineScorer({
   name: 'numeric_diff',
   description: 'Closeness of two numbers, by their relative difference or within a tolerance',
@@ -81,7 +80,6 @@ const ListContainsParams = z.strictObject({
   allow_extra: z.boolean().default(false).describe('Additional items do not lower the score'),
 })
 
-/** Best pairing of the items of two lists, regardless of their order. */
 export const listContains = defineScorer({
   name: 'list_contains',
   description: 'Items of expected found among those of output, by the best pairing',

@@ -1,4 +1,4 @@
-import { cutEnd, splitLikePython } from './words.ts'
+import { cutEnd, splitLikePython } from '../text.ts'
 
 /** The frequencies of runs of `order` neighbors. */
 export type Grams = ReadonlyMap<string, number>

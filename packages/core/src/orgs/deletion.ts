@@ -1,29 +1,30 @@
 import { sql } from 'kysely'
-import { isoTime } from '../../base/clock.ts'
-import type { Clock } from '../../base/clock.ts'
-import { fail, invalid } from '../../base/errors.ts'
-import { SYSTEM } from '../../caller/caller.ts'
-import type { Db } from '../../db/open.ts'
-import type { DeletedOrganizationRow, OrganizationRow } from '../../db/schema.ts'
-import { emptyLog, overwriting } from '../../db/scrub.ts'
-import { makeDurable, on } from '../../db/portable.ts'
-import { unavailable } from '../../db/failure.ts'
-import { formatEntryLine } from '../../ledger/read/export-entries.ts'
-import { findHead } from '../../ledger/store/store.ts'
-import { firstOf } from '../../ledger/write/work.ts'
-import type { Writer } from '../../ledger/write/writer.ts'
-import { findOrganizationById, OPERATOR, updateOrganization } from '../administration.ts'
-import type { EntryExtras } from '../administration.ts'
-import { organizationRecord } from '../organizations.ts'
-import type { OrganizationRecord } from '../organizations.ts'
-import { deleteInBatches } from '../../db/cleanup.ts'
-import { isDistributed } from '../../db/distributed.ts'
-import { organizationTables } from '../../db/org-table.ts'
-import type { OrganizationTable } from '../../db/org-table.ts'
-import type { DirectoryTables } from '../../db/directory.ts'
-import type { ArchiveRules } from '../../db/archived.ts'
-import { recordedOrigin } from '../../ledger/store/cut.ts'
-import { missingHead } from '../../ledger/write/head-guard.ts'
+import { isoTime } from '../base/clock.ts'
+import type { Clock } from '../base/clock.ts'
+import { fail, invalid } from '../base/errors.ts'
+import { SYSTEM } from '../caller/caller.ts'
+import type { Db } from '../db/open.ts'
+import type { DeletedOrganizationRow, OrganizationRow } from '../db/schema.ts'
+import { emptyLog, overwriting } from '../db/scrub.ts'
+import { makeDurable, on } from '../db/portable.ts'
+import { unavailable } from '../db/failure.ts'
+import { formatEntryLine } from '../ledger/read/export-entries.ts'
+import { findHead } from '../ledger/store/store.ts'
+import { firstOf } from '../ledger/write/work.ts'
+import type { Writer } from '../ledger/write/writer.ts'
+import { findOrganizationById, OPERATOR, updateForOperator } from './administration.ts'
+import type { EntryExtras } from './administration.ts'
+import { organizationRecord } from './organizations.ts'
+import type { OrganizationRecord } from './organizations.ts'
+import { deleteInBatches } from '../db/cleanup.ts'
+import { isDistributed } from '../db/distributed.ts'
+import { organizationTables } from '../db/org-table.ts'
+import type { OrganizationTable } from '../db/org-table.ts'
+import type { DirectoryTables } from '../db/directory.ts'
+import type { ArchiveRules } from '../db/archived.ts'
+import { recordedOrigin } from '../ledger/store/cut.ts'
+import { missingHead } from '../ledger/write/head-guard.ts'
+import { setCut } from './prune/cut.ts'
 
 /** Days between the order and the deletion, unless the operator names another number. */
 export const DELETION_DAYS = 7
@@ -42,11 +43,10 @@ export async function scheduleDeletion(
 ): Promise<OrganizationRecord> {
   if (!Number.isInteger(days) || days < 0 || days > MAX_DAYS)
     throw invalid('days', `must be a whole number from 0 to ${MAX_DAYS}`)
-  const update = (row: OrganizationRow, recordedAt: string) => {
+  return updateForOperator(writer, orgId, noted, (row, recordedAt) => {
     refuseActive(row)
     return { ...row, delete_after: isoTime(Date.parse(recordedAt) + days * DAY_MS) }
-  }
-  return (await updateOrganization(writer, orgId, OPERATOR, update, noted)).organization
+  })
 }
 
 /** A deletion with the end of the ledger, which stays. */
@@ -255,13 +255,7 @@ const rank = (name: string): number => {
 async function cutWhole(db: Db, orgId: string): Promise<void> {
   const head = await findHead(db, orgId)
   if (!head) return
-  const { size, hash, recorded_at, frontier, vkey } = head
-  const cut = { size, hash, recorded_at, frontier, vkey }
-  await db
-    .insertInto('ledger_cut')
-    .values({ org_id: orgId, ...cut })
-    .onConflict((conflict) => conflict.column('org_id').doUpdateSet(cut))
-    .execute()
+  await setCut(db, orgId, head)
 }
 
 const FORMAT = 'remit-organization/v1'
