@@ -56,7 +56,7 @@ export const previewRoutes = (deps: Deps, jobs: Pick<Jobs, 'replay'>): Route[] =
         previews: await decider.preview(orgId, plan, requests, options),
       }))
       const time = isoTime(at)
-      return writer.work(orgId, { ...request, caller }, (_scope, admitted) => {
+      return writer.work(orgId, request, (_scope, admitted) => {
         const data = {
           method: 'dry_run',
           requests: requests.length,
@@ -98,7 +98,7 @@ export const previewRoutes = (deps: Deps, jobs: Pick<Jobs, 'replay'>): Route[] =
       if (!result) throw fail('rules_changed')
       const { counts, judgedBy } = result
       const { decisions, first_seq, last_seq, flipped } = counts
-      return writer.work(orgId, { ...request, caller }, (_scope, admitted) => {
+      return writer.work(orgId, request, (_scope, admitted) => {
         const seen = { decisions, first_seq, last_seq, flipped }
         const data = { method: 'replay', from, to, ...seen } as const
         return Promise.resolve({

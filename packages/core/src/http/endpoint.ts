@@ -170,14 +170,14 @@ export class Written {
 }
 
 /** A successful response that is more than a body: another status, headers or a stream. */
-export class Reply<Answer> {
-  readonly body: Answer | Written | ReadableStream<Uint8Array>
+export class Reply<Value> {
+  readonly body: Value | Written | ReadableStream<Uint8Array>
   readonly status: number | undefined
   readonly headers: Readonly<Record<string, string>>
   /** False for an answer that a repeat under the same `Idempotency-Key` must not get. */
   readonly isKept: boolean
   constructor(
-    body: Answer | Written | ReadableStream<Uint8Array>,
+    body: Value | Written | ReadableStream<Uint8Array>,
     options: { status?: number; headers?: Record<string, string>; isKept?: boolean } = {},
   ) {
     this.body = body

@@ -126,7 +126,7 @@ const personReducers: Reducers = {
 }
 
 /** A trusted issuer of tokens. */
-interface IssuerState extends RecordedObject {
+export interface IssuerState extends RecordedObject {
   readonly enabled: boolean
   readonly expiresAt: number | null
 }
