@@ -1,4 +1,4 @@
-/** The attacker of `pnpm bench isolation`, a separate process: see `messages.ts`. */
+/** The attacker of `pnpm bench isolation`, a separate process: see `attacks.ts`. */
 import { ATTACKS, run } from './attacks.ts'
 import type { AttackerSpec, FromAttacker } from './attacks.ts'
 
