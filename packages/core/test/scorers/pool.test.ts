@@ -124,7 +124,7 @@ describe('a worker', () => {
       'chrf',
       [fine, { output: huge, expected: huge }, fine],
       {},
-      { computer: small },
+      { computer: small, budgetMs: 60_000 },
     )
     await small.close()
 
