@@ -2,7 +2,7 @@ import { lazy, Suspense } from 'react'
 import type { ComponentProps } from 'react'
 import { Skeleton } from './states.tsx'
 
-/** Two texts in one. The editor is loaded where a difference is shown. */
+/** The difference of two texts. Its editor is loaded when the first one is shown. */
 export const LazyTextDiff = lazy(async () => ({
   default: (await import('../editor/text-diff.tsx')).TextDiff,
 }))

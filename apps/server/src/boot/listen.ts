@@ -266,7 +266,7 @@ const SWEEP_MS = 50
  * Prepares a server to be stopped. The returned function stops accepting, lets every request under
  * way be answered (with `Connection: close`, so that no client sends another one into a closing
  * connection) and resolves when the last connection is gone. `others` are further listening sockets
- * whose connections the server answers.
+ * of the server.
  */
 export function gracefulStop(
   server: Server,

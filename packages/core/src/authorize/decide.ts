@@ -25,7 +25,7 @@ export interface SlotState {
   /** False for a stage that failed: it denies. */
   readonly available: boolean
   readonly rules: unknown
-  /** What the stage prepared for the batch, or its rules; null before. */
+  /** The state that the stage prepared for the batch; its rules if it prepares none. */
   state: unknown
   /** Warning for a stage that the plan of the caller does not include. */
   leftOut: string | null
@@ -33,6 +33,7 @@ export interface SlotState {
   readonly effects: Effect[]
 }
 
+/** The stages of a batch by their slots. */
 export type Slots = ReadonlyMap<Slot, SlotState>
 
 /** One request with the verdicts of its rules, before anything is read for it. */

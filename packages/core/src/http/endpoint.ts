@@ -39,7 +39,7 @@ export const NOBODY = ''
 
 const PREFERS_RECEIPT = /(?:^|[,;\s])receipt(?:$|[,;\s])/i
 
-/** What a request needs of the server. */
+/** The parts of the server that a request uses. */
 export interface ApiRequestDeps {
   readonly requests: RequestTurns
   /** Ends when the server closes. */

@@ -134,7 +134,7 @@ describe('approvals on two processes with one PostgreSQL', () => {
       expect((await waiting).status).toBe('approved')
       times.push(performance.now() - begin)
     }
-    // Without signals each would take until somebody looks by himself, 5 seconds; a busy machine delays some.
+    // Without signals, every round takes 5 seconds, the interval of polling. A busy machine delays some.
     expect(Math.min(...times)).toBeLessThan(4_000)
   })
 

@@ -116,7 +116,7 @@ describe.each(someDialects())('deliveries on %s', (dialect) => {
       times.push(performance.now() - started)
     }
 
-    // Looks are 2 seconds apart, and each message follows the one before; a busy machine delays some.
+    // Without a signal, every message waits for the next poll, 2 seconds. A busy machine delays some.
     expect(Math.min(...times)).toBeLessThan(1_500)
   })
 
