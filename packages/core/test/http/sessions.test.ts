@@ -1,5 +1,9 @@
+import { authorize } from '@remit/contract'
 import type { Session } from '@remit/contract'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { fail } from '../../src/base/errors.ts'
+import { implement } from '../../src/http/endpoint.ts'
+import { defineModule } from '../../src/module/module.ts'
 import { endKey, rotateKey } from '../../src/orgs/administration.ts'
 import { createClock, createTestRemit, DIALECTS } from '@remit/testing'
 import type { TestClock, TestRemit } from '@remit/testing'
@@ -167,6 +171,33 @@ describe.each(DIALECTS)('sessions on %s', (dialect) => {
     }
     clock.advance(30 * MINUTE)
     expect((await get(busy)).principal).toBeNull()
+  })
+
+  it('another look at the rights of a request that waits does not prolong its session', async () => {
+    const waiting = defineModule({
+      name: 'waiting',
+      setup: () => ({
+        routes: implement(authorize, {
+          authorize: async (_, __, request) => {
+            clock.advance(40 * MINUTE)
+            await request.recheck()
+            throw fail('overloaded')
+          },
+        }),
+      }),
+    })
+    const { url, signingKey } = remit
+    const third = await createTestRemit({ url, clock, signingKey, modules: [waiting] })
+    onTestFinished(() => third.close())
+    const { key } = await remit.organization('team')
+    const cookie = await signIn(key)
+    const body = { agent_id: 'a', action: 'b.c' }
+
+    const answer = await third.call('POST', '/v1/authorize', { body, headers: { ...OWN, cookie } })
+    expect(await codeOf(answer)).toBe('overloaded')
+
+    clock.advance(20 * MINUTE)
+    expect((await get(cookie)).principal).toBeNull()
   })
 
   it('work that waits for the writer is refused when the session ends before it', async () => {

@@ -76,4 +76,13 @@ describe.each(fullDialects())('two processes of one installation on %s', (dialec
     expect((await ask(there, org.key)).status).toBe(403)
     expect(await seqsOf(org.id, 'authorization.decided')).toHaveLength(1)
   })
+
+  test('a plan that was raised on one counts on the other, which remembers the caller before it', async () => {
+    const org = await here.organization('free')
+    expect((await ask(there, org.key)).status).toBe(403)
+
+    await setPlan(here.writer, org.id, 'team')
+
+    expect((await ask(there, org.key)).status).toBe(200)
+  })
 })
