@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { userPath } from '../src/cli/option-values.ts'
+import { userPath } from '../src/cli/options.ts'
 
 const BY_PNPM = {
   INIT_CWD: '/home/ada',

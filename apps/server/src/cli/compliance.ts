@@ -6,7 +6,7 @@ import { CliError, EXIT, refusingAsCouldNotRun } from './errors.ts'
 import { portOf } from './session.ts'
 import type { CommandRun } from './session.ts'
 import { errorsAndLimits, readCheckpointFile, requireOrigin } from './ledger-verify.ts'
-import { readCount, orgOption, subcommand, choice } from './option-values.ts'
+import { readCount, orgOption, subcommand, choice } from './options.ts'
 import { createProgress, facts } from './table.ts'
 import { admitFile, REPLACE, writeWhole } from './files.ts'
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Command } from 'commander'
-import { subcommand, userPath } from './option-values.ts'
+import { subcommand, userPath } from './options.ts'
 import { CliError } from './errors.ts'
 import type { CommandRun } from './session.ts'
 

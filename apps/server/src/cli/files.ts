@@ -18,7 +18,7 @@ import { makeFolder, readWholeFile, requireRegularFile, writeWholeFile } from '@
 import { isUnavailable } from '@remit/core/db'
 import { fileFault, isSystemError } from '../settings/read-file.ts'
 import { CliError, EXIT } from './errors.ts'
-import { userPath } from './option-values.ts'
+import { userPath } from './options.ts'
 
 /** Returns the text of a file; throws `CliError` if reading fails or the file is too large. */
 export function readText(path: string, maxMib?: number): string {

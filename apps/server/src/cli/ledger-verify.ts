@@ -12,7 +12,7 @@ import {
 import type { VerifyReport } from '@remit/core/ledger/records'
 import { Option } from 'commander'
 import type { Command } from 'commander'
-import { orgOption, subcommand, readCount } from './option-values.ts'
+import { orgOption, subcommand, readCount } from './options.ts'
 import { CliError, EXIT, refusingAsCouldNotRun } from './errors.ts'
 import { createProgress, facts } from './table.ts'
 import type { Progress } from './table.ts'

@@ -43,7 +43,7 @@ import {
   readEmail,
   readTime,
   userPath,
-} from './option-values.ts'
+} from './options.ts'
 import { admitFile, REPLACE, writeWhole, readPrivateKey, writeSecret, writing } from './files.ts'
 import { createProgress, facts, printable } from './table.ts'
 import type { Progress } from './table.ts'

@@ -7,7 +7,7 @@ import {
   vendorKey,
 } from '../settings/license.ts'
 import type { License } from '../settings/license.ts'
-import { choice, subcommand } from './option-values.ts'
+import { choice, subcommand } from './options.ts'
 import { CliError, EXIT } from './errors.ts'
 import { readPrivateKey, readPublicKey, readText, writeSecret } from './files.ts'
 import type { CommandRun } from './session.ts'

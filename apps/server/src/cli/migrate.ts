@@ -1,6 +1,6 @@
 import { waitForMigrations, distribute, openDatabase, pendingMigrations } from '@remit/core/db/open'
 import type { Command } from 'commander'
-import { subcommand } from './option-values.ts'
+import { subcommand } from './options.ts'
 import { ConfigError, isPostgres } from '../settings/environment.ts'
 import { NEEDS_DIRECT } from '../boot/database.ts'
 import { CliError } from './errors.ts'

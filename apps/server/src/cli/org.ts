@@ -31,7 +31,7 @@ import {
   readOptionalReason,
   readReason,
   userPath,
-} from './option-values.ts'
+} from './options.ts'
 import { CliError } from './errors.ts'
 import { organizationOf } from './session.ts'
 import type { CommandRun } from './session.ts'

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { VERSION } from '../settings/version.ts'
-import { agentCommands, spendCommands } from './agent.ts'
+import { agentCommands } from './agent.ts'
 import { backupCommand, restoreCommand } from './backup.ts'
 import { checkCommand } from './check.ts'
 import { complianceCommands } from './compliance.ts'
@@ -18,10 +18,11 @@ import { mcpCommands } from './mcp.ts'
 import { orgCommands } from './org.ts'
 import { printable } from './table.ts'
 import { serveCommand } from './serve.ts'
+import { spendCommands } from './spend.ts'
 import { scoreCommand } from './score.ts'
 import { secretsCommands } from './secrets.ts'
 import { CommandRun } from './session.ts'
-import { refuseEmptyPaths } from './option-values.ts'
+import { refuseEmptyPaths } from './options.ts'
 
 /** Creates every command of `remit`; a test compares `docs/cli.md` with it. */
 export function createProgram(session: CommandRun): Command {

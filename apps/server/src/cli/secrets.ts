@@ -8,7 +8,7 @@ import {
   SECRETS_KEYS,
   secretsKeyFile,
 } from '../settings/secrets-key.ts'
-import { subcommand } from './option-values.ts'
+import { subcommand } from './options.ts'
 import { CliError, EXIT } from './errors.ts'
 import { readText, writeSecret, writing } from './files.ts'
 import type { CommandRun } from './session.ts'

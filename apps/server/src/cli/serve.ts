@@ -4,7 +4,7 @@ import { banner } from '../boot/banner.ts'
 import { readConfig } from '../settings/config.ts'
 import { ENVIRONMENT } from '../settings/environment.ts'
 import { createServer } from '../boot/serve.ts'
-import { subcommand } from './option-values.ts'
+import { subcommand } from './options.ts'
 import type { CommandRun } from './session.ts'
 
 export function serveCommand(program: Command, session: CommandRun): void {

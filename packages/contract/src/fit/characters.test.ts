@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { spellOut } from './csv.ts'
+import { spellOut } from './characters.ts'
 
 it('spells out without padding, and keeps what it is told to', () => {
   expect(spellOut('a\u0000b\u202ec\u{e0041}d')).toBe('a\\u{0}b\\u{202e}c\\u{e0041}d')

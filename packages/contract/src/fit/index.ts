@@ -1,7 +1,7 @@
 export { amountText, failedText, resourceText, summaryOf, titleOf } from './asked.ts'
 export type { Asked, RequiringRule } from './asked.ts'
 export { isName, isObject } from './values.ts'
-export { spellOut, UNSEEN } from './csv.ts'
+export { spellOut, UNSEEN } from './characters.ts'
 export { cellText, csvText, withoutFormulas } from './csv.ts'
 export type { CsvCell, CsvTable } from './csv.ts'
 export { base64url, bytesOf, digestOf, hex, sha256 } from './digest.ts'
