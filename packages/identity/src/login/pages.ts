@@ -17,7 +17,7 @@ import {
   findBySubject,
   foldAddress,
   insertPerson,
-  invitedPerson,
+  newPerson,
 } from '../people/store.ts'
 import type { Identity } from './provider.ts'
 import { toPerson } from '../people/changes.ts'
@@ -321,7 +321,7 @@ function signUpOf({ newOrganization, settings, ids, log }: Deps): SignUp | null 
         plan: 'free',
         person: name,
         begin: async (tx, { id, created_at }) => {
-          const row = invitedPerson({
+          const row = newPerson({
             org_id: id,
             id: ids.next('per_', Date.parse(created_at)),
             email,

@@ -12,7 +12,7 @@ import {
   findBySubject,
   foldAddress,
   insertPerson,
-  invitedPerson,
+  newPerson,
   updatePerson,
 } from '../people/store.ts'
 import type { PersonRow } from '../tables/people.ts'
@@ -121,7 +121,7 @@ const newcomer = (
   ids: Ids,
   { email, issuer }: Identity,
 ): PersonRow =>
-  invitedPerson({
+  newPerson({
     org_id: orgId,
     id: ids.next('per_', now),
     email: email ?? '',

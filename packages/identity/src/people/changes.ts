@@ -13,7 +13,7 @@ import {
   findPerson,
   hasOtherAdminPerson,
   insertPerson,
-  invitedPerson,
+  newPerson,
   removePerson,
   updatePerson,
 } from './store.ts'
@@ -36,7 +36,7 @@ export const invitation =
   async ({ tx, orgId, now, recordedAt }, caller) => {
     if ((await findByAddress(tx, orgId, email)).length > 0) throw fail('person_exists')
     if ((await countPeople(tx, orgId)) >= MAX_PEOPLE) throw fail('too_many_people')
-    const row = invitedPerson({
+    const row = newPerson({
       org_id: orgId,
       id: ids.next('per_', now),
       email,

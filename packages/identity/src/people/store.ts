@@ -8,8 +8,8 @@ const people = orgTable<Tables, 'person'>('person', 'id')
 
 export const { find: findPerson, list: listPeople, count: countPeople } = people
 
-/** A person who was invited and never signed in. */
-export const invitedPerson = (
+/** A person who has not signed in, with one address. */
+export const newPerson = (
   given: Pick<PersonRow, 'org_id' | 'id' | 'email' | 'name' | 'role' | 'created_at' | 'created_by'>,
 ): PersonRow => ({
   ...given,
