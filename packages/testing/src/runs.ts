@@ -3,12 +3,12 @@ const extent = process.env['REMIT_TEST_RUNS']
 if (extent !== undefined && extent !== 'full' && extent !== 'complete')
   throw new Error('REMIT_TEST_RUNS must be full or complete')
 
-/** `REMIT_TEST_RUNS=complete`: each test on both databases, and each combination of two lists. */
+/** `REMIT_TEST_RUNS=complete`: all repetitions, each test on both databases, and each combination of two lists. */
 export const isCompleteRun: boolean = extent === 'complete'
 
 /**
- * The extent of repeated tests: all with `REMIT_TEST_RUNS=full`, as in `pnpm check`, and in a complete run;
- * otherwise a part, with different values in every run.
+ * `REMIT_TEST_RUNS=full`, as in `pnpm check`, or a complete run: all tests, and all cases of a list. Otherwise a
+ * part, with different values in every run.
  */
 export const isFullRun: boolean = extent === 'full' || isCompleteRun
 
@@ -21,13 +21,16 @@ export function inFullRun(tests: string): boolean {
   return isFullRun
 }
 
-const RUNS_SHARE = 20
+const RUNS_SHARE = isFullRun ? 4 : 20
 const LEAST = 10
 const CASES_SHARE = 5
 
-/** Returns the number of repetitions: `full`, or a twentieth of that but at least `least`. */
-export const runs = (full: number, least = LEAST): number =>
-  isFullRun ? full : Math.min(full, Math.max(least, Math.ceil(full / RUNS_SHARE)))
+/**
+ * Returns the number of repetitions: `all` in a complete run, a fourth of them in a full one, otherwise a
+ * twentieth; but at least `least`.
+ */
+export const runs = (all: number, least = LEAST): number =>
+  isCompleteRun ? all : Math.min(all, Math.max(least, Math.ceil(all / RUNS_SHARE)))
 
 /**
  * Returns one combination of two lists for each value of `first`, with the values of `second` in turn from

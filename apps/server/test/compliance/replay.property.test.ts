@@ -1,5 +1,5 @@
 import { setPlan } from '@remit/core/orgs'
-import { createClock, isFullRun, runs, someDialects } from '@remit/testing'
+import { createClock, isCompleteRun, runs, someDialects } from '@remit/testing'
 import type { Api, TestClock } from '@remit/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -162,6 +162,6 @@ describe.skipIf(!hasModules()).each(someDialects())('replays on %s', (dialect) =
       { numRuns: runs(dialect === 'sqlite' ? 40 : 10, 4) },
     )
     // Not all of them the same, where there are many runs: few may have no flip by chance.
-    expect(kinds.size).toBeGreaterThanOrEqual(isFullRun ? LEAST_KINDS[dialect] : 0)
+    expect(kinds.size).toBeGreaterThanOrEqual(isCompleteRun ? LEAST_KINDS[dialect] : 0)
   })
 })
