@@ -33,6 +33,7 @@ const pattern = {
   resources: ['order:*'],
   condition: 'amount_usd > 5.0',
   enabled: false,
+  mode: 'enforce',
 }
 const window = { not_before: '2026-11-01T00:00:07.000Z', expires_at: '2027-11-01T00:00:07.000Z' }
 
@@ -44,7 +45,7 @@ interface Schema {
 interface Form {
   readonly name: string
   readonly schema: Schema
-  /** A body with every member of the contract, none at its default. */
+  /** A body with every member of the contract, none at its default where others allow it. */
   readonly stored: Readonly<Record<string, unknown>>
   /** Members of the answer that the server makes from it, or adds. */
   readonly answer: Readonly<Record<string, unknown>>
@@ -54,6 +55,13 @@ interface Form {
 const FORMS: readonly Form[] = [
   {
     name: 'policy',
+    schema: PolicyInput,
+    stored: { ...pattern, effect: 'allow', enabled: true, mode: 'observe', ...window },
+    answer: { id: 'pol_1', revision: 3 },
+    through: (stored) => policyDrafts.inputOf(policyDrafts.draftOf(stored)),
+  },
+  {
+    name: 'disabled policy',
     schema: PolicyInput,
     stored: { ...pattern, effect: 'allow', ...window },
     answer: { id: 'pol_1', revision: 3 },

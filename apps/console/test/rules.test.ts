@@ -13,6 +13,7 @@ const rule = (id: string, change: object = {}) => ({
   resources: ['*'],
   condition: null as string | null,
   enabled: true,
+  mode: 'enforce' as const,
   not_before: null,
   expires_at: null,
   created_at: `2026-11-0${id}T00:00:00.000Z`,

@@ -16,7 +16,14 @@ import {
   Timestamp,
   wholeNumber,
 } from './primitives.ts'
-import { ConditionText, Description, Patterns } from './rules.ts'
+import {
+  ConditionText,
+  Description,
+  MODE_FAULT,
+  modeIsOfEnabled,
+  Patterns,
+  RuleMode,
+} from './rules.ts'
 import { foldName } from './fit/values.ts'
 import { Validating, Validation } from './validation.ts'
 
@@ -54,6 +61,7 @@ const votes = integer(1, 20).default(1)
 const rule = {
   description: Description,
   enabled: z.boolean().default(true),
+  mode: RuleMode,
   agents: Patterns,
   actions: Patterns,
   resources: Patterns,
@@ -90,6 +98,7 @@ export const ApprovalRuleInput = Rule.refine(
   fault('required_approvals'),
 )
   .refine(isReachable('required_rejections'), fault('required_rejections'))
+  .refine(modeIsOfEnabled, MODE_FAULT)
   .meta({ id: 'ApprovalRuleInput' })
 export type ApprovalRuleInput = z.infer<typeof ApprovalRuleInput>
 

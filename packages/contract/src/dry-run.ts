@@ -15,6 +15,7 @@ import {
   Timestamp,
 } from './primitives.ts'
 import { Reason } from './reasons.ts'
+import { observations } from './rules.ts'
 
 export const MAX_DRY_RUNS = 1_000
 /** Maximum decisions per replay. */
@@ -82,6 +83,7 @@ export const DryRunResult = component('DryRunResult', {
   message: z.string(),
   matched: z.array(Match),
   trace: z.array(Step).describe('the verdict of each stage; the last one decided'),
+  ...observations,
   warnings: z.array(z.string()),
 })
 export type DryRunResult = z.infer<typeof DryRunResult>

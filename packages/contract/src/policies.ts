@@ -5,7 +5,10 @@ import { component, page, Paging, PathId, Timestamp } from './primitives.ts'
 import {
   ConditionText,
   Description,
+  MODE_FAULT,
+  modeIsOfEnabled,
   Patterns,
+  RuleMode,
   WINDOW_FAULT,
   windowFields,
   windowIsOpen,
@@ -21,12 +24,14 @@ const rule = {
   resources: Patterns,
   condition: ConditionText.nullable().default(null),
   enabled: z.boolean().default(true),
+  mode: RuleMode,
   ...windowFields,
 }
 
 export const PolicyInput = z
   .strictObject(rule)
   .refine(windowIsOpen, WINDOW_FAULT)
+  .refine(modeIsOfEnabled, MODE_FAULT)
   .meta({ id: 'PolicyInput' })
 export type PolicyInput = z.infer<typeof PolicyInput>
 
@@ -40,6 +45,7 @@ export const ChangeReason = z
 export const PolicyChange = z
   .strictObject({ ...rule, change_reason: ChangeReason.optional() })
   .refine(windowIsOpen, WINDOW_FAULT)
+  .refine(modeIsOfEnabled, MODE_FAULT)
   .meta({ id: 'PolicyChange' })
 export type PolicyChange = z.infer<typeof PolicyChange>
 

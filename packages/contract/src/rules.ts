@@ -33,6 +33,50 @@ export const ConditionText = z
 
 export const Description = z.string().max(1000).nullable().default(null)
 
+/** The mode of a rule that is enabled. */
+export const RuleMode = z
+  .enum(['enforce', 'observe'], 'must be enforce or observe')
+  .default('enforce')
+  .describe('`observe`: entries record what the rule would decide, and it decides nothing')
+export type RuleMode = z.infer<typeof RuleMode>
+
+/** For `.refine`: a rule that is not enabled is not observed either. */
+export const modeIsOfEnabled = (rule: {
+  readonly enabled: boolean
+  readonly mode: RuleMode
+}): boolean => rule.enabled || rule.mode === 'enforce'
+
+/** The second argument of `.refine` for `modeIsOfEnabled`. */
+export const MODE_FAULT = {
+  path: ['mode'],
+  message: 'must be enforce, or omitted, for a rule that is not enabled',
+}
+
+/** What a rule in the mode `observe` would have decided. */
+export const ObservedRule = z.object({
+  kind: z.enum(['policy', 'approval_rule']),
+  id: z.string(),
+  revision: z.int().optional().describe('of a policy'),
+  would: z
+    .enum(['allow', 'deny', 'needs_approval', 'error'])
+    .describe('`error`: the condition fails, which denies or requires an approval when enforced'),
+})
+export type ObservedRule = z.infer<typeof ObservedRule>
+
+/** Members of an entry and of a dry-run; absent if no observed rule matched. */
+export const observations = {
+  observed: z
+    .array(ObservedRule)
+    .optional()
+    .describe('rules in the mode `observe` that match, and what they would have decided'),
+  observed_incomplete: z
+    .literal(true)
+    .optional()
+    .describe(
+      'more than 20 observed rules match, or evaluating them took more than 2 ms or failed',
+    ),
+}
+
 /** The validity window `[not_before, expires_at)` of a rule; null is open. */
 export const windowFields = {
   not_before: Timestamp.nullable().default(null),

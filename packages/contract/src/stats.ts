@@ -8,6 +8,7 @@ export const STAT_KEYS = [
   'agent',
   'action',
   'policy',
+  'observed',
   'denied_agent',
   'denied_action',
 ] as const
@@ -42,7 +43,9 @@ export const stats = {
       by: z
         .enum(STAT_KEYS)
         .default('decision')
-        .describe('Counts are per value of this fact; `denied_…`: of denied decisions alone'),
+        .describe(
+          'Counts are per value of this fact; `denied_…`: of denied decisions alone; `observed`: `KIND:ID:WOULD` of each rule in the mode `observe` that matched, and `*:incomplete`',
+        ),
       key: z.string().min(1).max(256).optional().describe('This value alone'),
     }),
     ok: Stats,

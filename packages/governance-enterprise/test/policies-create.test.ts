@@ -41,6 +41,7 @@ describe.each(someDialects())('POST /v1/policies on %s', (dialect) => {
       ...body,
       id: expect.stringMatching(/^pol_[0-9a-z]{26}$/),
       enabled: true,
+      mode: 'enforce',
       not_before: '2026-11-20T08:00:00.000Z',
       expires_at: '2027-01-01T00:00:00.500Z',
       created_at: NOW,

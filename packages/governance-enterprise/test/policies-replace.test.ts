@@ -125,6 +125,7 @@ describe.each(someDialects())('PUT /v1/policies/{policyID} on %s', (dialect) => 
       condition: null,
       description: null,
       enabled: 1,
+      observed: 0,
       broad: 1,
       not_before: null,
       expires_at: null,

@@ -1,4 +1,4 @@
-import type { StatKey } from '@remit/contract'
+import type { StatKey, Stats } from '@remit/contract'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { remit } from './client.ts'
 import { useCan } from './session.ts'
@@ -32,6 +32,20 @@ export function period(days: number, bucketMs: number): { from: string; to: stri
   }
 }
 
+/** The statistics of 7 days by one fact, an hour each. */
+const weekQuery = (by: StatKey, isOn: boolean) =>
+  statsQuery(`7 days by ${by}`, () => ({ ...period(7, HOUR_MS), bucket: 'hour', by }), isOn)
+
+/** Decisions of 7 days by one fact. */
+export const weekStats = (by: StatKey, isOn: boolean) => ({
+  ...weekQuery(by, isOn),
+  select: ({ data }: Stats): ReadonlyMap<string, number> => {
+    const counts = new Map<string, number>()
+    for (const { key, count } of data) counts.set(key, (counts.get(key) ?? 0) + count)
+    return counts
+  },
+})
+
 export interface Hits {
   readonly count: number
   /** The start of the hour of the last one. */
@@ -42,13 +56,7 @@ export interface Hits {
 export function usePolicyHits(): ReadonlyMap<string, Hits> | null {
   const can = useCan()
   const isOn = can('GET /v1/stats')
-  const { data } = useQuery(
-    statsQuery(
-      'policy-hits',
-      () => ({ ...period(7, HOUR_MS), bucket: 'hour', by: 'policy' }),
-      isOn,
-    ),
-  )
+  const { data } = useQuery(weekQuery('policy', isOn))
   if (!data) return null
   const hits = new Map<string, Hits>()
   for (const { key, count, from } of data.data) {

@@ -22,6 +22,22 @@ export const policies = {
   description: 'Description',
   enabled: 'Enabled',
   disabled: 'disabled',
+  state: 'State',
+  states: { enforce: 'Enforced', observe: 'Observed', disabled: 'Disabled' },
+  observeHint: 'The ledger records what the rule would decide. It decides nothing.',
+  observed: 'observed',
+  observedTitle: 'What this rule would have decided',
+  would: {
+    allow: 'allowed',
+    deny: 'denied',
+    needs_approval: 'held for an approval',
+    error: 'failed, which denies or holds',
+  } as Readonly<Record<string, string>>,
+  wouldHave: (what: string, n: string, all: string) =>
+    `It would have ${what}: ${n} of ${all} decisions in 7 days.`,
+  wouldNothing: (all: string) => `It matched none of ${all} decisions in 7 days.`,
+  observedIncomplete: (n: string) =>
+    `For ${n} decisions of the organization, not all observed rules were evaluated.`,
   hits: '7 days',
   hitsHint: 'Decisions that this rule took part in during the last 7 days',
   updated: 'Updated',

@@ -126,6 +126,8 @@ export interface DecisionFacts {
   readonly spend: RecordedSpend | null
   /** The request contained an amount that is not valid in USD, and no limit refused it. */
   readonly hasInvalidAmount: boolean
+  /** What observed rules would have decided: `KIND:ID:WOULD`, and `*:incomplete`. */
+  readonly observed: readonly string[]
   /** The amount held by the allow, in micro-USD; 0 if none. */
   readonly heldMicro: number
 }
@@ -169,8 +171,14 @@ function decisionOf(data: Decided): DecisionFacts {
       monthly: windowOf(spend.monthly),
     },
     hasInvalidAmount: data.amount_invalid === true,
+    observed: observedOf(data),
     heldMicro: microOf(data.hold?.usd ?? null) ?? 0,
   }
+}
+
+function observedOf({ observed, observed_incomplete }: Decided): string[] {
+  const keys = (observed ?? []).map(({ kind, id, would }) => `${kind}:${id}:${would}`)
+  return observed_incomplete === true ? [...keys, '*:incomplete'] : keys
 }
 
 function windowOf(window: NonNullable<Decided['spend']>['daily']): RecordedWindow | null {

@@ -38,7 +38,7 @@ export const recordedOverlay = (overlay: PolicyOverlay) => ({
  * digest in its entry `policy.created`, whatever its id and description.
  */
 function ruleDigest(rule: Omit<PolicyInput, 'description'>): string {
-  const { effect, agents, actions, resources, condition, enabled } = rule
+  const { effect, agents, actions, resources, condition, enabled, mode } = rule
   const [not_before, expires_at] = [rule.not_before, rule.expires_at].map(
     (time) => time && isoTime(Date.parse(time)),
   )
@@ -49,6 +49,8 @@ function ruleDigest(rule: Omit<PolicyInput, 'description'>): string {
     resources,
     condition,
     enabled,
+    // Entries of earlier releases do not have it.
+    ...(mode === 'observe' && { mode }),
     not_before,
     expires_at,
   })

@@ -154,8 +154,9 @@ function countOutcomes(previews: readonly Preview[]): Record<Decision, number> {
   return outcomes
 }
 
-const resultOf = ({ matched, trace, warnings, ...rest }: Preview): DryRunResult => ({
+const resultOf = ({ matched, observed, trace, warnings, ...rest }: Preview): DryRunResult => ({
   ...rest,
+  ...(observed && { observed: [...observed] }),
   matched: [...matched],
   trace: trace.map(({ matched: some, ...step }) => ({
     ...step,

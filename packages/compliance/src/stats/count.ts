@@ -32,6 +32,7 @@ export class Counter {
       put('denied_agent', agent_id)
       put('denied_action', action)
     }
+    for (const key of decided.observed) put('observed', key)
     for (const { kind, id } of decided.matched) if (kind === 'policy') put('policy', id)
   }
 

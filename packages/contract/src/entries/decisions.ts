@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Match } from '../authorize.ts'
 import { AppendOutcome } from '../ledger.ts'
 import { Plan, Timestamp, Usd } from '../primitives.ts'
+import { observations } from '../rules.ts'
 import { EVENT, json } from './row.ts'
 import type { EntryRows } from './row.ts'
 
@@ -38,6 +39,7 @@ export const decisions = {
         .literal(true)
         .optional()
         .describe('the amount is not a valid USD amount, and no limit refused it'),
+      ...observations,
       approval: z
         .object({ id: z.string(), status: z.string() })
         .optional()

@@ -5,9 +5,9 @@ import type { BatchTime } from '../computing/computing.ts'
 import { isUnavailable } from '../db/failure.ts'
 import type { OrganizationVersions } from '../limits/at-version.ts'
 import { RetryBatch } from '../ledger/write/work.ts'
-import { judge } from './decide.ts'
+import { judge, observe } from './decide.ts'
 import type { RuleVerdicts, Slots, SlotState } from './decide.ts'
-import type { Ask, DecisionScope, Overlay, Slot, Stage } from './stage.ts'
+import type { Ask, DecisionScope, Observer, Overlay, Slot, Stage } from './stage.ts'
 
 /** The transaction in which a batch is prepared, and the version of the rules that it sees. */
 export interface BatchScope extends DecisionScope {
@@ -19,6 +19,7 @@ export interface BatchScope extends DecisionScope {
 interface Snapshot {
   readonly version: number
   readonly rules: ReadonlyMap<Slot, unknown>
+  readonly observers: ReadonlyMap<Slot, Observer>
 }
 
 type Stages = ReadonlyMap<Slot, Stage>
@@ -118,7 +119,14 @@ export class DecisionBatch {
       slots.set(slot, { stage, available, rules, state: null, leftOut: null, effects: [] })
     }
     this.slots = slots
-    const judged = scope.time.firstOf(asks, (ask) => judge(ask, slots))
+    const observers = this.#overlaid
+      ? observersOf(this.#all.stages, (slot) => slots.get(slot)?.rules)
+      : snapshot.observers
+    const judged = scope.time.firstOf(asks, (ask) =>
+      observers.size === 0
+        ? judge(ask, slots)
+        : { ...judge(ask, slots), observations: observe(ask, observers) },
+    )
     const ready = asks.slice(0, judged.length)
     for (const [slot, filled] of slots) {
       const { stage, available, rules } = filled
@@ -160,7 +168,7 @@ export class DecisionBatch {
         this.#fail(slot, error)
       }
     }
-    const snapshot = { version, rules }
+    const snapshot = { version, rules, observers: observersOf(stages, (slot) => rules.get(slot)) }
     // A snapshot without all stages is valid for this batch only.
     if (isWhole) snapshots.set(this.#orgId, snapshot)
     return snapshot
@@ -197,6 +205,20 @@ export class OverlaidRules {
     if (!this.#built.has(rules)) this.#built.set(rules, stage.overlay(rules, this.#overlay))
     return this.#built.get(rules)
   }
+}
+
+/** The observers of the stages that have observed rules. */
+function observersOf(
+  stages: Stages,
+  rulesOf: (slot: Slot) => unknown,
+): ReadonlyMap<Slot, Observer> {
+  const observers = new Map<Slot, Observer>()
+  for (const [slot, stage] of stages) {
+    const rules = rulesOf(slot)
+    const observer = rules ? stage.observer?.(rules) : null
+    if (observer) observers.set(slot, observer)
+  }
+  return observers
 }
 
 /** Returns the matches of a stage, by request. */

@@ -1,6 +1,23 @@
-import type { AuthorizeAnswer, Decision, Match, Reason, Resource } from '@remit/contract'
+import type {
+  AuthorizeAnswer,
+  Decision,
+  Match,
+  ObservedRule,
+  Reason,
+  Resource,
+} from '@remit/contract'
+import { DecisionMeter } from '../computing/computing.ts'
 import { memoOf, SLOTS, TEAM_SLOTS } from './stage.ts'
-import type { Ask, DecisionData, Slot, Stage, StageVerdict, StageNotes, Effect } from './stage.ts'
+import type {
+  Ask,
+  DecisionData,
+  Effect,
+  Observer,
+  Slot,
+  Stage,
+  StageNotes,
+  StageVerdict,
+} from './stage.ts'
 
 const NONE: readonly Ask[] = []
 
@@ -42,6 +59,40 @@ export interface RuleVerdicts {
   readonly verdicts: ReadonlyMap<Slot, StageVerdict>
   /** Null if no stage found a match. */
   readonly matched: ReadonlyMap<Slot, unknown> | null
+  /** What observed rules would decide; absent without such rules. */
+  readonly observations?: Observations
+}
+
+/** Members of the entry and of a dry-run. */
+export type Observations = Pick<DecisionData, 'observed' | 'observed_incomplete'>
+
+const MAX_OBSERVED = 20
+
+/** Milliseconds that the conditions of observed rules may compute for one request. */
+const OBSERVE_MS = 2
+
+/** Evaluates the observed rules for one request, whatever it is decided. Their failure changes nothing. */
+export function observe(ask: Ask, observers: ReadonlyMap<Slot, Observer>): Observations {
+  if (deniedAtOnce(ask)) return {}
+  const meter = new DecisionMeter(OBSERVE_MS)
+  meter.start()
+  const observed: ObservedRule[] = []
+  let isComplete = true
+  for (const [slot, observer] of observers) {
+    if (!isInPlan(ask, slot)) continue
+    try {
+      const found = observer(ask, meter)
+      // A condition that was aborted looks like one that fails.
+      if (meter.wasOver) isComplete = false
+      else observed.push(...found)
+    } catch {
+      isComplete = false
+    }
+  }
+  return {
+    ...(observed.length > 0 && { observed: observed.slice(0, MAX_OBSERVED) }),
+    ...((!isComplete || observed.length > MAX_OBSERVED) && { observed_incomplete: true }),
+  }
 }
 
 /** Returns true if the plan of the caller includes the stage of a slot. */
@@ -159,6 +210,7 @@ export function decide(ask: Ask, slots: Slots, judged?: RuleVerdicts): DecisionR
     if (last.verdict !== 'pass') break
     reason = last.reason ?? reason
   }
+  if (judged?.observations) Object.assign(notes.data, judged.observations)
   const decision: Decision = last.verdict === 'pass' ? 'allow' : last.verdict
   return {
     ask,

@@ -12,7 +12,7 @@ import { findHead, lockHead } from '../ledger/store/store.ts'
 import { RetryBatch } from '../ledger/write/work.ts'
 import type { HeavyWorkQueue } from '../threads/heavy-work-queue.ts'
 import { decide, unseenPlaces, resourceText } from './decide.ts'
-import type { DecisionResult, RuleVerdicts, Slots } from './decide.ts'
+import type { DecisionResult, Observations, RuleVerdicts, Slots } from './decide.ts'
 import { DecisionBatch, OverlaidRules } from './batch.ts'
 import type { DecisionStages } from './batch.ts'
 import type { Ask, Overlay, Slot, StageVerdict, ClaimedFacts } from './stage.ts'
@@ -38,7 +38,7 @@ export interface PreviewStep {
   readonly matched?: readonly Match[]
 }
 
-export interface Preview {
+export interface Preview extends Observations {
   readonly decision: Decision
   readonly reason: Reason
   readonly message: string
@@ -204,6 +204,7 @@ const shown = ({
   reason,
   message,
   matched,
+  data: { observed, observed_incomplete },
   trace,
   warnings,
 }: DecisionResult): Preview => ({
@@ -212,6 +213,8 @@ const shown = ({
   message,
   matched,
   trace: trace.map(({ slot, verdict }) => step(slot, verdict)),
+  ...(observed && { observed }),
+  ...(observed_incomplete && { observed_incomplete }),
   warnings: [...warnings, ...unseenPlaces(ask.request)],
 })
 

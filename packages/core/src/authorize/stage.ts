@@ -3,6 +3,7 @@ import type {
   AuthorizeRequest,
   Decision,
   Match,
+  ObservedRule,
   Plan,
   Reason,
 } from '@remit/contract'
@@ -145,6 +146,9 @@ export interface DecisionScope {
 /** The scope in which a stage loads its rules. */
 export type LoadScope = Omit<DecisionScope, 'now'>
 
+/** Returns the observed rules that match a request, and what they would decide. Pure. */
+export type Observer = (ask: Ask, meter: Meter) => readonly ObservedRule[]
+
 /**
  * One check of the decision path. `load`, `prepare`, `gather` and `record` do I/O for a whole
  * batch; `match`, `decide` and `apply` are pure and synchronous, so that a dry-run uses the same.
@@ -196,6 +200,8 @@ export interface Stage<Snapshot = unknown, Outside = unknown, State = unknown, M
    * Returns a warning if the plan of the organization excludes this stage although it has rules.
    */
   leftOut?(snapshot: Snapshot): string | null
+  /** Returns the observer of the rules in the mode `observe`; null without such rules. */
+  observer?(snapshot: Snapshot): Observer | null
   decide(ask: Ask, state: State): StageVerdict
   /** Returns whether a stored answer, as JSON, awaits something that has happened since. */
   hasEnded?(answer: string, orgId: string, tx: AnyDatabase, now: number): Promise<boolean>

@@ -21,6 +21,8 @@ export class DecisionMeter implements Meter {
   readonly #passed: () => number
   #computedFrom: number | null = null
   #passedFrom = 0
+  /** True once `isOver` was: what was computed since then is not complete. */
+  wasOver = false
 
   /** Both clocks give milliseconds and only measure: the time computed, and the time that passed. */
   constructor(
@@ -43,7 +45,8 @@ export class DecisionMeter implements Meter {
     this.start()
     // The time that passed costs a tenth of the time computed, and is never behind it.
     if (this.#passed() - this.#passedFrom <= this.#limitMs) return false
-    return this.#computed() - (this.#computedFrom ?? 0) > this.#limitMs
+    this.wasOver ||= this.#computed() - (this.#computedFrom ?? 0) > this.#limitMs
+    return this.wasOver
   }
 }
 

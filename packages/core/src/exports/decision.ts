@@ -10,6 +10,7 @@ export type {
   Pass,
   Reading,
   Effect,
+  Observer,
   Stage,
   StageVerdict,
 } from '../authorize/stage.ts'

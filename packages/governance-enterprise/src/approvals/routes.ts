@@ -37,7 +37,7 @@ import { APPROVALS_TOPIC } from './stage.ts'
 import { admitKey, voterOf, whyNot, castVote } from './vote.ts'
 import type { VoteSettings } from './vote.ts'
 import { actionHints } from '../rules/seen-actions.ts'
-import { checkRule, wireRule } from './rule.ts'
+import { checkRule, storedRule, wireRule } from './rule.ts'
 
 /** `places` limits waits and streams; `waits` signals decisions. */
 export const approvalRoutes = (
@@ -225,7 +225,7 @@ const ruleHandlers = ({ db, writer }: Pick<Deps, 'db' | 'writer'>): RuleHandlers
       const row = {
         org_id: caller.orgId,
         id,
-        document: JSON.stringify(body),
+        ...storedRule(body),
         created_at: before?.created_at ?? recordedAt,
         created_by: before?.created_by ?? actorOf(admitted).id,
         updated_at: recordedAt,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { anAsk, aRule } from '../../test/support/rules.ts'
 import { compileCondition } from '../rules/condition.ts'
 import { RuleIndex } from '../rules/rule-index.ts'
-import { matching, toRule } from './rule.ts'
+import { matching, rulesByMode } from './rule.ts'
 import type { CompiledApprovalRule } from './rule.ts'
 
 /** Conditions with each of the three answers. */
@@ -80,6 +80,8 @@ describe('the rules that ask for an approval', () => {
   it('do not include disabled ones', () => {
     const document = { enabled: false, agents: ['*'], actions: ['*'], resources: ['*'] }
 
-    expect(toRule({ id: 'r', document: JSON.stringify(document) } as never)).toBeNull()
+    const row = { id: 'r', document: JSON.stringify(document), observed: 0 } as never
+
+    expect(rulesByMode([row])).toEqual({ enforce: [], observe: [] })
   })
 })

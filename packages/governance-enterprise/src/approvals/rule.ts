@@ -1,11 +1,11 @@
-import type { ApprovalRule, ApprovalRuleInput } from '@remit/contract'
+import type { ApprovalRule, ApprovalRuleInput, RuleMode } from '@remit/contract'
 import { invalid } from '@remit/core/base'
-import { readingsOf } from '@remit/core/decision'
-import type { Ask, Meter } from '@remit/core/decision'
+import type { Ask, Meter, Observer } from '@remit/core/decision'
 import { compileCondition, conditionOf, ConditionError } from '../rules/condition.ts'
+import { modeOf } from '../policies/policy.ts'
 import { patternWarnings } from '../rules/lint.ts'
-import { matchRule } from '../rules/rule-index.ts'
-import type { RuleIndex, Rule } from '../rules/rule-index.ts'
+import { matchesOf, RuleIndex } from '../rules/rule-index.ts'
+import type { Rule } from '../rules/rule-index.ts'
 import { covers } from './requirements.ts'
 import type { Requirement, ApprovalRequester, Parties, ApprovalVote } from './requirements.ts'
 import type { ApprovalRuleRow } from '../tables/approvals.ts'
@@ -22,13 +22,50 @@ export interface CompiledApprovalRule extends Rule {
 }
 
 /** Rules of earlier versions do not have `comment_to_agent`. */
-const documentOf = (row: ApprovalRuleRow): ApprovalRuleInput =>
-  Object.assign({ comment_to_agent: false }, JSON.parse(row.document) as ApprovalRuleInput)
+type StoredRule = Omit<ApprovalRuleInput, 'mode' | 'comment_to_agent'> & {
+  readonly comment_to_agent?: boolean
+}
 
-/** The rule of a row; null while it is disabled. */
-export function toRule(row: ApprovalRuleRow): CompiledApprovalRule | null {
-  const rule = documentOf(row)
-  if (!rule.enabled) return null
+/** What a row stores of a rule. */
+export const storedRule = ({ mode, ...rule }: ApprovalRuleInput) => ({
+  document: JSON.stringify({ ...rule, enabled: rule.enabled && mode === 'enforce' }),
+  observed: mode === 'observe' ? 1 : 0,
+})
+
+function documentOf(row: ApprovalRuleRow): ApprovalRuleInput {
+  const stored = JSON.parse(row.document) as StoredRule
+  return {
+    ...stored,
+    comment_to_agent: stored.comment_to_agent ?? false,
+    ...modeOf(stored.enabled, row.observed === 1),
+  }
+}
+
+/** The rules of rows that are enabled, by their mode. */
+export function rulesByMode(
+  rows: readonly ApprovalRuleRow[],
+): Readonly<Record<RuleMode, readonly CompiledApprovalRule[]>> {
+  const rules = { enforce: [] as CompiledApprovalRule[], observe: [] as CompiledApprovalRule[] }
+  for (const row of rows) {
+    const rule = documentOf(row)
+    if (rule.enabled) rules[rule.mode].push(compiledRule(row, rule))
+  }
+  return rules
+}
+
+/** Returns what the observed rules would decide, as a function of the request; null without such rules. */
+export function observeApprovals(rules: readonly CompiledApprovalRule[]): Observer | null {
+  if (rules.length === 0) return null
+  const index = RuleIndex.of(rules)
+  return (ask, meter) =>
+    [...matchesOf(index, ask, meter)].map(([{ id }, result]) => ({
+      kind: 'approval_rule',
+      id,
+      would: result === 'error' ? result : 'needs_approval',
+    }))
+}
+
+function compiledRule(row: ApprovalRuleRow, rule: ApprovalRuleInput): CompiledApprovalRule {
   return {
     id: row.id,
     agents: rule.agents,
@@ -72,16 +109,7 @@ export function matching(
   ask: Ask,
   meter?: Meter,
 ): readonly CompiledApprovalRule[] {
-  const candidates = rules.candidates(ask.request.agent_id, ask.request.action).rules
-  const found = new Map<CompiledApprovalRule, true | 'error'>()
-  // One reading after the other, since only the facts of the last one are kept.
-  for (const one of [ask, ...readingsOf(ask)])
-    for (const rule of candidates) {
-      if (found.get(rule) === true) continue
-      const result = matchRule(rule, one, meter)
-      if (result !== false) found.set(rule, result)
-    }
-  return [...found]
+  return [...matchesOf(rules, ask, meter)]
     .map(([rule, result]) => (result === true ? rule : failedOf(rule)))
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))
 }

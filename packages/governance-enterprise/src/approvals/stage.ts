@@ -12,7 +12,7 @@ import { requesterOf, withRequester } from './requirements.ts'
 import type { Requirement } from './requirements.ts'
 import { bindingOf, boundMembers } from './binding.ts'
 import type { Binding } from './binding.ts'
-import { evaluateApproval, matching, toRule } from './rule.ts'
+import { evaluateApproval, matching, observeApprovals, rulesByMode } from './rule.ts'
 import type { EarlierRequest, CompiledApprovalRule } from './rule.ts'
 import { statusAt, endOf } from './lifecycle.ts'
 import {
@@ -36,6 +36,8 @@ import type { ApprovalRequestRow } from '../tables/approvals.ts'
 
 interface Snapshot {
   readonly rules: RuleIndex<CompiledApprovalRule>
+  /** Rules that decide nothing. */
+  readonly observed: readonly CompiledApprovalRule[]
   /** The names of the people who own an agent. */
   readonly ownersOf: (agentId: string) => readonly string[]
   readonly fourEyes: boolean
@@ -72,10 +74,11 @@ export const approvalStage = ({
   reads: ['approval_rules', 'agents'],
 
   async load({ orgId, tx, organization }) {
-    const rows = await listRules(tx, orgId)
+    const { enforce, observe } = rulesByMode(await listRules(tx, orgId))
     const agents = await offered('agentRegistry')?.load(orgId, tx)
     return {
-      rules: RuleIndex.of(rows.flatMap((row) => toRule(row) ?? [])),
+      rules: RuleIndex.of(enforce),
+      observed: observe,
       ownersOf: (agentId) => namesOf(agents?.get(agentId)),
       fourEyes: organization.settings.four_eyes,
     }
@@ -98,6 +101,8 @@ export const approvalStage = ({
   },
 
   leftOut: ({ rules }) => (rules.size > 0 ? 'approval_rules_not_in_plan' : null),
+
+  observer: ({ observed }) => observeApprovals(observed),
 
   decide: decideApproval,
 

@@ -1,7 +1,7 @@
 import { DECISION_MS } from '@remit/core/decision'
-import type { Ask, Meter, StageVerdict } from '@remit/core/decision'
+import type { Ask, Meter, Observer, StageVerdict } from '@remit/core/decision'
 import type { PolicyRule } from './policy.ts'
-import { holds, matchRule, RuleIndex } from '../rules/rule-index.ts'
+import { holds, matchesOf, matchRule, RuleIndex } from '../rules/rule-index.ts'
 
 /** The result of the rules for a request, and the deciding rule. */
 type PolicyVerdict =
@@ -87,9 +87,26 @@ const matched = ({ id, revision }: PolicyRule) => ({
   matched: [{ kind: 'policy', id, ...(revision !== null && { revision }) }],
 })
 
+/**
+ * Returns what the observed rules would decide, as a function of the request; null without such rules. An
+ * allow whose condition fails would not match.
+ */
+export function observePolicies({ observed }: PolicySnapshot): Observer | null {
+  if (observed.length === 0) return null
+  const index = RuleIndex.of(observed)
+  return (ask, meter) =>
+    [...matchesOf(index, ask, meter)].flatMap(([{ id, revision, effect }, result]) => {
+      if (result === 'error' && effect === 'allow') return []
+      const would = result === 'error' ? result : effect
+      return [{ kind: 'policy', id, ...(revision !== null && { revision }), would }]
+    })
+}
+
 /** The indexed rules of an organization; immutable. */
 export interface PolicySnapshot {
   readonly rules: readonly PolicyRule[]
+  /** Rules that decide nothing. */
+  readonly observed: readonly PolicyRule[]
   readonly index: RuleIndex<PolicyRule>
   /** The effect if no rule matches. */
   readonly defaultEffect: 'allow' | 'deny'
@@ -98,8 +115,10 @@ export interface PolicySnapshot {
 export const snapshotOf = (
   rules: readonly PolicyRule[],
   defaultEffect: PolicySnapshot['defaultEffect'],
+  observed: readonly PolicyRule[] = [],
 ): PolicySnapshot => ({
   rules,
+  observed,
   index: RuleIndex.of(rules),
   defaultEffect,
 })
@@ -107,17 +126,19 @@ export const snapshotOf = (
 /** Converts rules to other rules. */
 export interface OverlaidRules {
   readonly add: readonly PolicyRule[]
+  readonly observe?: readonly PolicyRule[]
   readonly remove: readonly string[]
   readonly defaultEffect?: PolicySnapshot['defaultEffect'] | undefined
 }
 
 /** The snapshot with some rules added and others removed. */
 export function withOverlay(
-  { rules, defaultEffect: own }: PolicySnapshot,
-  { add, remove, defaultEffect = own }: OverlaidRules,
+  { rules, observed, defaultEffect: own }: PolicySnapshot,
+  { add, observe: more = [], remove, defaultEffect = own }: OverlaidRules,
 ): PolicySnapshot {
   const gone = new Set(remove)
-  return snapshotOf([...rules.filter(({ id }) => !gone.has(id)), ...add], defaultEffect)
+  const left = (some: readonly PolicyRule[]) => some.filter(({ id }) => !gone.has(id))
+  return snapshotOf([...left(rules), ...add], defaultEffect, [...left(observed), ...more])
 }
 
 /** The warning for a plan without policies, where there are some. */

@@ -1,4 +1,5 @@
 import { PolicyInput } from '@remit/contract'
+import type { RuleMode } from '@remit/contract'
 import { checkShape } from '@remit/core/base'
 import type { Overlay } from '@remit/core/decision'
 import { z } from 'zod'
@@ -13,6 +14,7 @@ const Overlaid = z.object({ overlay: z.object({ add: z.array(PolicyInput) }) })
 export interface CandidateRule {
   readonly rule: PolicyRule
   readonly enabled: boolean
+  readonly mode: RuleMode
 }
 
 /** Caches compiled overlays: compilation is slow, and an overlay is used repeatedly. */
@@ -45,12 +47,19 @@ function inputsOf({ add }: Overlay): PolicyInput[] {
 
 function candidateRule(input: PolicyInput, i: number): CandidateRule {
   const condition = admitCondition(input.condition, `overlay.add.${i}.condition`)
-  return { rule: ruleOf(input, `overlay.${i}`, condition), enabled: input.enabled }
+  const { enabled, mode } = input
+  return { rule: ruleOf(input, `overlay.${i}`, condition), enabled, mode }
 }
 
 /** Applies an overlay to the rules in force. */
-export const overlaidRules = (overlay: Overlay): OverlaidRules => ({
-  add: candidateRules(overlay).flatMap(({ rule, enabled }) => (enabled ? [rule] : [])),
-  remove: overlay.remove,
-  defaultEffect: overlay.default_effect,
-})
+export function overlaidRules(overlay: Overlay): OverlaidRules {
+  const enabled = candidateRules(overlay).filter((candidate) => candidate.enabled)
+  const rulesIn = (mode: RuleMode) =>
+    enabled.flatMap((candidate) => (candidate.mode === mode ? [candidate.rule] : []))
+  return {
+    add: rulesIn('enforce'),
+    observe: rulesIn('observe'),
+    remove: overlay.remove,
+    defaultEffect: overlay.default_effect,
+  }
+}

@@ -31,12 +31,22 @@ export function toRow(input: PolicyInput, made: Version): PolicyRuleRow {
     resources: JSON.stringify(input.resources),
     condition: input.condition,
     description: input.description,
-    enabled: input.enabled ? 1 : 0,
+    enabled: input.enabled && input.mode === 'enforce' ? 1 : 0,
+    observed: input.mode === 'observe' ? 1 : 0,
     broad: isBroad(input) ? 1 : 0,
     not_before: input.not_before && isoTime(Date.parse(input.not_before)),
     expires_at: input.expires_at && isoTime(Date.parse(input.expires_at)),
   }
 }
+
+/** The members of a rule that its two flags store. Where an older release left both, it is enforced. */
+export const modeOf = (
+  enforced: boolean,
+  observed: boolean,
+): Pick<PolicyInput, 'enabled' | 'mode'> => ({
+  enabled: enforced || observed,
+  mode: observed && !enforced ? 'observe' : 'enforce',
+})
 
 /** A stored rule in API form. */
 export function toPolicy(row: PolicyRuleRow): Policy {
@@ -48,7 +58,7 @@ export function toPolicy(row: PolicyRuleRow): Policy {
     actions: JSON.parse(row.actions) as string[],
     resources: JSON.parse(row.resources) as string[],
     condition: row.condition,
-    enabled: row.enabled === 1,
+    ...modeOf(row.enabled === 1, row.observed === 1),
     not_before: row.not_before,
     expires_at: row.expires_at,
     created_at: row.created_at,
@@ -68,7 +78,7 @@ export const toRule = (row: PolicyRuleRow): PolicyRule => {
 
 /** The rule of a validated input. */
 export const ruleOf = (
-  input: Omit<PolicyInput, 'enabled' | 'condition'>,
+  input: Omit<PolicyInput, 'enabled' | 'mode' | 'condition'>,
   id: string,
   condition: Condition | null,
   revision: number | null = null,

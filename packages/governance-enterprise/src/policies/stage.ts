@@ -1,11 +1,18 @@
 import { MAX_CACHED_ORGS } from '@remit/core/base'
 import type { Stage } from '@remit/core/decision'
 import { LRUCache } from 'lru-cache'
-import { decidePolicies, policiesLeftOut, snapshotOf, withOverlay } from './evaluate.ts'
+import {
+  decidePolicies,
+  observePolicies,
+  policiesLeftOut,
+  snapshotOf,
+  withOverlay,
+} from './evaluate.ts'
 import type { PolicySnapshot } from './evaluate.ts'
 import { overlaidRules } from './overlay.ts'
-import { toRule } from './policy.ts'
+import { modeOf, toRule } from './policy.ts'
 import { findRevision, listEnabledRules } from './store.ts'
+import type { PolicyRuleRow } from '../tables/policies.ts'
 
 /** The slot `policy`. */
 export function policyStage(): Stage<PolicySnapshot, never, PolicySnapshot> {
@@ -24,7 +31,7 @@ export function policyStage(): Stage<PolicySnapshot, never, PolicySnapshot> {
       const snapshot =
         before?.revision === revision
           ? { ...before.snapshot, defaultEffect }
-          : snapshotOf((await listEnabledRules(tx, orgId)).map(toRule), defaultEffect)
+          : storedSnapshot(await listEnabledRules(tx, orgId), defaultEffect)
       known.set(orgId, { revision, snapshot })
       return snapshot
     },
@@ -33,6 +40,19 @@ export function policyStage(): Stage<PolicySnapshot, never, PolicySnapshot> {
 
     leftOut: policiesLeftOut,
 
+    observer: observePolicies,
+
     decide: decidePolicies,
   }
+}
+
+function storedSnapshot(
+  rows: readonly PolicyRuleRow[],
+  defaultEffect: PolicySnapshot['defaultEffect'],
+): PolicySnapshot {
+  const { enforce = [], observe = [] } = Object.groupBy(
+    rows,
+    (row) => modeOf(row.enabled === 1, row.observed === 1).mode,
+  )
+  return snapshotOf(enforce.map(toRule), defaultEffect, observe.map(toRule))
 }

@@ -9,8 +9,15 @@ const rules = orgTable<Tables, 'policy_rule'>('policy_rule', 'id')
 /** Sorted by id; ids of the server sort by creation. */
 export const { find: findRule, list: listRules } = rules
 
+/** The rules that are enforced or observed. */
 export const listEnabledRules = (db: AnyDatabase, orgId: string): Promise<PolicyRuleRow[]> =>
-  rules.list(db, orgId, { where: { enabled: 1 } })
+  on<Tables>(db)
+    .selectFrom('policy_rule')
+    .selectAll()
+    .where((rule) => rule.or([rule('enabled', '=', 1), rule('observed', '=', 1)]))
+    .where('org_id', '=', orgId)
+    .orderBy('id')
+    .execute()
 
 /** The ids that exist among the given ones, or the ids of all broad rules. */
 export async function listIds(

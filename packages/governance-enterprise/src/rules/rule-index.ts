@@ -1,4 +1,5 @@
 import { matchesAll, matchesPattern } from '@remit/contract/patterns'
+import { readingsOf } from '@remit/core/decision'
 import type { Ask, Meter } from '@remit/core/decision'
 import type { Condition } from './condition.ts'
 import { factsOf } from './facts.ts'
@@ -173,6 +174,27 @@ export interface Rule {
 /** Returns true if a rule matches a request, false if not, or the error of its condition. */
 export const matchRule = (rule: Rule, ask: Ask, meter?: Meter): boolean | 'error' =>
   isAbout(rule, ask) && holds(rule, ask, meter)
+
+/**
+ * The rules that match a request or one of its readings. A rule that matches only because its condition
+ * fails has `error`.
+ */
+export function matchesOf<R extends Rule>(
+  rules: RuleIndex<R>,
+  ask: Ask,
+  meter?: Meter,
+): ReadonlyMap<R, true | 'error'> {
+  const candidates = rules.candidates(ask.request.agent_id, ask.request.action).rules
+  const found = new Map<R, true | 'error'>()
+  // One reading after the other, since only the facts of the last one are kept.
+  for (const one of [ask, ...readingsOf(ask)])
+    for (const rule of candidates) {
+      if (found.get(rule) === true) continue
+      const result = matchRule(rule, one, meter)
+      if (result !== false) found.set(rule, result)
+    }
+  return found
+}
 
 /** The result of the condition; a rule without one always matches. */
 export const holds = ({ condition }: Rule, ask: Ask, meter?: Meter): boolean | 'error' =>

@@ -10,8 +10,10 @@ export type ApprovalTables = {
 export type ApprovalRuleRow = {
   org_id: string
   id: string
-  /** JSON of a complete `ApprovalRuleInput` with defaults. */
+  /** JSON of a complete `ApprovalRuleInput` with defaults, without `mode`; `enabled`: enforced. */
   document: string
+  /** 1: in the mode `observe`. */
+  observed: number
   created_at: string
   created_by: string
   updated_at: string

@@ -12,7 +12,9 @@ export type PolicyRuleRow = {
   resources: string
   condition: string | null
   description: string | null
+  /** Enforced; `observed`: in the mode `observe`. A rule with neither is disabled. */
   enabled: number
+  observed: number
   /** Evaluated for every request of the organization. */
   broad: number
   not_before: string | null
@@ -55,5 +57,16 @@ export const policyVersionMigration: Migration = {
     const { text, integer } = column(db)
     await sql`alter table policy_rule add column updated_at ${text}`.execute(db)
     await sql`alter table policy_rule add column revision ${integer} not null default 1`.execute(db)
+  },
+}
+
+/** Rules can be observed. A release that does not know this mode sees them as disabled. */
+export const observedRuleMigration: Migration = {
+  async up(db) {
+    const { integer } = column(db)
+    for (const table of ['policy_rule', 'approval_rule'])
+      await sql`alter table ${sql.table(table)} add column observed ${integer} not null default 0`.execute(
+        db,
+      )
   },
 }

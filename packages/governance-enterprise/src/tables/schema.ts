@@ -6,7 +6,7 @@ import { approvalMigration, askersMigration } from './approvals.ts'
 import type { ApprovalTables } from './approvals.ts'
 import { delegationMigration } from './delegation.ts'
 import type { DelegationTables } from './delegation.ts'
-import { policyMigration, policyVersionMigration } from './policies.ts'
+import { observedRuleMigration, policyMigration, policyVersionMigration } from './policies.ts'
 import type { PolicyTables } from './policies.ts'
 import { hookMigration } from './hooks.ts'
 import type { HookTables } from './hooks.ts'
@@ -155,6 +155,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0017_mcp_tool_mappings': mcpToolMappingMigration,
   '0018_webhook_formats': webhookFormatMigration,
   '0019_mcp_tool_reviews': mcpToolReviewMigration,
+  '0020_observed_rules': observedRuleMigration,
 }
 
 /** The placement of this module's tables on a cluster. */

@@ -9,6 +9,7 @@ const params = { id: 'large' }
 const DEFAULTS = {
   description: null,
   enabled: true,
+  mode: 'enforce',
   agents: ['*'],
   actions: ['*'],
   resources: ['*'],

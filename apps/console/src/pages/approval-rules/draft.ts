@@ -1,4 +1,4 @@
-import type { ApprovalRule, ApprovalRuleInput } from '@remit/contract'
+import type { ApprovalRule, ApprovalRuleInput, RuleMode } from '@remit/contract'
 import { draftsOf, lines, linesOf, number, same, text } from '../rules/draft.ts'
 
 type Approvers = ApprovalRuleInput['approvers']
@@ -6,6 +6,7 @@ type Approvers = ApprovalRuleInput['approvers']
 export const approvalRuleDrafts = draftsOf<ApprovalRule, ApprovalRuleInput>()({
   description: text,
   enabled: same(true),
+  mode: same<RuleMode>('enforce'),
   agents: lines('*'),
   actions: lines(''),
   resources: lines('*'),

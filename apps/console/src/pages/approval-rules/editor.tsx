@@ -15,7 +15,14 @@ import { exceptLike } from '../policies/like-request.ts'
 import { versionOf } from '../rules/draft.ts'
 import type { Version } from '../rules/draft.ts'
 import { DeleteRule, DraftForm, useDraft } from '../rules/editor.tsx'
-import { ConditionField, PatternFields, PATTERNS, ValidationNote } from '../rules/form.tsx'
+import {
+  ConditionField,
+  PatternFields,
+  PATTERNS,
+  StateField,
+  ValidationNote,
+} from '../rules/form.tsx'
+import { ObservedCard } from '../rules/observed.tsx'
 import { faultAt, fieldsOf, withCondition } from '../rules/validation.ts'
 import type { DraftFieldsProps } from '../rules/validation.ts'
 import { approvalRuleDrafts } from './draft.ts'
@@ -58,7 +65,10 @@ function Existing({ id, except }: { id: string; except: string | undefined }) {
     <Loaded query={query}>
       {(stored) =>
         except === undefined ? (
-          <Editor stored={stored} first={approvalRuleDrafts.draftOf(stored.rule)} />
+          <Stack>
+            <Editor stored={stored} first={approvalRuleDrafts.draftOf(stored.rule)} />
+            {stored.rule.mode === 'observe' && <ObservedCard kind="approval_rule" id={id} />}
+          </Stack>
         ) : (
           <Loaded query={request}>
             {(like) => (
@@ -152,7 +162,7 @@ const NUMBERS = Object.keys(t.approvalRules.numbers) as (keyof typeof t.approval
 
 function ApprovalRuleForm(props: DraftFieldsProps<Draft>) {
   const { draft, isReadOnly = false } = props
-  const { set, faultOf, text, check, condition, patterns } = fieldsOf(props)
+  const { set, faultOf, text, check, state, condition, patterns } = fieldsOf(props)
   return (
     <Stack>
       <Input
@@ -201,7 +211,7 @@ function ApprovalRuleForm(props: DraftFieldsProps<Draft>) {
           value={draft.binding_context}
         />
       )}
-      <Checkbox {...check('enabled')} label={t.policies.enabled} />
+      <StateField {...state} />
       <ValidationNote validation={props.validation} />
     </Stack>
   )

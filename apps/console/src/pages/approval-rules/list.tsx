@@ -6,7 +6,7 @@ import { t } from '../../texts.ts'
 import { TableOf } from '../../ui/layout.tsx'
 import ui from '../../ui/ui.module.css'
 import { Id, Literal } from '../../ui/values.tsx'
-import { CONDITION_COLUMN, PATTERN_COLUMNS, RuleName } from '../rules/list.tsx'
+import { CONDITION_COLUMN, PATTERN_COLUMNS, RuleName, stateText } from '../rules/list.tsx'
 
 const RULE = {
   method: 'POST',
@@ -26,8 +26,8 @@ export function ApprovalRules() {
       columns={[
         {
           name: t.policies.status,
-          value: ({ enabled }) => (enabled ? t.approvalRules.inForce : t.policies.disabled),
-          badge: ({ enabled }) => (enabled ? 'allow' : undefined),
+          value: (rule) => stateText(rule) ?? t.approvalRules.inForce,
+          badge: (rule) => (stateText(rule) === null ? 'allow' : undefined),
         },
         {
           name: t.policies.rule,

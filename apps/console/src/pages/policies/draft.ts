@@ -1,4 +1,4 @@
-import type { Policy, PolicyInput } from '@remit/contract'
+import type { Policy, PolicyInput, RuleMode } from '@remit/contract'
 import { draftsOf, lines, same, text } from '../rules/draft.ts'
 
 export const policyDrafts = draftsOf<Policy, PolicyInput>()({
@@ -9,6 +9,7 @@ export const policyDrafts = draftsOf<Policy, PolicyInput>()({
   resources: lines('*'),
   condition: text,
   enabled: same(true),
+  mode: same<RuleMode>('enforce'),
   not_before: same<string | null>(null),
   expires_at: same<string | null>(null),
 })

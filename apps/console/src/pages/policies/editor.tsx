@@ -16,7 +16,7 @@ import { RULE_VARIABLES } from '../../editor/condition-editor.tsx'
 import { count } from '../../format/money.ts'
 import { t } from '../../texts.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
-import { Checkbox, Input, Select, UtcInput } from '../../ui/field.tsx'
+import { Input, Select, UtcInput } from '../../ui/field.tsx'
 import { Card, Facts, Grid, Page, Row, Stack, Table } from '../../ui/layout.tsx'
 import { CurlButton, Failure, Loaded, Note, Skeleton } from '../../ui/states.tsx'
 import { TextDiff } from '../../ui/text-diff.tsx'
@@ -27,7 +27,14 @@ import { SEQ_COLUMN } from '../ledger/columns.tsx'
 import { versionOf } from '../rules/draft.ts'
 import type { Version } from '../rules/draft.ts'
 import { DeleteRule, DraftForm, useDraft } from '../rules/editor.tsx'
-import { ConditionField, PATTERNS, PatternFields, ValidationNote } from '../rules/form.tsx'
+import {
+  ConditionField,
+  PATTERNS,
+  PatternFields,
+  StateField,
+  ValidationNote,
+} from '../rules/form.tsx'
+import { ObservedCard } from '../rules/observed.tsx'
 import { faultAt, fieldsOf, withCondition } from '../rules/validation.ts'
 import type { DraftFieldsProps } from '../rules/validation.ts'
 import { policyDrafts } from './draft.ts'
@@ -87,6 +94,7 @@ function Existing({ id }: { id: string }) {
         <Loaded query={query}>
           {(stored) => <Editor id={id} stored={stored} first={policyDrafts.draftOf(stored.rule)} />}
         </Loaded>
+        {query.data?.rule.mode === 'observe' && <ObservedCard kind="policy" id={id} />}
         <RuleHistory id={id} />
       </Stack>
     </Page>
@@ -291,7 +299,7 @@ function Change({ entry, before }: { entry: Entry; before: Entry | undefined }) 
 const EFFECTS = ['deny', 'allow'] as const
 
 function RuleForm(props: DraftFieldsProps<Draft>) {
-  const { text, choice, check, condition, patterns } = fieldsOf(props)
+  const { text, choice, state, condition, patterns } = fieldsOf(props)
   return (
     <Stack>
       <Input {...text('description')} label={t.policies.description} />
@@ -302,7 +310,7 @@ function RuleForm(props: DraftFieldsProps<Draft>) {
         <UtcInput {...text('not_before')} label={t.policies.starts} />
         <UtcInput {...text('expires_at')} label={t.policies.ends} />
       </Grid>
-      <Checkbox {...check('enabled')} label={t.policies.enabled} />
+      <StateField {...state} />
       <ValidationNote validation={props.validation} />
     </Stack>
   )
@@ -316,8 +324,11 @@ const replayBody = (input: PolicyInput, id: string | null, days: number, now = D
   from: new Date(now - days * DAY_MS).toISOString(),
   to: new Date(now).toISOString(),
   limit: 50,
-  // A disabled rule decides nothing: it is as if it were not there.
-  overlay: { add: input.enabled ? [input] : [], remove: id === null ? [] : [id] },
+  // A disabled rule decides nothing: it is as if it were not there. One that is observed is tried as if enforced.
+  overlay: {
+    add: input.enabled ? [{ ...input, mode: 'enforce' as const }] : [],
+    remove: id === null ? [] : [id],
+  },
 })
 
 interface ReplayPanelProps {

@@ -13,7 +13,7 @@ import { ApprovalRules } from '../approval-rules/list.tsx'
 import { usePolicyHits } from '../../api/stats.ts'
 import { count } from '../../format/money.ts'
 import { Badge, HourAgo, Literal } from '../../ui/values.tsx'
-import { CONDITION_COLUMN, PATTERN_COLUMNS, RuleName } from '../rules/list.tsx'
+import { CONDITION_COLUMN, PATTERN_COLUMNS, RuleName, stateText } from '../rules/list.tsx'
 import styles from './policies.module.css'
 import { shadowOf } from './shadow.ts'
 
@@ -84,8 +84,8 @@ function PolicyList() {
       columns={[
         {
           name: t.policies.effect,
-          value: ({ effect, enabled }) => (enabled ? effect : t.policies.disabled),
-          badge: ({ effect, enabled }) => (enabled ? effect : undefined),
+          value: ({ effect, ...rule }) => stateText(rule) ?? effect,
+          badge: ({ effect, ...rule }) => (stateText(rule) === null ? effect : undefined),
         },
         {
           name: t.policies.rule,

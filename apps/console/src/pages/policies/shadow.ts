@@ -7,8 +7,8 @@ const coversAll = (outer: readonly string[], inner: readonly string[]): boolean 
   inner.every((one) => outer.some((pattern) => covers(pattern, one)))
 
 /** In force at every time and for every context. */
-const isUnconditional = ({ enabled, condition, not_before, expires_at }: Rule): boolean =>
-  enabled && condition === null && not_before === null && expires_at === null
+const isUnconditional = ({ enabled, mode, condition, not_before, expires_at }: Rule): boolean =>
+  enabled && mode === 'enforce' && condition === null && not_before === null && expires_at === null
 
 const isOlder = (one: Rule, other: Rule): boolean =>
   one.created_at < other.created_at || (one.created_at === other.created_at && one.id < other.id)

@@ -1,3 +1,4 @@
+import type { RuleMode } from '@remit/contract'
 import { useQuery, queryOptions } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { useCan } from '../../api/session.ts'
@@ -6,7 +7,7 @@ import { Skeleton, Note } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
 import type { ValidationState } from './validation.ts'
 import { remit } from '../../api/client.ts'
-import { TextArea } from '../../ui/field.tsx'
+import { Select, TextArea } from '../../ui/field.tsx'
 import { Grid } from '../../ui/layout.tsx'
 import { Literal } from '../../ui/values.tsx'
 
@@ -65,6 +66,33 @@ const contextNamesQuery = queryOptions({
   },
   staleTime: 300_000,
 })
+
+interface RuleState {
+  readonly enabled: boolean
+  readonly mode: RuleMode
+}
+
+/** A rule is enforced, observed or disabled: two members of its body. */
+export const StateField = ({
+  draft,
+  isReadOnly,
+  onState,
+}: {
+  readonly draft: RuleState
+  readonly isReadOnly: boolean
+  readonly onState: (state: RuleState) => void
+}) => (
+  <Select
+    label={t.policies.state}
+    hint={draft.enabled && draft.mode === 'observe' ? t.policies.observeHint : undefined}
+    disabled={isReadOnly}
+    value={draft.enabled ? draft.mode : 'disabled'}
+    options={Object.entries(t.policies.states)}
+    onValue={(state) =>
+      onState({ enabled: state !== 'disabled', mode: state === 'observe' ? state : 'enforce' })
+    }
+  />
+)
 
 interface PatternFieldsProps<Name extends string> {
   /** Each name with its label. */

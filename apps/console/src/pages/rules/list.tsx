@@ -1,3 +1,4 @@
+import type { RuleMode } from '@remit/contract'
 import { t } from '../../texts.ts'
 import { Literal } from '../../ui/values.tsx'
 import styles from './rules.module.css'
@@ -18,6 +19,12 @@ export const RuleName = ({ rule: { description, condition } }: { rule: Named }) 
     )}
   </>
 )
+
+/** Why a rule decides nothing; null for one that is enforced. */
+export function stateText({ enabled, mode }: { enabled: boolean; mode: RuleMode }): string | null {
+  if (!enabled) return t.policies.disabled
+  return mode === 'observe' ? t.policies.observed : null
+}
 
 export const CONDITION_COLUMN = {
   name: t.policies.condition,

@@ -1,4 +1,4 @@
-import type { Validation } from '@remit/contract'
+import type { RuleMode, Validation } from '@remit/contract'
 import { RemitError } from '@remit/contract/client'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
@@ -92,6 +92,13 @@ export function fieldsOf<Draft>(props: DraftFieldsProps<Draft>) {
       isOn: draft[name],
       onToggle: put(name),
     }),
+    /** Of a `StateField`. */
+    state: {
+      draft,
+      isReadOnly,
+      onState: (state: { readonly enabled: boolean; readonly mode: RuleMode }) =>
+        set(state as unknown as Partial<Draft>),
+    },
     /** Of a `ConditionField`. */
     condition: <N extends Name>(name: N) => ({
       value: draft[name],

@@ -9,6 +9,7 @@ import type { FactState } from './state.ts'
 /** A policy, an approval rule or a trust policy; an approval rule has no effect and no window. */
 export interface RuleState extends RecordedObject {
   readonly effect: string | null
+  /** And enforced: a rule that is observed decides nothing. */
   readonly enabled: boolean
   /** The window [notBefore, expiresAt), milliseconds; null is open. */
   readonly notBefore: number | null
@@ -24,7 +25,7 @@ export const isInForce = ({ enabled, notBefore, expiresAt }: RuleState, time: nu
 type Policy = NonNullable<EntryReading<'policy.created'>['policy']>
 type TrustPolicy = NonNullable<EntryReading<'trust_policy.created'>['policy']>
 type Rule = Pick<Policy, 'id' | 'enabled'> &
-  Partial<Pick<Policy, 'effect' | 'not_before' | 'expires_at'>> &
+  Partial<Pick<Policy, 'effect' | 'mode' | 'not_before' | 'expires_at'>> &
   Partial<Pick<TrustPolicy, 'source_agents' | 'target_agents'>>
 
 /** Returns whether a list of selectors matches every agent. */
@@ -44,7 +45,7 @@ const keep =
     rules(state).set(id, {
       ...recordedObject(id, rule, entry, rules(state).get(id)),
       effect: rule.effect ?? null,
-      enabled: rule.enabled !== false,
+      enabled: rule.enabled !== false && rule.mode !== 'observe',
       notBefore: timeOf(rule.not_before ?? null),
       expiresAt: timeOf(rule.expires_at ?? null),
       isWild: isEveryone(rule.source_agents) && isEveryone(rule.target_agents),
