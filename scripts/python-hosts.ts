@@ -7,8 +7,8 @@
  *     node --conditions=@remit/source scripts/python-hosts.ts
  */
 import { execFile, spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { readFile, rename, rm } from 'node:fs/promises'
+import { existsSync, readFileSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -24,7 +24,7 @@ interface Host {
 }
 
 export interface Environment {
-  /** The module in tests/hosts that drives the framework. */
+  /** `tests/hosts/host_….py` drives the framework. */
   readonly driver: string
   readonly name: string
   readonly requirement: string
@@ -35,13 +35,20 @@ export interface Environment {
 }
 
 /** Of each framework the oldest and the newest version; `isInstalled` says which are there. */
-export async function environments(): Promise<Environment[]> {
-  const hosts = JSON.parse(await readFile(join(FOLDER, 'hosts.json'), 'utf8')) as Record<string, Host>
+export function environments(): Environment[] {
+  const hosts = JSON.parse(readFileSync(join(FOLDER, 'hosts.json'), 'utf8')) as Record<string, Host>
   return Object.entries(hosts).flatMap(([driver, host]) =>
     [{ version: host.oldest[0], day: host.oldest[1] }, { version: host.newest }].map((one) => {
       const folder = join(FOLDER, '.hosts', `${host.package}-${one.version}`)
       const requirement = `${host.package}==${one.version}`
-      return { driver, name: host.name, requirement, ...one, folder, python: join(folder, 'bin/python') }
+      return {
+        driver,
+        name: host.name,
+        requirement,
+        ...one,
+        folder,
+        python: join(folder, 'bin/python'),
+      }
     }),
   )
 }
@@ -55,18 +62,28 @@ async function install(environment: Environment, uv: string, python: string): Pr
   await rm(made, { recursive: true, force: true })
   await run(uv, ['venv', '--quiet', '--relocatable', '--python', python, made])
   const until = day === undefined ? [] : ['--exclude-newer', day]
-  await run(uv, ['pip', 'install', '--quiet', '--python', join(made, 'bin/python'), ...until, requirement])
+  await run(uv, [
+    'pip',
+    'install',
+    '--quiet',
+    '--python',
+    join(made, 'bin/python'),
+    ...until,
+    requirement,
+  ])
   await rename(made, folder)
 }
 
 async function main(): Promise<void> {
-  const missing = (await environments()).filter((one) => !isInstalled(one))
+  const missing = environments().filter((one) => !isInstalled(one))
   if (missing.length === 0) return
   const works = (command: string) => spawnSync(command, ['--version']).status === 0
   const pythons = ['3.10', '3.11', '3.12', '3.13'].map((one) => `python${one}`).filter(works)
   const [first] = pythons
   if (first === undefined) {
-    console.log('No Python from 3.10 to 3.13 is here: the adapters for Python are not tested with frameworks')
+    console.log(
+      'No Python from 3.10 to 3.13 is here: the adapters for Python are not tested with frameworks',
+    )
     return
   }
   const own = join(FOLDER, '.hosts/uv')
@@ -82,7 +99,9 @@ async function main(): Promise<void> {
         await install(one, uv, python)
         console.log(`${one.requirement} with ${python}`)
       } catch (error) {
-        console.log(`${one.requirement} could not be installed: ${(error as Error).message.split('\n').slice(0, 8).join(' | ')}`)
+        console.log(
+          `${one.requirement} could not be installed: ${(error as Error).message.split('\n').slice(0, 8).join(' | ')}`,
+        )
       }
     }),
   )

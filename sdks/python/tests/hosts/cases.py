@@ -1,5 +1,5 @@
 """What every adapter must hold, in a real agent of its framework, against a running server: REMIT_URL, REMIT_KEY.
-REMIT_HOST names the driver. Prints the result of each case as one line of JSON. Run by the repository's tests."""
+REMIT_HOST names the driver, REMIT_CASE one case, REMIT_BREAK what is broken. Prints the result of each case as one line of JSON. Run by the repository's tests."""
 
 import asyncio
 import importlib
@@ -223,7 +223,10 @@ if __name__ == "__main__":
     for name, reason in HOST.SKIPPED.items():
         setattr(Cases, f"test_{name}", unittest.skip(reason)(getattr(Cases, f"test_{name}")))
     broken(os.environ.get("REMIT_BREAK", ""))
-    results = Results()
-    unittest.defaultTestLoader.loadTestsFromTestCase(Cases).run(results)
+    results, only = Results(), os.environ.get("REMIT_CASE", "")
+    if only:
+        Cases(f"test_{only.replace(' ', '_')}").run(results)
+    else:
+        unittest.defaultTestLoader.loadTestsFromTestCase(Cases).run(results)
     version = metadata.version(HOST.PACKAGE)
     sys.stdout.write(json.dumps({"version": version, "python": platform.python_version(), "cases": results.cases}) + "\n")
