@@ -1,5 +1,5 @@
 """What every adapter must hold, in a real agent of its framework, against a running server: REMIT_URL, REMIT_KEY.
-REMIT_HOST names the driver, REMIT_CASE one case, REMIT_BREAK what is broken. Prints the result of each case as one line of JSON. Run by the repository's tests."""
+REMIT_HOST names the driver. Prints the result of each case as one line of JSON, and that of cases while the gate is broken. Run by the repository's tests."""
 
 import asyncio
 import importlib
@@ -15,6 +15,7 @@ import time
 import unittest
 import uuid
 from importlib import metadata
+from unittest import mock
 
 from remit import AsyncGate, Client, Gate
 from remit._core import Core, Ran
@@ -171,32 +172,40 @@ class Cases(unittest.TestCase):
         self.assertEqual(code, 0)
 
 
+async def run_anyway(self, tool, input, execute, **options):
+    done = await RUN(self, tool, input, execute, **options)
+    return done if isinstance(done, Ran) else Ran(await execute(input), done)
+
+
+async def run_twice(self, tool, input, execute, **options):
+    async def twice(decided):
+        await execute(decided)
+        return await execute(decided)
+
+    return await RUN(self, tool, input, twice, **options)
+
+
+async def lose(self, verdict, **_):
+    return Settlement(False, None)
+
+
+RUN = Core.run
+#: What breaks in the gate, and the case that must fail then.
+BREAKS = {
+    "a denied call runs": ("run", run_anyway, "test_a_denied_call_does_not_run"),
+    "a call runs twice": ("run", run_twice, "test_an_allowed_call_runs_and_its_hold_is_settled"),
+    "nothing is settled": ("settle", lose, "test_an_allowed_call_runs_and_its_hold_is_settled"),
+}
+
+
 def broken(what):
-    """Breaks the gate, so that a case must fail that proves the opposite."""
-    run = Core.run
-    if what == "a denied call runs":
-
-        async def run_anyway(self, tool, input, execute, **options):
-            done = await run(self, tool, input, execute, **options)
-            return done if isinstance(done, Ran) else Ran(await execute(input), done)
-
-        Core.run = run_anyway
-    elif what == "a call runs twice":
-
-        async def run_twice(self, tool, input, execute, **options):
-            async def twice(decided):
-                await execute(decided)
-                return await execute(decided)
-
-            return await run(self, tool, input, twice, **options)
-
-        Core.run = run_twice
-    elif what == "nothing is settled":
-
-        async def lose(self, verdict, **_):
-            return Settlement(False, None)
-
-        Core.settle = lose
+    """The result of a case while the gate is broken."""
+    method, replacement, case = BREAKS[what]
+    results = Results()
+    with mock.patch.object(Core, method, replacement):
+        Cases(case).run(results)
+    (result,) = results.cases.values()
+    return result
 
 
 class Results(unittest.TestResult):
@@ -222,11 +231,8 @@ class Results(unittest.TestResult):
 if __name__ == "__main__":
     for name, reason in HOST.SKIPPED.items():
         setattr(Cases, f"test_{name}", unittest.skip(reason)(getattr(Cases, f"test_{name}")))
-    broken(os.environ.get("REMIT_BREAK", ""))
-    results, only = Results(), os.environ.get("REMIT_CASE", "")
-    if only:
-        Cases(f"test_{only.replace(' ', '_')}").run(results)
-    else:
-        unittest.defaultTestLoader.loadTestsFromTestCase(Cases).run(results)
-    version = metadata.version(HOST.PACKAGE)
-    sys.stdout.write(json.dumps({"version": version, "python": platform.python_version(), "cases": results.cases}) + "\n")
+    results = Results()
+    unittest.defaultTestLoader.loadTestsFromTestCase(Cases).run(results)
+    breaks = {what: broken(what) for what in BREAKS}
+    made = {"version": metadata.version(HOST.PACKAGE), "cases": results.cases, "breaks": breaks}
+    sys.stdout.write(json.dumps({**made, "python": platform.python_version()}) + "\n")
