@@ -51,7 +51,7 @@ describe('the pages of the adapters', () => {
     ['docs/sdk.md', 'ts', 2],
     ['docs/sdk.md', 'python', 1],
     ['packages/sdk/README.md', 'ts', 1],
-    ['sdks/python/README.md', 'python', 3],
+    ['sdks/python/README.md', 'python', 4],
   ] as const)('%s shows at most six lines of %s to write', (path, language, count) => {
     const blocks = linesOf(join(root, path), language)
 

@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { inFullRun, runs } from '@remit/testing/pure'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { FAULTS, startFaultyProxy } from './support/faults.ts'
+import { createPythonRules } from './support/python.ts'
 import { hasModules, startRemit } from './support/server.ts'
 import type { RemitServer } from './support/server.ts'
 
@@ -31,15 +32,7 @@ describe.skipIf(!hasPython)('the gate in Python', () => {
     let server: RemitServer
     beforeAll(async () => {
       server = await startRemit()
-      const { client } = server
-      await client.createPolicy({ body: { effect: 'deny', actions: ['denied.*'] } })
-      await client.setApprovalRule({ params: { id: 'held' }, body: { actions: ['held.*'] } })
-      for (const condition of [
-        'has(context.args.usd) && context.args.usd > 1000.0',
-        'has(context.args.to) && context.args.to == "mallory"',
-        'has(context.args.force) && context.args.force == true',
-      ])
-        await client.createPolicy({ body: { effect: 'deny', actions: ['order'], condition } })
+      await createPythonRules(server.client)
     })
     afterAll(() => server.stop())
 
@@ -58,14 +51,6 @@ describe.skipIf(!hasPython)('the gate in Python', () => {
 
       expect(stderr).toMatch(/^OK(?: \(skipped=[1-7]\))?$/m)
       expect(stderr).toMatch(/Ran 18 tests/)
-    })
-
-    it('blocks in the hooks of its adapters', async () => {
-      const env = { REMIT_URL: server.url, REMIT_KEY: server.org.key }
-      const { stderr } = await python(['tests/live_adapters.py'], env)
-
-      expect(stderr).toMatch(/^OK$/m)
-      expect(stderr).toMatch(/Ran 3 tests/)
     })
 
     it('runs nothing without an allow behind a faulty proxy, and holds once for a call', async () => {

@@ -1,12 +1,11 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { openDatabase } from '@remit/core/db/open'
 import type { Database } from '@remit/core/db/open'
 import type { CoreTables, LedgerEntryRow } from '@remit/core/db'
 import { generateKey } from '@remit/core/keys'
 import { verifyDatabase } from '@remit/core/ledger/records'
 import { listOrganizations } from '@remit/core/orgs'
-import { fullDialects, inFullRun, runs, startPostgres } from '@remit/testing'
+import { fullDialects, inFullRun, openPatiently, runs, startPostgres } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules } from '../src/boot/modules.ts'
 import { createInstallation } from './support/installation.ts'
@@ -92,7 +91,7 @@ describe.skipIf(!isRun)('PostgreSQL restarted under load', () => {
         true,
       )
       await expectAccount(url, load.answered, async (work) => {
-        const db = openDatabase<CoreTables>(postgres.url)
+        const db = openPatiently<CoreTables>(postgres.url)
         try {
           return await work(db)
         } finally {

@@ -1,8 +1,7 @@
-import { openDatabase } from '@remit/core/db/open'
 import type { CoreTables } from '@remit/core/db'
 import { generateKey } from '@remit/core/keys'
 import { verifyDatabase } from '@remit/core/ledger/records'
-import { inFullRun, PostgresNode, startMovingAddress } from '@remit/testing'
+import { inFullRun, openPatiently, PostgresNode, startMovingAddress } from '@remit/testing'
 import type { MovingAddress } from '@remit/testing'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -142,7 +141,7 @@ describe.skipIf(!isRun)('a primary that is lost under load', () => {
   })
 
   async function expectAllThere(): Promise<void> {
-    const db = openDatabase<CoreTables>(standby.url)
+    const db = openPatiently<CoreTables>(standby.url)
     try {
       const { org_id: orgId } = await db
         .selectFrom('ledger_head')

@@ -200,9 +200,15 @@ async function makeCitusTemplate(
   return name
 }
 
+/** A connection of a test itself, which waits longer on a busy machine than a server would. */
+export const openPatiently = <T>(
+  url: string,
+  options: Parameters<typeof openDatabase>[1] = {},
+): ReturnType<typeof openDatabase<T>> => openDatabase<T>(url, { connectMs: 30_000, ...options })
+
 async function migrateAt(url: string, sets: Sets, distributes = false): Promise<void> {
   // On a cluster, every table is created on every node.
-  const db = openDatabase<never>(url, { answerMs: 600_000, applicationName: 'test' })
+  const db = openPatiently<never>(url, { answerMs: 600_000, applicationName: 'test' })
   try {
     await migrate(db, sets)
     if (distributes) await distribute(db, sets)

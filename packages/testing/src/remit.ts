@@ -5,7 +5,7 @@ import { pino } from 'pino'
 import type { Logger } from 'pino'
 import { systemClock, randomIds } from '@remit/core/base'
 import type { Clock } from '@remit/core/base'
-import { openDatabase, postgresSignals } from '@remit/core/db/open'
+import { postgresSignals } from '@remit/core/db/open'
 import type { Database } from '@remit/core/db/open'
 import type { Dialect, CoreTables } from '@remit/core/db'
 import type { ConsoleFiles } from '@remit/core/http/console'
@@ -20,7 +20,7 @@ import type { Pruned, PruneUpTo } from '@remit/core/orgs'
 import { createSecretBox, SECRETS_KEY_BYTES } from '@remit/core/secrets'
 import { createRemit } from '@remit/core/server'
 import type { Remit } from '@remit/core/server'
-import { createMigratedDatabase } from './databases.ts'
+import { createMigratedDatabase, openPatiently } from './databases.ts'
 import { Readable } from 'node:stream'
 import type { TestClock } from './clock.ts'
 import { rowOf } from '@remit/contract/entries'
@@ -84,7 +84,7 @@ export async function createTestRemit(options: TestRemitOptions = {}): Promise<T
       : null
   const url = options.url ?? created?.url ?? ''
   // A busy machine must not look like a failed database.
-  const db = openDatabase<CoreTables>(url, { connectMs: 30_000, hasSessions: !options.isPooled })
+  const db = openPatiently<CoreTables>(url, { hasSessions: !options.isPooled })
   const signingKey = options.signingKey ?? generateKeyPairSync('ed25519').privateKey
   const clock = options.clock ?? systemClock
   const signer = createLedgerSigner(signingKey)

@@ -26,15 +26,16 @@ export const policies = {
   states: { enforce: 'Enforced', observe: 'Observed', disabled: 'Disabled' },
   observeHint: 'The ledger records what the rule would decide. It decides nothing.',
   observed: 'observed',
+  observedEffect: (effect: string) => `${effect}, observed`,
   observedTitle: 'What this rule would have decided',
   would: {
-    allow: 'allowed',
-    deny: 'denied',
-    needs_approval: 'held for an approval',
-    error: 'failed, which denies or holds',
-  } as Readonly<Record<string, string>>,
-  wouldHave: (what: string, n: string, all: string) =>
-    `It would have ${what}: ${n} of ${all} decisions in 7 days.`,
+    allow: (n: string, all: string) => `It would have allowed ${n} of ${all} decisions in 7 days.`,
+    deny: (n: string, all: string) => `It would have denied ${n} of ${all} decisions in 7 days.`,
+    needs_approval: (n: string, all: string) =>
+      `It would have asked for an approval in ${n} of ${all} decisions in 7 days.`,
+    error: (n: string, all: string) =>
+      `Its condition failed in ${n} of ${all} decisions in 7 days, which denies or asks for an approval.`,
+  },
   wouldNothing: (all: string) => `It matched none of ${all} decisions in 7 days.`,
   observedIncomplete: (n: string) =>
     `For ${n} decisions of the organization, not all observed rules were evaluated.`,

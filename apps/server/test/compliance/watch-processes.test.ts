@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { openDatabase } from '@remit/core/db/open'
 import type { Database } from '@remit/core/db/open'
 import type { CoreTables } from '@remit/core/db'
+import { openPatiently } from '@remit/testing'
 import { bundledProgram, inFullRun, programEnv, SOURCE_FLAGS } from '@remit/testing/pure'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasModules } from '../../src/boot/modules.ts'
@@ -33,7 +33,7 @@ describe.skipIf(!isRun)('two servers of one installation', () => {
 
   beforeAll(async () => {
     installation = await createInstallation('postgres')
-    db = openDatabase(installation.env['REMIT_DATABASE_URL']!)
+    db = openPatiently(installation.env['REMIT_DATABASE_URL']!)
     env = {
       ...installation.env,
       REMIT_LOG_LEVEL: 'error',

@@ -1,10 +1,14 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { openDatabase } from '@remit/core/db/open'
 import type { Database } from '@remit/core/db/open'
 import { dialectOf } from '@remit/core/db'
 import type { CoreTables, Dialect } from '@remit/core/db'
-import { createDatabase, createMigratedDatabase, scratchFolder } from '@remit/testing'
+import {
+  createDatabase,
+  createMigratedDatabase,
+  openPatiently,
+  scratchFolder,
+} from '@remit/testing'
 import { sql } from 'kysely'
 import { loadModules } from '../../src/boot/modules.ts'
 
@@ -38,7 +42,7 @@ export async function createInstallation(
       REMIT_BASE_URL: 'https://remit.test',
     },
     async database(work) {
-      const db = openDatabase<CoreTables>(url)
+      const db = openPatiently<CoreTables>(url)
       try {
         return await work(db)
       } finally {

@@ -2,17 +2,16 @@ import { existsSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Kysely } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createDatabase, scratchFolder } from '@remit/testing'
+import { createDatabase, openPatiently, scratchFolder } from '@remit/testing'
 import type { TestDatabase } from '@remit/testing'
 import { copySqlite } from './backup.ts'
-import { openDatabase } from './open.ts'
 
 let created: TestDatabase
 let db: Kysely<never>
 let folder: string
 beforeEach(async () => {
   created = await createDatabase('sqlite')
-  db = openDatabase<never>(created.url)
+  db = openPatiently<never>(created.url)
   folder = scratchFolder('copies')
 })
 afterEach(async () => {

@@ -2,10 +2,9 @@ import { sql } from 'kysely'
 import type { Kysely } from 'kysely'
 import type { Migration } from 'kysely/migration'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createDatabase, DIALECTS } from '@remit/testing'
+import { createDatabase, DIALECTS, openPatiently } from '@remit/testing'
 import type { TestDatabase } from '@remit/testing'
 import { migrate, pendingMigrations } from './migrate.ts'
-import { openDatabase } from './open.ts'
 
 const creating = (table: string): Migration => ({
   async up(db) {
@@ -18,7 +17,7 @@ describe.each(DIALECTS)('migrations on %s', (dialect) => {
   let db: Kysely<never>
   beforeEach(async () => {
     created = await createDatabase(dialect)
-    db = openDatabase(created.url)
+    db = openPatiently(created.url)
   })
   afterEach(async () => {
     await db.destroy()
@@ -65,7 +64,7 @@ describe.each(DIALECTS)('migrations on %s', (dialect) => {
   it.skipIf(dialect === 'sqlite')(
     'run once when two servers start at the same moment',
     async () => {
-      const second = openDatabase<never>(created.url)
+      const second = openPatiently<never>(created.url)
 
       const ran = await Promise.all([migrate(db, [core, extra]), migrate(second, [core, extra])])
 

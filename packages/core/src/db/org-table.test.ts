@@ -1,10 +1,9 @@
 import { sql } from 'kysely'
 import type { Kysely } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createDatabase, fullDialects } from '@remit/testing'
+import { createDatabase, fullDialects, openPatiently } from '@remit/testing'
 import type { TestDatabase } from '@remit/testing'
 import { deleteInBatches } from './cleanup.ts'
-import { openDatabase } from './open.ts'
 import { orgTable } from './org-table.ts'
 import type { Where } from './org-table.ts'
 import { column } from './portable.ts'
@@ -25,7 +24,7 @@ describe.each(fullDialects())('a table of organizations on %s', (dialect) => {
   let db: Kysely<Tables>
   beforeAll(async () => {
     created = await createDatabase(dialect)
-    db = openDatabase(created.url)
+    db = openPatiently(created.url)
     const { text, integer } = column(db)
     await sql`create table thing (org_id ${text}, id ${text}, color ${text}, size ${integer},
       created_at ${text}, primary key (org_id, id))`.execute(db)

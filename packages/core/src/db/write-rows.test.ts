@@ -1,9 +1,8 @@
 import { sql } from 'kysely'
 import type { Kysely } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createDatabase, DIALECTS } from '@remit/testing'
+import { createDatabase, DIALECTS, openPatiently } from '@remit/testing'
 import type { TestDatabase } from '@remit/testing'
-import { openDatabase } from './open.ts'
 import { column, dialectOf } from './portable.ts'
 import { bulkInsert } from './write-rows.ts'
 
@@ -14,7 +13,7 @@ describe.each(DIALECTS)('bulkInsert on %s', (dialect) => {
   let db: Kysely<{ thing: Row }>
   beforeAll(async () => {
     created = await createDatabase(dialect)
-    db = openDatabase(created.url)
+    db = openPatiently(created.url)
     const { text, integer } = column(db)
     await sql`create table thing (id ${text} primary key, amount ${integer})`.execute(db)
   })

@@ -2,11 +2,10 @@ import { sql } from 'kysely'
 import type { Kysely, Transaction } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Stage } from '../../src/authorize/stage.ts'
-import { openDatabase } from '../../src/db/open.ts'
 import { on } from '../../src/db/portable.ts'
 import type { CoreTables } from '../../src/db/schema.ts'
 import { defineModule } from '../../src/module/module.ts'
-import { createDatabase, createTestRemit } from '@remit/testing'
+import { createDatabase, createTestRemit, openPatiently } from '@remit/testing'
 import type { TestDatabase, TestRemit } from '@remit/testing'
 import { authorizeModule } from '../support/authorize-module.ts'
 
@@ -31,7 +30,7 @@ describe('a frequent statement', () => {
   let db: Db
   beforeAll(async () => {
     database = await createDatabase('postgres')
-    db = openDatabase<never>(database.url, { poolSize: 1, hasSessions: true })
+    db = openPatiently<never>(database.url, { poolSize: 1, hasSessions: true })
   })
   afterAll(async () => {
     await db.destroy()
@@ -57,7 +56,7 @@ describe('a frequent statement', () => {
   })
 
   test('is never prepared without the option', async () => {
-    const plain = openDatabase<never>(database.url, { poolSize: 1 })
+    const plain = openPatiently<never>(database.url, { poolSize: 1 })
     await plain.transaction().execute(repeat)
 
     expect(await prepared(plain)).toEqual([])

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { hasPersistentSessions } from '../../src/db/postgres-client.ts'
-import { openDatabase } from '../../src/db/open.ts'
 import type { Database } from '../../src/db/open.ts'
 import { pollingSignals } from '../../src/db/signals.ts'
 import type { CoreTables } from '../../src/db/schema.ts'
@@ -13,6 +12,7 @@ import {
   createTestRemit,
   hasPgbouncer,
   inFullRun,
+  openPatiently,
   startPgbouncer,
   startPostgres,
 } from '@remit/testing'
@@ -40,7 +40,7 @@ describe.skipIf(!hasPgbouncer())('behind PgBouncer in transaction mode', () => {
   let direct: Database<CoreTables>
   beforeAll(async () => {
     database = await createDatabase('postgres')
-    direct = openDatabase<CoreTables>(database.url)
+    direct = openPatiently<CoreTables>(database.url)
     const name = new URL(database.url).pathname.slice(1)
     await sql.raw(`alter database ${name} set synchronous_commit = off`).execute(direct)
     const migrating = await createTestRemit({ url: database.url })
@@ -85,7 +85,7 @@ describe.skipIf(!hasPgbouncer())('behind PgBouncer in transaction mode', () => {
 
   test('polling hears of what another process recorded', async () => {
     const { id } = await remit.organization()
-    const own = openDatabase<CoreTables>(pooler.url)
+    const own = openPatiently<CoreTables>(pooler.url)
     const signals = pollingSignals(own, { onError: () => undefined, everyMs: 20 })
     const heard = new Set<string>()
     signals.subscribe('any', (orgId) => void heard.add(orgId))
@@ -103,7 +103,7 @@ describe.skipIf(!hasPgbouncer())('behind PgBouncer in transaction mode', () => {
 describe('polling for signals', () => {
   test('a database that cannot be read is told of once, and asked again', async () => {
     const database = await createDatabase('postgres')
-    const db = openDatabase<CoreTables>(database.url)
+    const db = openPatiently<CoreTables>(database.url)
     const errors: Error[] = []
     const signals = pollingSignals(db, { onError: (error) => errors.push(error), everyMs: 10 })
     const heard: string[] = []
@@ -136,7 +136,7 @@ describe.skipIf(!isRun)('a PostgreSQL that does not commit durably by itself', (
     { timeout: KILLS * MOST_MS },
     async () => {
       let postgres = await startPostgres()
-      const admin = openDatabase<CoreTables>(postgres.url)
+      const admin = openPatiently<CoreTables>(postgres.url)
       await sql`alter system set synchronous_commit = off`.execute(admin)
       // Data that is not flushed at the commit is not flushed by chance before the kill either.
       await sql`alter system set wal_writer_delay = '10s'`.execute(admin)
@@ -191,7 +191,7 @@ async function expectAllThere(
   answered: ReadonlyMap<string, string>,
   orgs: readonly TestOrganization[],
 ): Promise<void> {
-  const db = openDatabase<CoreTables>(url)
+  const db = openPatiently<CoreTables>(url)
   const rows = await db.selectFrom('ledger_entry').select(['org_id', 'seq', 'hash']).execute()
   const kept = new Map(rows.map(({ org_id, seq, hash }) => [`${org_id} ${seq}`, hash]))
   expect([...answered].filter(([place, hash]) => kept.get(place) !== hash)).toEqual([])

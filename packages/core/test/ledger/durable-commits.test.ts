@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import { openDatabase } from '../../src/db/open.ts'
-import { createDatabase, createTestRemit } from '@remit/testing'
+import { createDatabase, createTestRemit, openPatiently } from '@remit/testing'
 
 describe('a commit is on disk when it is answered', () => {
   test('SQLite runs with synchronous=FULL in WAL mode, on the connection that writes', async () => {
@@ -25,7 +24,7 @@ describe('a commit is on disk when it is answered', () => {
     const found: [string, unknown][] = []
     for (const setting of ['off', 'local', 'remote_write', 'on', 'remote_apply']) {
       url.searchParams.set('options', `-c synchronous_commit=${setting}`)
-      const db = openDatabase<Record<never, never>>(url.href)
+      const db = openPatiently<Record<never, never>>(url.href)
       const { rows } = await sql<{ synchronous_commit: string }>`show synchronous_commit`.execute(
         db,
       )

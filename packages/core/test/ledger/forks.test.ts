@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openDatabase } from '../../src/db/open.ts'
 import type { CoreTables } from '../../src/db/schema.ts'
 import { verifyDatabase } from '../../src/ledger/verify/database.ts'
-import { createTestRemit, fullDialects, runs } from '@remit/testing'
+import { createTestRemit, fullDialects, openPatiently, runs } from '@remit/testing'
 import type { TestRemit } from '@remit/testing'
 import { append, decisionDraft } from '../support/drafts.ts'
 import { startWriters } from '../support/processes.ts'
@@ -66,7 +65,7 @@ describe.each([
     const [orgId = ''] = await newLedgers(1)
     const { vkey } = await remit.ledger.head(orgId)
     const job = { url: remit.url, orgIds: [orgId], callers, appends }
-    const own = openDatabase<CoreTables>(remit.url)
+    const own = openPatiently<CoreTables>(remit.url)
     const sizes = new Set<number>()
 
     const write = await startWriters(processes, job, remit.signingKey)

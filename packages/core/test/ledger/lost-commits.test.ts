@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openDatabase } from '../../src/db/open.ts'
 import type { Database } from '../../src/db/open.ts'
 import type { CoreTables } from '../../src/db/schema.ts'
 import { verifyDatabase } from '../../src/ledger/verify/database.ts'
 import { OPERATOR } from '../../src/orgs/administration.ts'
 import { SYSTEM } from '../../src/caller/caller.ts'
-import { createDatabase, createTestRemit, handMade } from '@remit/testing'
+import { createDatabase, createTestRemit, handMade, openPatiently } from '@remit/testing'
 import type { TestDatabase, TestRemit } from '@remit/testing'
 import { startCommitProxy } from '../support/commit-proxy.ts'
 import type { CommitProxy } from '../support/commit-proxy.ts'
@@ -22,7 +21,7 @@ describe('a COMMIT on its way to PostgreSQL', () => {
     database = await createDatabase('postgres')
     proxy = await startCommitProxy(database.url)
     remit = await createTestRemit({ url: proxy.url })
-    direct = openDatabase<CoreTables>(database.url)
+    direct = openPatiently<CoreTables>(database.url)
     orgId = (await remit.organization()).id
   })
   afterAll(async () => {

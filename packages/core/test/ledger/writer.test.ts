@@ -2,7 +2,6 @@ import { setImmediate } from 'node:timers/promises'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
-import { openDatabase } from '../../src/db/open.ts'
 import type { Database } from '../../src/db/open.ts'
 import type { CoreTables } from '../../src/db/schema.ts'
 import { fail } from '../../src/base/errors.ts'
@@ -14,7 +13,7 @@ import { Writer } from '../../src/ledger/write/writer.ts'
 import type { WriterOptions } from '../../src/ledger/write/writer.ts'
 import { OPERATOR } from '../../src/orgs/administration.ts'
 import { SYSTEM } from '../../src/caller/caller.ts'
-import { createTestRemit, DIALECTS, handMade } from '@remit/testing'
+import { createTestRemit, DIALECTS, handMade, openPatiently } from '@remit/testing'
 import type { TestRemit } from '@remit/testing'
 import { append, decisionDraft, draftLane } from '../support/drafts.ts'
 
@@ -25,7 +24,7 @@ describe.each(DIALECTS)('the writer on %s', (dialect) => {
   let orgId: string
   beforeAll(async () => {
     remit = await createTestRemit({ dialect })
-    other = openDatabase<CoreTables>(remit.url)
+    other = openPatiently<CoreTables>(remit.url)
     orgId = (await remit.organization()).id
   })
   afterAll(async () => {

@@ -49,6 +49,12 @@ def _openai_agents(client: Client, agent_id: str | None) -> SelfTestReport:
     return asyncio.run(self_test(AsyncGate(client, agent_id=agent_id)))
 
 
+def _pydantic_ai(client: Client, agent_id: str | None) -> SelfTestReport:
+    from .pydantic_ai import self_test
+
+    return asyncio.run(self_test(AsyncGate(client, agent_id=agent_id)))
+
+
 def _wrapped(client: Client, agent_id: str | None) -> SelfTestReport:
     return Gate(client, agent_id=agent_id).self_test()
 
@@ -56,6 +62,7 @@ def _wrapped(client: Client, agent_id: str | None) -> SelfTestReport:
 FRAMEWORKS = (
     _Framework("LangChain", "langchain", ("langchain", "langgraph"), "remit.langchain", _langchain),
     _Framework("OpenAI Agents", "openai-agents", ("agents",), "remit.openai_agents", _openai_agents),
+    _Framework("Pydantic AI", "pydantic-ai-slim", ("pydantic_ai",), "remit.pydantic_ai", _pydantic_ai),
 )
 
 

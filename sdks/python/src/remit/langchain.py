@@ -120,6 +120,10 @@ def _parsed(tool: Any, args: Any, call_id: str) -> dict[str, Any] | None:
         if injected and reader.args_schema is not None:
             object.__setattr__(reader, "args_schema", _without_needs(tool.args_schema, injected))
         positional, named = reader._to_args_and_kwargs(dict(args), call_id)
+        # LangChain 1.0 leaves defaults to the function, where rules do not see them.
+        for name, field in own.items():
+            if name not in named and not field.is_required():
+                named[name] = field.get_default(call_default_factory=True)
         shown = {*args, *own} - injected
     except Exception:
         return None

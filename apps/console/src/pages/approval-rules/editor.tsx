@@ -66,8 +66,8 @@ function Existing({ id, except }: { id: string; except: string | undefined }) {
       {(stored) =>
         except === undefined ? (
           <Stack>
-            <Editor stored={stored} first={approvalRuleDrafts.draftOf(stored.rule)} />
             {stored.rule.mode === 'observe' && <ObservedCard kind="approval_rule" id={id} />}
+            <Editor stored={stored} first={approvalRuleDrafts.draftOf(stored.rule)} />
           </Stack>
         ) : (
           <Loaded query={request}>

@@ -91,10 +91,10 @@ function Existing({ id }: { id: string }) {
       lead={name === t.policies.edit(id) ? null : <Id>{id}</Id>}
     >
       <Stack>
+        {query.data?.rule.mode === 'observe' && <ObservedCard kind="policy" id={id} />}
         <Loaded query={query}>
           {(stored) => <Editor id={id} stored={stored} first={policyDrafts.draftOf(stored.rule)} />}
         </Loaded>
-        {query.data?.rule.mode === 'observe' && <ObservedCard kind="policy" id={id} />}
         <RuleHistory id={id} />
       </Stack>
     </Page>

@@ -84,7 +84,10 @@ function PolicyList() {
       columns={[
         {
           name: t.policies.effect,
-          value: ({ effect, ...rule }) => stateText(rule) ?? effect,
+          value: ({ effect, ...rule }) =>
+            rule.mode === 'observe'
+              ? t.policies.observedEffect(effect)
+              : (stateText(rule) ?? effect),
           badge: ({ effect, ...rule }) => (stateText(rule) === null ? effect : undefined),
         },
         {

@@ -28,7 +28,7 @@ export function ObservedCard({ kind, id }: Pick<ObservedRule, 'kind' | 'id'>) {
                 <Stack>
                   {own.length === 0 && <p>{t.policies.wouldNothing(total)}</p>}
                   {own.map(([key, n]) => (
-                    <p key={key}>{t.policies.wouldHave(wouldText(key), count(n), total)}</p>
+                    <p key={key}>{t.policies.would[wouldIn(key)](count(n), total)}</p>
                   ))}
                   {incomplete !== undefined && (
                     <Note tone="wait">{t.policies.observedIncomplete(count(incomplete))}</Note>
@@ -43,7 +43,5 @@ export function ObservedCard({ kind, id }: Pick<ObservedRule, 'kind' | 'id'>) {
   )
 }
 
-const wouldText = (key: string): string => {
-  const would = key.slice(key.lastIndexOf(':') + 1)
-  return t.policies.would[would] ?? would
-}
+const wouldIn = (key: string) =>
+  key.slice(key.lastIndexOf(':') + 1) as ObservedRule['would']

@@ -1,0 +1,137 @@
+import { execFile } from 'node:child_process'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { inFullRun } from '@remit/testing/pure'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { environments, isInstalled } from '../../scripts/python-hosts.ts'
+import type { Environment } from '../../scripts/python-hosts.ts'
+import { createPythonRules } from './support/python.ts'
+import { hasModules, startRemit } from './support/server.ts'
+import type { RemitServer } from './support/server.ts'
+
+const isRun = inFullRun('the adapters for Python in their frameworks') && hasModules()
+const python = resolve(import.meta.dirname, '../../sdks/python')
+const page = resolve(import.meta.dirname, '../../docs/python-frameworks.md')
+
+const all = environments()
+const installed = isRun ? all.filter(isInstalled) : []
+const missing = all.filter((one) => !isInstalled(one))
+if (isRun && missing.length > 0)
+  process.stderr.write(
+    `skipped: ${missing.map((one) => one.requirement).join(', ')} are not installed; see scripts/python-hosts.ts\n`,
+  )
+interface HostResults {
+  readonly version: string
+  readonly python: string
+  /** `passed`, `skipped: …` or `failed: …`, by case. */
+  readonly cases: Readonly<Record<string, string>>
+  /** The result of a case that must fail, by what was broken in the gate. */
+  readonly breaks: Readonly<Record<string, string>>
+}
+
+describe.skipIf(installed.length === 0)('an adapter for Python in its framework', () => {
+  let server: RemitServer
+  beforeAll(async () => {
+    server = await startRemit()
+    await createPythonRules(server.client)
+  })
+  afterAll(() => server.stop())
+
+  const runIn = ({ folder }: Environment, file: string, env: Record<string, string> = {}) =>
+    promisify(execFile)(join(folder, 'bin/python'), [file], {
+      cwd: join(python, 'tests'),
+      maxBuffer: 1 << 24,
+      env: {
+        PATH: process.env['PATH'],
+        HOME: folder,
+        PYTHONPATH: join(python, 'src'),
+        PYTHONDONTWRITEBYTECODE: '1',
+        REMIT_URL: server.url,
+        REMIT_KEY: server.org.key,
+        ...env,
+      },
+    })
+
+  async function results(environment: Environment): Promise<HostResults> {
+    const { stdout } = await runIn(environment, 'hosts/cases.py', {
+      REMIT_HOST: environment.driver,
+    })
+    return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as HostResults
+  }
+
+  const found = new Map<string, HostResults>()
+  it.each(installed)(
+    'holds every case in $requirement',
+    async (environment) => {
+      const made = await results(environment)
+      found.set(environment.requirement, made)
+
+      expect(made.version).toBe(environment.version)
+      expect(Object.keys(made.cases).length).toBeGreaterThanOrEqual(13)
+      expect(
+        Object.entries(made.cases).filter(([, result]) => result.startsWith('failed')),
+      ).toEqual([])
+    },
+    300_000,
+  )
+
+  const newest = new Map(installed.map((one) => [one.driver, one]))
+  const decided = [...newest.values()].filter(({ driver }) =>
+    /^(langchain|openai_agents)$/.test(driver),
+  )
+  it.each(decided)(
+    'runs what was decided in $requirement',
+    async (environment) => {
+      const { stderr } = await runIn(environment, 'live_decided.py')
+
+      expect(stderr).toMatch(/^OK \(skipped=[1-6]\)$/m)
+    },
+    300_000,
+  )
+
+  it.each(installed)('shows a broken gate in $requirement', ({ requirement }) => {
+    const { breaks = {} } = found.get(requirement) ?? {}
+
+    expect(Object.keys(breaks)).toHaveLength(3)
+    expect(Object.entries(breaks).filter(([, result]) => !result.startsWith('failed'))).toEqual([])
+  })
+
+  it.skipIf(missing.length > 0)('is as docs/python-frameworks.md shows it', async () => {
+    await expect(pageOf(installed, found)).toMatchFileSnapshot(page)
+  })
+})
+
+/** The page, but for its introduction, is what the cases returned. */
+function pageOf(shown: readonly Environment[], found: ReadonlyMap<string, HostResults>): string {
+  const columns = shown.map((one) => ({ ...one, cases: found.get(one.requirement)?.cases ?? {} }))
+  const names = [...new Set(columns.flatMap(({ cases }) => Object.keys(cases)))].toSorted()
+  const reasons = [
+    ...new Set(
+      columns.flatMap(({ name, cases }) =>
+        Object.entries(cases)
+          .filter(([, result]) => result.startsWith('skipped'))
+          .map(([at, result]) => `- ${name}, ${at}: ${result.replace('skipped: ', '')}`),
+      ),
+    ),
+  ].toSorted()
+  const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  return `# Python frameworks
+
+Each adapter of \`sdks/python\` runs in an agent of its framework with a scripted model, against a running server, with the oldest and the newest version that is supported. The tests of the repository write this page (\`pnpm test python-hosts -u\` with \`REMIT_TEST_RUNS=full\`, after \`node scripts/python-hosts.ts\`).
+
+${[
+  row(['case', ...columns.map(({ name, version }) => `${name} ${version}`)]),
+  row(['---', ...columns.map(() => '---')]),
+  ...names.map((at) => row([at, ...columns.map(({ cases }) => wordOf(cases[at]))])),
+].join('\n')}
+
+Not applicable (–):
+
+${reasons.join('\n')}
+`
+}
+
+function wordOf(result: string | undefined): string {
+  if (result === 'passed') return 'holds'
+  return result?.startsWith('skipped') ? '–' : 'fails'
+}

@@ -1,0 +1,110 @@
+/**
+ * Installs the agent frameworks of sdks/python/hosts.json from PyPI, for the tests of the adapters: the
+ * oldest version that is supported, with its dependencies of that day, and the newest, each in an
+ * environment of its own below sdks/python/.hosts. The oldest gets the oldest Python on the machine, the
+ * newest the newest. Does nothing where they are present; without Python it says so.
+ *
+ *     node --conditions=@remit/source scripts/python-hosts.ts
+ */
+import { execFile, spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+const FOLDER = resolve(import.meta.dirname, '../sdks/python')
+
+interface Host {
+  readonly name: string
+  readonly package: string
+  /** With the day from which its dependencies are. */
+  readonly oldest: readonly [version: string, day: string]
+  readonly newest: string
+}
+
+export interface Environment {
+  /** `tests/hosts/host_….py` drives the framework. */
+  readonly driver: string
+  readonly name: string
+  readonly requirement: string
+  readonly version: string
+  readonly day?: string
+  readonly folder: string
+  readonly python: string
+}
+
+/** Of each framework the oldest and the newest version; `isInstalled` says which are there. */
+export function environments(): Environment[] {
+  const hosts = JSON.parse(readFileSync(join(FOLDER, 'hosts.json'), 'utf8')) as Record<string, Host>
+  return Object.entries(hosts).flatMap(([driver, host]) =>
+    [{ version: host.oldest[0], day: host.oldest[1] }, { version: host.newest }].map((one) => {
+      const folder = join(FOLDER, '.hosts', `${host.package}-${one.version}`)
+      const requirement = `${host.package}==${one.version}`
+      return {
+        driver,
+        name: host.name,
+        requirement,
+        ...one,
+        folder,
+        python: join(folder, 'bin/python'),
+      }
+    }),
+  )
+}
+
+export const isInstalled = (environment: Environment): boolean => existsSync(environment.python)
+
+async function install(environment: Environment, uv: string, python: string): Promise<void> {
+  const { folder, day, requirement } = environment
+  // Complete, or not there.
+  const made = `${folder}.new`
+  await rm(made, { recursive: true, force: true })
+  await run(uv, ['venv', '--quiet', '--relocatable', '--python', python, made])
+  const until = day === undefined ? [] : ['--exclude-newer', day]
+  await run(uv, [
+    'pip',
+    'install',
+    '--quiet',
+    '--python',
+    join(made, 'bin/python'),
+    ...until,
+    requirement,
+  ])
+  await rename(made, folder)
+}
+
+async function main(): Promise<void> {
+  const missing = environments().filter((one) => !isInstalled(one))
+  if (missing.length === 0) return
+  const works = (command: string) => spawnSync(command, ['--version']).status === 0
+  const pythons = ['3.10', '3.11', '3.12', '3.13'].map((one) => `python${one}`).filter(works)
+  const [first] = pythons
+  if (first === undefined) {
+    console.log(
+      'No Python from 3.10 to 3.13 is here: the adapters for Python are not tested with frameworks',
+    )
+    return
+  }
+  const own = join(FOLDER, '.hosts/uv')
+  const uv = works('uv') ? 'uv' : join(own, 'bin/uv')
+  if (!works(uv)) {
+    await run(first, ['-m', 'venv', own])
+    await run(join(own, 'bin/pip'), ['install', '--quiet', 'uv'])
+  }
+  await Promise.all(
+    missing.map(async (one) => {
+      const python = one.day === undefined ? (pythons.at(-1) ?? first) : first
+      try {
+        await install(one, uv, python)
+        console.log(`${one.requirement} with ${python}`)
+      } catch (error) {
+        console.log(
+          `${one.requirement} could not be installed: ${(error as Error).message.split('\n').slice(0, 8).join(' | ')}`,
+        )
+      }
+    }),
+  )
+}
+
+if (import.meta.main) await main()
