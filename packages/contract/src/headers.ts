@@ -34,6 +34,11 @@ export const REQUEST_HEADERS = {
       'The mode of the guardrail, instead of `additional_provider_specific_params`, which are ignored then',
     schema: { ...TEXT, enum: ['pre_call', 'pre_mcp_call'] },
   },
+  'Remit-Redact': {
+    description:
+      'What becomes of a response with secrets or personal data: `block`, the default, or `replace`',
+    schema: { ...TEXT, enum: ['block', 'replace'] },
+  },
 } as const satisfies Record<string, HeaderText>
 export type RequestHeader = keyof typeof REQUEST_HEADERS
 

@@ -115,7 +115,7 @@ export const hooks = {
     summary: 'Answer a guardrail of LiteLLM',
     text: 'Implements the Generic Guardrail API of LiteLLM. The guard checks the texts; tool calls are decided where the plan of the organization has decisions.',
     problems: ['agent_mismatch', 'quota_exceeded'],
-    takes: ['Remit-Mode'],
+    takes: ['Remit-Mode', 'Remit-Redact'],
     body: LiteLlmGuardrail,
     ok: LiteLlmAnswer,
   }),

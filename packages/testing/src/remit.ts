@@ -36,6 +36,7 @@ export interface TestRemitOptions {
   readonly evaluation?: boolean
   readonly hosted?: boolean
   readonly rateLimit?: number
+  readonly failedKeyLimit?: number
   readonly maxBatch?: number
   readonly corsOrigins?: readonly string[]
   /** False: no sign-in with a key. Sessions have the origin `https://remit.test`. */
@@ -119,6 +120,7 @@ export async function createTestRemit(options: TestRemitOptions = {}): Promise<T
     evaluation: options.evaluation ?? false,
     hosted: options.hosted ?? false,
     rateLimit: options.rateLimit ?? 0,
+    ...(options.failedKeyLimit !== undefined && { failedKeyLimit: options.failedKeyLimit }),
     sessions: {
       keyLogin: options.keyLogin ?? true,
       place: () => consolePlace('https://remit.test', 'localhost', 0),

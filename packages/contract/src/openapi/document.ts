@@ -93,8 +93,12 @@ function operation(name: string, endpoint: Endpoint, components: Components): Js
     ...(endpoint.text !== undefined && { description: endpoint.text }),
     tags: [tagOf(endpoint)],
     ...(endpoint.public && { security: [] }),
-    ...(endpoint.form && {
-      security: [...KEYS, { client: [] }, ...(endpoint.keyless ? [{}] : [])],
+    ...((endpoint.form ?? endpoint.keyless) && {
+      security: [
+        ...KEYS,
+        ...(endpoint.form ? [{ client: [] }] : []),
+        ...(endpoint.keyless ? [{}] : []),
+      ],
     }),
     'x-plan': endpoint.plan,
     'x-roles': endpoint.public ? [] : ['admin', ...endpoint.roles],

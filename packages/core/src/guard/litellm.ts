@@ -29,13 +29,14 @@ export const litellmRoutes = (
     {
       litellmGuardrail: async ({ body: sent }, caller, request) => {
         const body = withMode(sent, request.header('remit-mode'))
+        const mayReplace = replaces(body.input_type, request.header('remit-redact'))
         const agentId = agentOf(body, caller)
         // The community edition and the free plan have no decisions.
         const tools = caller.plan === 'free' ? undefined : decisions()
         const from = { agentId, caller, request }
         const { denied, warnings } = tools ? await decided(tools, body, from) : UNDECIDED
         if (denied !== null) return blocked(denied)
-        const answer = await checkTexts(body.texts ?? [], body.input_type, (text) =>
+        const answer = await checkTexts(body.texts ?? [], body.input_type, mayReplace, (text) =>
           check(caller, guardRequest(text, body.input_type, agentId), request),
         )
         return warnings.length > 0 ? { ...answer, warnings } : answer
@@ -61,6 +62,18 @@ function withMode(body: LiteLlmGuardrail, mode: string | undefined): LiteLlmGuar
   }
   if (!MODES.includes(mode)) throw invalid('Remit-Mode', `must be one of ${MODES.join(', ')}`)
   return { ...body, additional_provider_specific_params: { mode } }
+}
+
+const REDACTIONS = ['block', 'replace']
+
+/**
+ * Returns whether a text may be replaced. LiteLLM does not say whether a client streams, and gives it the original
+ * chunks of a buffered stream after the replacement of a response.
+ */
+function replaces(type: LiteLlmGuardrail['input_type'], redact = 'block'): boolean {
+  if (!REDACTIONS.includes(redact))
+    throw invalid('Remit-Redact', `must be one of ${REDACTIONS.join(', ')}`)
+  return type === 'request' || redact === 'replace'
 }
 
 interface From {
@@ -201,13 +214,14 @@ function guardRequest(
 async function checkTexts(
   texts: readonly string[],
   type: LiteLlmGuardrail['input_type'],
+  mayReplace: boolean,
   check: (text: string) => ReturnType<CheckFor>,
 ): Promise<LiteLlmAnswer> {
   const safe: string[] = []
   let isChanged = false
   for (const text of texts) {
     const { action, reasons, redacted } = await check(text)
-    if (action === 'block')
+    if (action === 'block' || (action === 'redact' && !mayReplace))
       return blocked(`The guard of Remit blocks this ${type} (${reasons.join(', ')}).`)
     isChanged ||= action === 'redact'
     safe.push(action === 'redact' && redacted !== undefined ? redacted : text)

@@ -124,13 +124,43 @@ describe.each(someDialects())('the guardrail of LiteLLM on %s', (dialect) => {
     expect((await ask({ texts })).action).toBe('BLOCKED')
   })
 
-  it('replaces secrets in the texts of a response', async () => {
-    const texts = ['fine', 'my card is 4111 1111 1111 1111']
-    const answer = await ask({ input_type: 'response', texts })
+  const withCard = (input_type: 'request' | 'response', redact?: string) =>
+    api.call('litellmGuardrail', {
+      body: { ...DOCUMENT, input_type, texts: ['fine', 'my card is 4111 1111 1111 1111'] },
+      headers: redact === undefined ? {} : { 'remit-redact': redact },
+    })
 
-    expect(answer.action).toBe('GUARDRAIL_INTERVENED')
-    expect(answer.texts?.[0]).toBe('fine')
-    expect(answer.texts?.[1]).not.toContain('4111')
+  it.each([
+    ['request', undefined],
+    ['request', 'block'],
+    ['response', 'replace'],
+  ] as const)(
+    'replaces secrets in the texts of a %s with Remit-Redact: %s',
+    async (type, redact) => {
+      const answer = await (await withCard(type, redact)).json()
+
+      expect(answer).toMatchObject({
+        action: 'GUARDRAIL_INTERVENED',
+        texts: ['fine', expect.any(String)],
+      })
+      expect(JSON.stringify(answer)).not.toContain('4111')
+    },
+  )
+
+  it.each([undefined, 'block'])(
+    'blocks a response with secrets, which LiteLLM would stream, with Remit-Redact: %s',
+    async (redact) => {
+      expect(await (await withCard('response', redact)).json()).toMatchObject({ action: 'BLOCKED' })
+    },
+  )
+
+  it('refuses a redaction that is none, by its header', async () => {
+    const response = await withCard('response', 'maybe')
+
+    expect([response.status, await response.text()]).toEqual([
+      400,
+      expect.stringContaining('"Remit-Redact"'),
+    ])
   })
 
   it('decides tool calls by their arguments', async () => {
@@ -208,7 +238,7 @@ describe.each(someDialects())('the guardrail of LiteLLM on %s', (dialect) => {
 
   const mcpCall = (name: string) =>
     ask({
-      texts: ['INV-7'],
+      texts: ['Does it', 'INV-7'],
       tools: [{ type: 'function', function: { name, parameters: {} } }],
       structured_messages: null,
       additional_provider_specific_params: { mode: 'pre_mcp_call' },
@@ -216,16 +246,16 @@ describe.each(someDialects())('the guardrail of LiteLLM on %s', (dialect) => {
 
   it('decides a call of an MCP tool before LiteLLM makes it', async () => {
     await api.ok('createPolicy', {
-      body: { effect: 'deny', actions: ['tools/call'], resources: ['tool:billing-cancel'] },
+      body: { effect: 'deny', actions: ['tools/call'], resources: ['tool:cancel'] },
     })
 
-    expect((await mcpCall('billing-cancel')).action).toBe('BLOCKED')
-    expect((await mcpCall('billing-read')).action).toBe('NONE')
+    expect((await mcpCall('cancel')).action).toBe('BLOCKED')
+    expect((await mcpCall('read')).action).toBe('NONE')
     const { data } = await api.ok('listEntries', { query: { limit: 1, agent_id: 'support' } })
     expect(data[0]).toMatchObject({
       action: 'tools/call',
-      resource: 'tool:billing-read',
-      data: { context: { texts: ['INV-7'], tool: 'billing-read' } },
+      resource: 'tool:read',
+      data: { context: { texts: ['Does it', 'INV-7'], tool: 'read' } },
     })
   })
 
@@ -237,10 +267,10 @@ describe.each(someDialects())('the guardrail of LiteLLM on %s', (dialect) => {
 
   it('has the agent of the key and the mode of a header, whatever a client adds', async () => {
     await api.ok('createPolicy', {
-      body: { effect: 'deny', actions: ['tools/call'], resources: ['tool:billing-refund'] },
+      body: { effect: 'deny', actions: ['tools/call'], resources: ['tool:give_back'] },
     })
     const own = { agent_id: 'someone-else', mode: 'pre_call' }
-    const tools = [{ type: 'function', function: { name: 'billing-refund' } }]
+    const tools = [{ type: 'function', function: { name: 'give_back' } }]
     const changes = { tools, texts: ['x'], additional_provider_specific_params: own }
     const answer = await (await asSet('pre_mcp_call', changes)).json()
     const { data } = await api.ok('listEntries', { query: { limit: 1 } })
@@ -260,7 +290,7 @@ describe.each(someDialects())('the guardrail of LiteLLM on %s', (dialect) => {
   })
 
   it('decides no tool that a model is only offered', async () => {
-    const tools = [{ type: 'function', function: { name: 'billing-cancel' } }]
+    const tools = [{ type: 'function', function: { name: 'cancel' } }]
 
     expect(await (await asSet('pre_call', { tools })).json()).toEqual({ action: 'NONE' })
   })
@@ -268,7 +298,7 @@ describe.each(someDialects())('the guardrail of LiteLLM on %s', (dialect) => {
   it.each(['pre_call', 'during_mcp_call', '', null, ['pre_mcp_call']])(
     'refuses the mode %j of a parameter, which a client may have put over the configured one',
     async (mode) => {
-      const tools = [{ type: 'function', function: { name: 'billing-cancel' } }]
+      const tools = [{ type: 'function', function: { name: 'cancel' } }]
       const response = await api.call('litellmGuardrail', {
         body: { ...DOCUMENT, tools, additional_provider_specific_params: { mode } },
       })
