@@ -9,9 +9,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"regexp"
@@ -39,20 +37,31 @@ func (e *unmappable) Error() string { return cmp.Or(e.place, "the input") + " " 
 // plainOf returns the JSON of a value as nil, bool, float64, string, []any, map[string]any and stub. An integer
 // beyond a double becomes a text, and a text with U+0000 a stub.
 func plainOf(value any) (any, error) {
-	raw, err := json.Marshal(value)
+	tree, err := treeOf(value)
 	if err != nil {
 		return nil, &unmappable{problem: "cannot be written as JSON: " + err.Error()}
 	}
+	return plain(tree, "", 0)
+}
+
+// treeOf is the JSON of a value with its numbers as they are written.
+func treeOf(value any) (tree any, err error) {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
-	var tree any
-	if err := decoder.Decode(&tree); err != nil {
-		return nil, &unmappable{problem: "cannot be read as JSON: " + err.Error()}
+	return tree, decoder.Decode(&tree)
+}
+
+// normalJSON has each name once, in order.
+func normalJSON(value any) ([]byte, error) {
+	tree, err := treeOf(value)
+	if err != nil {
+		return nil, err
 	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, &unmappable{problem: "is not one value of JSON"}
-	}
-	return plain(tree, "", 0)
+	return json.Marshal(tree)
 }
 
 func plain(value any, path string, depth int) (any, error) {
