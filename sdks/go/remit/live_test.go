@@ -235,8 +235,8 @@ func TestLiveSettlesErrorsAndPanics(t *testing.T) {
 	var list struct{ Data []map[string]any }
 	json.Unmarshal(l.do("GET", "/v1/ledger?limit=100&agent_id="+l.agent, nil), &list)
 	for _, entry := range list.Data {
-		if outcome, has := entry["outcome"]; has && outcome != nil {
-			outcomes[outcome]++
+		if data, _ := entry["data"].(map[string]any); data["outcome"] != nil {
+			outcomes[data["outcome"]]++
 		}
 	}
 	if outcomes["failure"] != 2 || outcomes["unknown"] != 2 {
