@@ -73,7 +73,7 @@ describe.skipIf(!hasGo)('the gate in Go', () => {
         env(),
       )
 
-      expect(names).toHaveLength(15)
+      expect(names).toHaveLength(14)
     })
 
     it('blocks in the examples', async ({ skip }) => {
@@ -82,13 +82,15 @@ describe.skipIf(!hasGo)('the gate in Go', () => {
       const names = []
       for (const folder of EXAMPLES) names.push(...(await passed(folder, [], env())))
 
-      expect(names.toSorted()).toEqual([
-        'TestLivePays',
-        'TestLivePaysOnceAfterTheVote',
-        'TestLiveTellsTheModelWhyItDidNotRun',
-        'TestLiveTheExecutorObeys',
-        'TestPaysNothingWhileRemitIsAway',
-      ])
+      expect(new Set(names)).toEqual(
+        new Set([
+          'TestLivePays',
+          'TestLivePaysOnceAfterTheVote',
+          'TestLiveTellsTheModelWhyItDidNotRun',
+          'TestLiveTheExecutorObeys',
+          'TestPaysNothingWhileRemitIsAway',
+        ]),
+      )
     })
 
     it('is well formed', async ({ skip }) => {
