@@ -65,7 +65,10 @@ try {
 
 /** Returns the one version of everything in a release. Throws if versions differ, or an SDK is left out. */
 async function commonVersion(stage: string): Promise<string> {
-  const sdks = (await readdir(join(stage, 'sdks'))).filter((name) => name !== 'python')
+  // A Go module has no files: the tag `sdks/go/v<version>` of the repository publishes it.
+  const sdks = (await readdir(join(stage, 'sdks'))).filter(
+    (name) => !['go', 'python'].includes(name),
+  )
   if (sdks.length > 0) throw new Error(`the release has no files of sdks/${sdks.join(', sdks/')}`)
   const found: [path: string, version: string | undefined][] = []
   const note = async (path: string, pattern: RegExp) =>

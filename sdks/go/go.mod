@@ -1,0 +1,3 @@
+module github.com/remit-dev/remit/sdks/go
+
+go 1.24
