@@ -4,7 +4,9 @@ import { describe, expect, it } from 'vitest'
 
 const root = resolve(import.meta.dirname, '../..')
 const folder = join(root, 'docs/sdk')
-const pages = readdirSync(folder).map((name) => name.replace(/\.md$/, ''))
+const pages = readdirSync(folder)
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => name.replace(/\.md$/, ''))
 const MAX_LINES = 6
 
 /** The lines of code in the blocks of a file. */
