@@ -13,6 +13,8 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
+/** The checker of types, and what builds the package. */
+const TOOLS = ['mypy==2.4.1', 'build==1.3.0', 'setuptools==80.9.0']
 const FOLDER = resolve(import.meta.dirname, '../sdks/python')
 
 interface Host {
@@ -53,6 +55,12 @@ export function environments(): Environment[] {
   )
 }
 
+export function toolsEnvironment(): Environment {
+  const folder = join(FOLDER, '.hosts', `tools-${TOOLS.join('-')}`)
+  const python = join(folder, 'bin/python')
+  return { driver: '', name: 'tools', requirement: TOOLS.join(' '), version: '', folder, python }
+}
+
 export const isInstalled = (environment: Environment): boolean => existsSync(environment.python)
 
 async function install(environment: Environment, uv: string, python: string): Promise<void> {
@@ -69,13 +77,13 @@ async function install(environment: Environment, uv: string, python: string): Pr
     '--python',
     join(made, 'bin/python'),
     ...until,
-    requirement,
+    ...requirement.split(' '),
   ])
   await rename(made, folder)
 }
 
 async function main(): Promise<void> {
-  const missing = environments().filter((one) => !isInstalled(one))
+  const missing = [...environments(), toolsEnvironment()].filter((one) => !isInstalled(one))
   if (missing.length === 0) return
   const works = (command: string) => spawnSync(command, ['--version']).status === 0
   const pythons = ['3.10', '3.11', '3.12', '3.13'].map((one) => `python${one}`).filter(works)

@@ -6,8 +6,8 @@ const root = resolve(import.meta.dirname, '../..')
 const folder = join(root, 'docs/sdk')
 // The pages of adapters; that of Go has the tests of its package.
 const pages = readdirSync(folder)
+  .filter((name) => name.endsWith('.md') && name !== 'go.md')
   .map((name) => name.replace(/\.md$/, ''))
-  .filter((name) => name !== 'go')
 const MAX_LINES = 6
 
 /** The lines of code in the blocks of a file. */

@@ -46,6 +46,9 @@ describe.skipIf(installed.length === 0)('an adapter for Python in its framework'
         HOME: folder,
         PYTHONPATH: join(python, 'src'),
         PYTHONDONTWRITEBYTECODE: '1',
+        // CrewAI sends reports, and waits for them.
+        CREWAI_DISABLE_TELEMETRY: 'true',
+        OTEL_SDK_DISABLED: 'true',
         REMIT_URL: server.url,
         REMIT_KEY: server.org.key,
         ...env,

@@ -35,7 +35,8 @@ def delay_after(attempt: int, error: RemitError) -> float:
     """Seconds before the next attempt: what the server asks for, else exponential with full jitter."""
     if error.retry_after is not None:
         return error.retry_after
-    return random.random() * min(5.0, 0.2 * 2**attempt)
+    longest: float = min(5.0, 0.2 * 2**attempt)
+    return random.random() * longest
 
 
 def can_retry(error: RemitError) -> bool:

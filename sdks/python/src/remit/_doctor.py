@@ -55,6 +55,24 @@ def _pydantic_ai(client: Client, agent_id: str | None) -> SelfTestReport:
     return asyncio.run(self_test(AsyncGate(client, agent_id=agent_id)))
 
 
+def _crewai(client: Client, agent_id: str | None) -> SelfTestReport:
+    from .crewai import self_test
+
+    return self_test(Gate(client, agent_id=agent_id))
+
+
+def _google_adk(client: Client, agent_id: str | None) -> SelfTestReport:
+    from .google_adk import self_test
+
+    return asyncio.run(self_test(AsyncGate(client, agent_id=agent_id)))
+
+
+def _llama_index(client: Client, agent_id: str | None) -> SelfTestReport:
+    from .llama_index import self_test
+
+    return asyncio.run(self_test(AsyncGate(client, agent_id=agent_id)))
+
+
 def _wrapped(client: Client, agent_id: str | None) -> SelfTestReport:
     return Gate(client, agent_id=agent_id).self_test()
 
@@ -63,6 +81,9 @@ FRAMEWORKS = (
     _Framework("LangChain", "langchain", ("langchain", "langgraph"), "remit.langchain", _langchain),
     _Framework("OpenAI Agents", "openai-agents", ("agents",), "remit.openai_agents", _openai_agents),
     _Framework("Pydantic AI", "pydantic-ai-slim", ("pydantic_ai",), "remit.pydantic_ai", _pydantic_ai),
+    _Framework("CrewAI", "crewai", ("crewai",), "remit.crewai", _crewai),
+    _Framework("Google ADK", "google-adk", ("google.adk",), "remit.google_adk", _google_adk),
+    _Framework("LlamaIndex", "llama-index-core", ("llama_index",), "remit.llama_index", _llama_index),
 )
 
 
@@ -126,7 +147,7 @@ def _examine(options: argparse.Namespace, env: Mapping[str, str]) -> dict[str, A
 
 
 def _imports(imported: set[str], modules: Sequence[str]) -> bool:
-    return any(name.partition(".")[0] in modules for name in imported)
+    return any(f"{name}.".startswith(f"{module}.") for name in imported for module in modules)
 
 
 def _reach(url: str, key: str, agent_id: str | None) -> Client:

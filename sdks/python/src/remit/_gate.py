@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Awaitable, Callable
-from typing import Any, Literal, TypeVar, Union
+from typing import Any, Literal, TypeVar, Union, cast
 
 from ._client import Client
 from ._core import Core, Ran
@@ -14,7 +14,7 @@ from ._io import Asyncio, Blocking, run_blocking
 from ._options import options_of
 from ._self_test import Canary, SelfTest, SelfTestReport
 from ._settle import Outcome, Settlement
-from ._verdict import Allow, Deny, Pending, Verdict, tool_message
+from ._verdict import Deny, Pending, Verdict, tool_message
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -62,8 +62,8 @@ class Gate:
         async def executed(decided: Any) -> T:
             return _result(execute(decided) if takes else execute())
 
-        call = {"call_id": call_id, "traceparent": traceparent, "is_copied": takes}
-        ending = {"cost_of": cost_of, "is_failure": is_failure}
+        call: Any = {"call_id": call_id, "traceparent": traceparent, "is_copied": takes}
+        ending: Any = {"cost_of": cost_of, "is_failure": is_failure}
         return run_blocking(self._core.run(tool, input, executed, **call, **ending))
 
     def admit(
@@ -99,8 +99,8 @@ class Gate:
         def asking(
             input: Any, *, call_id: str | None = None, traceparent: str | None = None
         ) -> Any:
-            call = {"call_id": call_id, "traceparent": traceparent, "is_copied": True}
-            ending = {"cost_of": cost_of, "is_failure": is_failure}
+            call: Any = {"call_id": call_id, "traceparent": traceparent, "is_copied": True}
+            ending: Any = {"cost_of": cost_of, "is_failure": is_failure}
             return _result_of(run_blocking(self._core.run(tool, input, executed, **call, **ending)), on_deny)
 
         return asking
@@ -209,8 +209,8 @@ class AsyncGate:
         async def executed(decided: Any) -> T:
             return await _awaited(execute(decided) if takes else execute())
 
-        call = {"call_id": call_id, "traceparent": traceparent, "is_copied": takes}
-        ending = {"cost_of": cost_of, "is_failure": is_failure}
+        call: Any = {"call_id": call_id, "traceparent": traceparent, "is_copied": takes}
+        ending: Any = {"cost_of": cost_of, "is_failure": is_failure}
         return await self._core.run(tool, input, executed, **call, **ending)
 
     async def admit(
@@ -239,8 +239,8 @@ class AsyncGate:
         async def asking(
             input: Any, *, call_id: str | None = None, traceparent: str | None = None
         ) -> Any:
-            call = {"call_id": call_id, "traceparent": traceparent, "is_copied": True}
-            ending = {"cost_of": cost_of, "is_failure": is_failure}
+            call: Any = {"call_id": call_id, "traceparent": traceparent, "is_copied": True}
+            ending: Any = {"cost_of": cost_of, "is_failure": is_failure}
             return _result_of(await self._core.run(tool, input, executed, **call, **ending), on_deny)
 
         return asking
@@ -365,8 +365,10 @@ def _result(result: T) -> T:
     return result
 
 
-async def _awaited(result: Any) -> Any:
-    return await result if inspect.isawaitable(result) else result
+async def _awaited(result: Awaitable[T]) -> T:
+    # A function may return its result at once, whatever its type says.
+    plain: Any = result
+    return await result if inspect.isawaitable(result) else cast(T, plain)
 
 
 def _check_on_deny(on_deny: str) -> None:

@@ -38,15 +38,16 @@ def remit_middleware(gate: Gate | AsyncGate) -> Any:
         return getattr(result, "status", None) == "error"
 
     if isinstance(gate, AsyncGate):
+        asynchronous = gate
 
-        class AsyncRemitMiddleware(AgentMiddleware):  # type: ignore[misc]
+        class AsyncRemitMiddleware(AgentMiddleware):
             async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
                 call = request.tool_call
                 if request.tool is None:
                     return refusal(call, Deny("unmappable", _UNKNOWN_TOOL, call["id"]))
                 input, decided_request = _asked(request)
                 # First of all, as LangGraph runs this anew after an interrupt.
-                done = await gate.run(
+                done = await asynchronous.run(
                     call["name"],
                     input,
                     lambda decided: handler(decided_request(decided)),
@@ -57,13 +58,15 @@ def remit_middleware(gate: Gate | AsyncGate) -> Any:
 
         return AsyncRemitMiddleware()
 
-    class RemitMiddleware(AgentMiddleware):  # type: ignore[misc]
+    blocking = gate
+
+    class RemitMiddleware(AgentMiddleware):
         def wrap_tool_call(self, request: Any, handler: Any) -> Any:
             call = request.tool_call
             if request.tool is None:
                 return refusal(call, Deny("unmappable", _UNKNOWN_TOOL, call["id"]))
             input, decided_request = _asked(request)
-            done = gate.run(
+            done = blocking.run(
                 call["name"],
                 input,
                 lambda decided: handler(decided_request(decided)),
@@ -120,14 +123,16 @@ def _parsed(tool: Any, args: Any, call_id: str) -> dict[str, Any] | None:
         if injected and reader.args_schema is not None:
             object.__setattr__(reader, "args_schema", _without_needs(tool.args_schema, injected))
         positional, named = reader._to_args_and_kwargs(dict(args), call_id)
-        # LangChain 1.0 leaves defaults to the function, where rules do not see them.
-        for name, field in own.items():
-            if name not in named and not field.is_required():
-                named[name] = field.get_default(call_default_factory=True)
         shown = {*args, *own} - injected
+        # Before 1.1, langchain-core leaves them to the function, where rules do not see them.
+        defaults = {
+            name: field.get_default(call_default_factory=True)
+            for name, field in own.items()
+            if name in shown and name not in named and not field.is_required()
+        }
     except Exception:
         return None
-    return None if positional else {name: named[name] for name in named if name in shown}
+    return None if positional else {**{name: named[name] for name in named if name in shown}, **defaults}
 
 
 @functools.lru_cache(maxsize=256)
@@ -135,7 +140,8 @@ def _without_needs(schema: Any, injected: frozenset[str]) -> Any:
     """The schema with all of its validators, such that it does not need the arguments that are not there yet."""
     from pydantic import create_model
 
-    return create_model(schema.__name__, __base__=schema, **dict.fromkeys(injected, (Any, None)))
+    optional: dict[str, Any] = dict.fromkeys(injected, (Any, None))
+    return create_model(schema.__name__, __base__=schema, **optional)
 
 
 def _with_arguments(tool: Any, decided: dict[str, Any]) -> Any:
@@ -165,7 +171,7 @@ def _drive(gate: Gate, canary: Canary) -> str:
 
     call = {"name": canary.name, "args": {}, "id": canary.call_id}
 
-    class ScriptedModel(BaseChatModel):  # type: ignore[misc]
+    class ScriptedModel(BaseChatModel):
         turn: int = 0
 
         @property
@@ -185,7 +191,7 @@ def _drive(gate: Gate, canary: Canary) -> str:
         return canary.run()
 
     tool = StructuredTool.from_function(run, name=canary.name, description=canary.description)
-    agent = create_agent(
+    agent: Any = create_agent(
         ScriptedModel(),
         [tool],
         middleware=[remit_middleware(gate)],

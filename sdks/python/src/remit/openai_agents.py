@@ -115,7 +115,7 @@ def _read_one(choices: list[Any], value: Any, root: Any, path: str) -> Any:
     raise problem
 
 
-_KINDS = {"null": type(None), "string": str, "array": list, "object": dict, "number": (int, float)}
+_KINDS: dict[str, Any] = {"null": type(None), "string": str, "array": list, "object": dict, "number": (int, float)}
 
 
 def _is_a(kind: str, value: Any) -> bool:
@@ -147,9 +147,9 @@ async def _drive(gate: AsyncGate, canary: Canary) -> str:
         id="msg_selftest", type="message", role="assistant", status="completed", content=[text]
     )
 
-    class ScriptedModel(Model):  # type: ignore[misc]
+    class ScriptedModel(Model):
         def __init__(self) -> None:
-            self.outputs = [call, answer]
+            self.outputs: list[Any] = [call, answer]
 
         async def get_response(self, *args: Any, **kwargs: Any) -> Any:
             output = self.outputs.pop(0)

@@ -1,4 +1,4 @@
-"""Pydantic AI: a toolset that asks before its tools run. Imports Pydantic AI when it is made."""
+"""Pydantic AI: a toolset that asks before its tools run. Imports nothing of it until used."""
 
 from __future__ import annotations
 
@@ -6,60 +6,77 @@ from typing import TYPE_CHECKING, Any
 
 from ._gate import AsyncGate
 from ._self_test import Canary, SelfTestReport
-from ._verdict import tool_message
+from ._verdict import Pending, tool_message
 
 if TYPE_CHECKING:
-    from pydantic_ai import RunContext
-    from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
+    from pydantic_ai.toolsets import AbstractToolset
 
 
 def governed(gate: AsyncGate, toolset: AbstractToolset[Any]) -> AbstractToolset[Any]:
-    """Returns the toolset such that each call asks first; a denial becomes its result, for the model.
+    """Returns the toolset such that each of its tools asks first; a denial becomes the tool's result, for the model.
 
-    Give it to `Agent(toolsets=[…])`, and no tools besides. Raises `ValueError` in a run whose toolset has a tool
-    that is executed elsewhere, which nobody here would see run.
+    With the approval mode `return`, a pending call raises `ApprovalRequired` of the framework: the run ends with
+    `DeferredToolRequests`, which must be an `output_type` of the agent, with `approval_id`, `until` and `message`
+    in `metadata`. Resume with `DeferredToolResults` once it is approved; Remit is asked again then.
+
+    Raises `ValueError` at the start of a run for a tool that runs elsewhere (`external`), and for a name that
+    Remit does not take.
+
+    Example: `Agent(model, toolsets=[governed(gate, FunctionToolset([transfer]))])`.
     """
+    from pydantic_ai import ApprovalRequired
     from pydantic_ai.toolsets import WrapperToolset
 
-    class GovernedToolset(WrapperToolset[Any]):
-        async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
+    does_return = gate._core.options.approval.get("mode") == "return"
+
+    class Governed(WrapperToolset[Any]):
+        async def get_tools(self, ctx: Any) -> Any:
             tools = await super().get_tools(ctx)
             for name, tool in tools.items():
                 gate.assert_tool(name)
                 if tool.tool_def.kind == "external":
-                    raise ValueError(f"the tool {name} is executed elsewhere, where no gate sees it")
+                    raise ValueError(f"the tool {name!r} runs elsewhere (kind external): Remit cannot govern it")
             return tools
 
-        async def call_tool(
-            self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
-        ) -> Any:
-            call = super().call_tool
+        async def call_tool(self, name: str, tool_args: dict[str, Any], ctx: Any, tool: Any) -> Any:
+            inner = super().call_tool
             done = await gate.run(
-                name, tool_args, lambda decided: call(name, decided, ctx, tool), call_id=ctx.tool_call_id
+                name, tool_args, lambda decided: inner(name, decided, ctx, tool), call_id=ctx.tool_call_id
             )
-            return done.result if done.kind == "ran" else tool_message(done)
+            if done.kind == "ran":
+                return done.result
+            if isinstance(done, Pending) and does_return and not ctx.tool_call_approved:
+                about = {"approval_id": done.approval_id, "until": done.until, "message": done.message}
+                raise ApprovalRequired(about)
+            return tool_message(done)
 
-    return GovernedToolset(toolset)
+    return Governed(toolset)
 
 
 async def self_test(gate: AsyncGate) -> SelfTestReport:
-    """Drives the canary through an agent with a scripted model."""
+    """Drives the canary through an agent with the scripted model of the framework."""
     return await gate.self_test(_drive)
 
 
 async def _drive(gate: AsyncGate, canary: Canary) -> str:
-    from pydantic_ai import Agent
-    from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
-    from pydantic_ai.models.function import FunctionModel
-    from pydantic_ai.toolsets import FunctionToolset
+    from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, FunctionToolset
+    from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
+    from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-    answers = [ModelResponse([ToolCallPart(canary.name, {}, canary.call_id)]), ModelResponse([TextPart("done")])]
-    toolset: FunctionToolset[Any] = FunctionToolset()
+    def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        if any(isinstance(message, ModelResponse) for message in messages):
+            return ModelResponse(parts=[TextPart("done")])
+        return ModelResponse(parts=[ToolCallPart(canary.name, {}, canary.call_id)])
 
     async def run() -> str:
         return canary.run()
 
-    toolset.add_function(run, name=canary.name)
-    agent = Agent(FunctionModel(lambda messages, info: answers.pop(0)), toolsets=[governed(gate, toolset)])
+    toolset: FunctionToolset[Any] = FunctionToolset()
+    toolset.add_function(run, name=canary.name, description=canary.description)
+    output_type: Any = [str, DeferredToolRequests]
+    agent: Any = Agent(FunctionModel(answer), toolsets=[governed(gate, toolset)], output_type=output_type)
     result = await agent.run("Call it.")
-    return result.all_messages_json().decode()
+    if isinstance(result.output, DeferredToolRequests):
+        resumed = DeferredToolResults(approvals={canary.call_id: True})
+        result = await agent.run(message_history=result.all_messages(), deferred_tool_results=resumed)
+    return str(result.all_messages_json().decode())

@@ -72,6 +72,17 @@ class Cases(unittest.TestCase):
         day = CLIENT.request("GET", f"/v1/spend-limits/{self.agent}").data["spent"]["day"]
         return day["usd"], day["held_usd"]
 
+    def vote(self, before):
+        """Approves what the agent waits for; `before` receives what ran until then."""
+        for _ in range(600):
+            path = f"/v1/approvals?agent_id={self.agent}&status=pending"
+            for one in CLIENT.request("GET", path).data["data"]:
+                before.extend(self.ran)
+                decision = {"decision": "approve", "approver": "ada@example.org"}
+                CLIENT.request("POST", f"/v1/approvals/{one['id']}/decide", body=decision)
+                return
+            time.sleep(0.1)
+
     def test_a_denied_call_does_not_run(self):
         told = self.run_agent(self.gate(), [self.tool("denied_pay")], [[("denied_pay", {"usd": 1}, "c1")]])
         self.assertEqual(self.ran, [])
@@ -85,22 +96,22 @@ class Cases(unittest.TestCase):
 
     def test_a_held_call_runs_after_the_vote(self):
         before = []
-
-        def vote():
-            for _ in range(600):
-                path = f"/v1/approvals?agent_id={self.agent}&status=pending"
-                for one in CLIENT.request("GET", path).data["data"]:
-                    before.extend(self.ran)
-                    decision = {"decision": "approve", "approver": "ada@example.org"}
-                    CLIENT.request("POST", f"/v1/approvals/{one['id']}/decide", body=decision)
-                    return
-                time.sleep(0.1)
-
-        voter = threading.Thread(target=vote)
+        voter = threading.Thread(target=self.vote, args=(before,))
         voter.start()
         self.run_agent(self.gate(), [self.tool("held_pay")], [[("held_pay", {"usd": 7}, "c1")]])
         voter.join()
         self.assertEqual((before, self.ran), ([], [{"usd": 7, "to": "bob"}]))
+
+    def test_a_paused_run_resumes_after_the_vote(self):
+        if not hasattr(HOST, "resume"):
+            self.skipTest("its adapter does not pause a run")
+        before, gate = [], self.gate(approval={"mode": "return"})
+        turns = [[("held_pay", {"usd": 7}, "c1")]]
+        told = HOST.resume(gate, [self.tool("held_pay")], turns, lambda: self.vote(before))
+        told = asyncio.run(told) if inspect.isawaitable(told) else told
+        self.assertEqual((before, self.ran), ([], [{"usd": 7, "to": "bob"}]))
+        self.assertIn("paid 7", " ".join(told))
+        self.assertEqual(self.spent(), (7, 0))
 
     def test_a_pending_call_does_not_run(self):
         gate = self.gate(approval={"mode": "refuse"})

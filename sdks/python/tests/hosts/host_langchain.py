@@ -6,6 +6,8 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.tools import StructuredTool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
 
 from remit import AsyncGate, Gate
 from remit.langchain import remit_middleware
@@ -56,3 +58,15 @@ async def run(gate, tools, turns, stream=False, retries=0):
         for update in chunk.values():
             told += [str(one.content) for one in update.get("messages", []) if isinstance(one, ToolMessage)]
     return told
+
+
+async def resume(gate, tools, turns, vote):
+    made = [StructuredTool.from_function(coroutine=tool) for tool in tools]
+    agent = create_agent(
+        Scripted(turns=list(turns)), made, middleware=[remit_middleware(gate)], checkpointer=InMemorySaver()
+    )
+    config = {"configurable": {"thread_id": "one"}}
+    await agent.ainvoke({"messages": [("user", "Call it.")]}, config)
+    vote()
+    state = await agent.ainvoke(Command(resume=True), config)
+    return [str(one.content) for one in state["messages"] if isinstance(one, ToolMessage)]

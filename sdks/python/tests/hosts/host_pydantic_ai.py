@@ -2,7 +2,7 @@
 
 import json
 
-from pydantic_ai import Agent
+from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults
 from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import DeltaToolCall, FunctionModel
 from pydantic_ai.toolsets import FunctionToolset
@@ -19,7 +19,7 @@ SKIPPED = {
 }
 
 
-async def run(gate, tools, turns, stream=False):
+def _model(turns):
     left = list(turns)
 
     def answer(messages, info):
@@ -33,13 +33,30 @@ async def run(gate, tools, turns, stream=False):
         for index, (name, args, id) in enumerate(calls):
             yield {index: DeltaToolCall(name, json.dumps(args), tool_call_id=id)}
 
-    model = FunctionModel(answer, stream_function=stream_answer)
-    agent = Agent(model, toolsets=[governed(gate, FunctionToolset(tools))])
+    return FunctionModel(answer, stream_function=stream_answer)
+
+
+async def run(gate, tools, turns, stream=False):
+    agent = Agent(_model(turns), toolsets=[governed(gate, FunctionToolset(tools))])
     if stream:
         async with agent.run_stream("Call it.") as result:
             await result.get_output()
     else:
         result = await agent.run("Call it.")
+    return _told(result)
+
+
+async def resume(gate, tools, turns, vote):
+    output_type = [str, DeferredToolRequests]
+    agent = Agent(_model(turns), toolsets=[governed(gate, FunctionToolset(tools))], output_type=output_type)
+    paused = await agent.run("Call it.")
+    vote()
+    approvals = {call.tool_call_id: True for call in paused.output.approvals}
+    results = DeferredToolResults(approvals=approvals)
+    return _told(await agent.run(message_history=paused.all_messages(), deferred_tool_results=results))
+
+
+def _told(result):
     return [
         str(part.content)
         for message in result.all_messages()
