@@ -3,8 +3,8 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { inFullRun } from '@remit/testing/pure'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { environments, isInstalled } from '../../scripts/python-hosts.ts'
-import type { Environment } from '../../scripts/python-hosts.ts'
+import { environments, isInstalled } from './support/python-hosts.ts'
+import type { Environment } from './support/python-hosts.ts'
 import { createPythonRules } from './support/python.ts'
 import { hasModules, startRemit } from './support/server.ts'
 import type { RemitServer } from './support/server.ts'
@@ -18,7 +18,7 @@ const installed = isRun ? all.filter(isInstalled) : []
 const missing = all.filter((one) => !isInstalled(one))
 if (isRun && missing.length > 0)
   process.stderr.write(
-    `skipped: ${missing.map((one) => one.requirement).join(', ')} are not installed; see scripts/python-hosts.ts\n`,
+    `skipped: ${missing.map((one) => one.requirement).join(', ')} are not installed; see examples/test/support/python-hosts.ts\n`,
   )
 interface HostResults {
   readonly version: string
@@ -120,7 +120,7 @@ function pageOf(shown: readonly Environment[], found: ReadonlyMap<string, HostRe
   const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
   return `# Python frameworks
 
-Each adapter of \`sdks/python\` runs in an agent of its framework with a scripted model, against a running server, with the oldest and the newest version that is supported. The tests of the repository write this page (\`pnpm test python-hosts -u\` with \`REMIT_TEST_RUNS=full\`, after \`node scripts/python-hosts.ts\`).
+Each adapter of \`sdks/python\` runs in an agent of its framework with a scripted model, against a running server, with the oldest and the newest version that is supported. The tests of the repository write this page (\`pnpm test python-hosts -u\` with \`REMIT_TEST_RUNS=full\`, after \`node examples/test/support/python-hosts.ts\`).
 
 ${[
   row(['case', ...columns.map(({ name, version }) => `${name} ${version}`)]),

@@ -5,14 +5,14 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { inFullRun } from '@remit/testing/pure'
 import { afterAll, describe, expect, it } from 'vitest'
-import { isInstalled, toolsEnvironment } from '../../scripts/python-hosts.ts'
+import { isInstalled, toolsEnvironment } from './support/python-hosts.ts'
 
 const run = promisify(execFile)
 const folder = resolve(import.meta.dirname, '../../sdks/python')
 const tools = toolsEnvironment()
 const isRun = inFullRun('the package for Python') && isInstalled(tools)
 
-// Without `scripts/python-hosts.ts` these say that they are skipped.
+// Without `examples/test/support/python-hosts.ts` these say that they are skipped.
 describe.skipIf(!isRun)('the package for Python', () => {
   const temp = mkdtempSync(join(tmpdir(), 'remit-python-'))
   afterAll(() => rmSync(temp, { recursive: true, force: true }))

@@ -43,5 +43,4 @@ export function ObservedCard({ kind, id }: Pick<ObservedRule, 'kind' | 'id'>) {
   )
 }
 
-const wouldIn = (key: string) =>
-  key.slice(key.lastIndexOf(':') + 1) as ObservedRule['would']
+const wouldIn = (key: string) => key.slice(key.lastIndexOf(':') + 1) as ObservedRule['would']

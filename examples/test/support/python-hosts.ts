@@ -4,7 +4,7 @@
  * environment of its own below sdks/python/.hosts. The oldest gets the oldest Python on the machine, the
  * newest the newest. Does nothing where they are present; without Python it says so.
  *
- *     node --conditions=@remit/source scripts/python-hosts.ts
+ *     node --conditions=@remit/source examples/test/support/python-hosts.ts
  */
 import { execFile, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 /** The checker of types, and what builds the package. */
 const TOOLS = ['mypy==2.4.1', 'build==1.3.0', 'setuptools==80.9.0']
-const FOLDER = resolve(import.meta.dirname, '../sdks/python')
+const FOLDER = resolve(import.meta.dirname, '../../../sdks/python')
 
 interface Host {
   readonly name: string
