@@ -46,7 +46,8 @@ describe.skipIf(installed.length === 0)('an adapter for Python in its framework'
         HOME: folder,
         PYTHONPATH: join(python, 'src'),
         PYTHONDONTWRITEBYTECODE: '1',
-        // CrewAI sends reports, and waits for them.
+        // CrewAI asks a question at its first start, sends reports, and waits for both.
+        CREWAI_TESTING: 'true',
         CREWAI_DISABLE_TELEMETRY: 'true',
         OTEL_SDK_DISABLED: 'true',
         REMIT_URL: server.url,
@@ -75,7 +76,7 @@ describe.skipIf(installed.length === 0)('an adapter for Python in its framework'
         Object.entries(made.cases).filter(([, result]) => result.startsWith('failed')),
       ).toEqual([])
     },
-    300_000,
+    600_000,
   )
 
   const newest = new Map(installed.map((one) => [one.driver, one]))
@@ -89,7 +90,7 @@ describe.skipIf(installed.length === 0)('an adapter for Python in its framework'
 
       expect(stderr).toMatch(/^OK \(skipped=[1-6]\)$/m)
     },
-    300_000,
+    600_000,
   )
 
   it.each(installed)('shows a broken gate in $requirement', ({ requirement }) => {

@@ -65,7 +65,10 @@ export async function openTab(
 /** Signs in as a person does, with a key. */
 export async function signIn(page: Page, key: string): Promise<void> {
   await page.goto('/console/')
-  await page.getByLabel('Key', { exact: true }).fill(key)
+  const field = page.getByLabel('Key', { exact: true })
+  // Beside other load, Chromium has once not finished loading the first page.
+  await field.waitFor({ timeout: 45_000 }).catch(() => page.reload())
+  await field.fill(key)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('navigation', { name: 'Pages' }).waitFor()
 }
