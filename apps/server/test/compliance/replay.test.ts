@@ -247,8 +247,17 @@ describe.skipIf(!hasModules()).each(someDialects())('a replay on %s', (dialect) 
       { overlay, cursor: '1' },
     ])
       expect((await refusedReplay(api, other)).errors?.[0]?.path).toBe('cursor')
-    await rule(api, { effect: 'deny', actions: ['new'] })
+    const id = await rule(api, { effect: 'deny', actions: ['new'] })
     expect((await refusedReplay(api, next)).code).toBe('rules_changed')
+    // A replacement keeps the id.
+    const first = await replay(api, { overlay, max_decisions: 2 })
+    await api.ok('replacePolicy', {
+      params: { policyID: id },
+      headers: { 'If-Match': '*' },
+      body: { effect: 'deny', actions: ['newer'] },
+    })
+    const continued = { overlay, cursor: first.next_cursor }
+    expect((await refusedReplay(api, continued)).code).toBe('rules_changed')
   })
 
   it('lists so many flips, and counts all of them', async () => {

@@ -19,7 +19,7 @@ export const openTrial: OpenTrial = async (db, orgId, overlay) => {
   const policies = overlay && stage.overlay ? stage.overlay(own, overlay) : own
   const approvals = await listRules(db, orgId)
   const digest = digestOf({
-    policies: own.rules.map(({ id }) => id).toSorted(),
+    policies: own.rules.map(({ id, revision }) => `${id} ${revision}`).toSorted(),
     overlay,
     default_effect: own.defaultEffect,
     approval_rules: approvals.map(({ id, document }) => ({ id, document })),
