@@ -297,7 +297,7 @@ func (g *Gate) check(ctx context.Context, call *Call) (Verdict, *question) {
 			asked := &question{done: make(chan struct{})}
 			g.keep(key, asked)
 			g.mutex.Unlock()
-			verdict := g.decide(ctx, call, request)
+			verdict := g.decideSafely(ctx, call, request)
 			g.mutex.Lock()
 			asked.verdict = verdict
 			// Who still waits asks again.
@@ -365,6 +365,16 @@ func failed(call string, err *Error) Verdict {
 		return denied(call, "remit_refused", "Remit refused the request: "+err.Error())
 	}
 	return denied(call, "remit_unavailable", "Remit could not be asked: "+err.Code)
+}
+
+// decideSafely denies if the client of the program panics, so that nobody waits for the verdict forever.
+func (g *Gate) decideSafely(ctx context.Context, call *Call, request map[string]any) (verdict Verdict) {
+	defer func() {
+		if problem := recover(); problem != nil {
+			verdict = denied(call.ID, "remit_unavailable", fmt.Sprintf("Remit could not be asked: %v", problem))
+		}
+	}()
+	return g.decide(ctx, call, request)
 }
 
 func (g *Gate) decide(ctx context.Context, call *Call, request map[string]any) Verdict {

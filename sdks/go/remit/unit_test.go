@@ -218,3 +218,24 @@ func TestMistakesOfTheOwnerAreRefused(t *testing.T) {
 		}
 	}
 }
+
+type panicking struct{}
+
+func (panicking) RoundTrip(*http.Request) (*http.Response, error) { panic("broken transport") }
+
+func TestNothingRunsAndNobodyWaitsAfterAPanicOfTheClient(t *testing.T) {
+	client, err := NewClient("http://127.0.0.1:9", "rmk_x", &http.Client{Transport: panicking{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate, err := NewGate(client, Options{AgentID: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		verdict := gate.Check(context.Background(), Call{Tool: "pay", ID: "same"})
+		if verdict.Kind != Deny || verdict.Reason != "remit_unavailable" {
+			t.Fatalf("%+v", verdict)
+		}
+	}
+}
