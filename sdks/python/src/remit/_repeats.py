@@ -7,6 +7,7 @@ import itertools
 import json
 import threading
 import weakref
+from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -14,7 +15,28 @@ from typing import Any
 from ._gate import AsyncGate, Gate
 
 _LOCK = threading.Lock()
-_TAKEN: weakref.WeakKeyDictionary[Any, dict[str, set[int]]] = weakref.WeakKeyDictionary()
+_MAX_INPUTS = 10_000
+
+
+class _Taken:
+    """The numbers of the last inputs of a run."""
+
+    def __init__(self) -> None:
+        #: Of each input: how many inputs were forgotten when it was first seen, and its numbers.
+        self.inputs: OrderedDict[str, tuple[int, set[int]]] = OrderedDict()
+        self.forgotten = 0
+
+    def numbers_of(self, key: str) -> tuple[int, set[int]]:
+        found = self.inputs.setdefault(key, (self.forgotten, set()))
+        self.inputs.move_to_end(key)
+        if len(self.inputs) > _MAX_INPUTS:
+            # An input that comes again gets other ids than before.
+            self.inputs.popitem(last=False)
+            self.forgotten += 1
+        return found
+
+
+_TAKEN: weakref.WeakKeyDictionary[Any, _Taken] = weakref.WeakKeyDictionary()
 
 
 class Repeat:
@@ -37,10 +59,10 @@ def repeat_of(gate: Gate | AsyncGate, tool: str, input: Any) -> Iterator[Repeat]
     text = json.dumps([tool, input], default=str, sort_keys=True, skipkeys=True)
     key = hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()
     with _LOCK:
-        taken = _TAKEN.setdefault(gate, {}).setdefault(key, set())
+        era, taken = _TAKEN.setdefault(gate, _Taken()).numbers_of(key)
         number = next(number for number in itertools.count() if number not in taken)
         taken.add(number)
-    repeat = Repeat(f"{key}:{number}")
+    repeat = Repeat(f"{key}:{era}:{number}")
     try:
         yield repeat
     finally:
