@@ -1,6 +1,6 @@
 import { setPlan } from '@remit/core/orgs'
 import { on } from '@remit/core/db'
-import { cpuMsOf, runs, someDialects } from '@remit/testing'
+import { runs, someDialects } from '@remit/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Tables } from '../src/tables/schema.ts'
@@ -102,23 +102,15 @@ describe.each(someDialects())('rules in the mode observe on %s', (dialect) => {
     expect(await dataOf(api, await ask(api))).not.toHaveProperty('observed')
   })
 
-  it('stop after 2 ms of computing, and the entry says so', async () => {
+  it('stop when their computing time ends, and the entry says so', async () => {
     const api = await anew()
-    const context = { amount_usd: 1, many: MANY }
-    await ask(api, { context })
-    const plain = await cpuMsOf(() => ask(api, { context }))
     await policy(api, { condition: ENDLESS })
     await approvalRule(api, 'endless', { condition: ENDLESS })
-    await ask(api, { context })
 
-    const spent = await cpuMsOf(async () => {
-      expect(await dataOf(api, await ask(api, { context }))).toMatchObject({
-        observed_incomplete: true,
-      })
-    })
+    const answer = await ask(api, { context: { amount_usd: 1, many: MANY } })
 
-    // An enforced condition may take 25 ms.
-    expect(spent - plain).toBeLessThan(20)
+    expect(answer.decision).toBe('allow')
+    expect(await dataOf(api, answer)).toMatchObject({ observed_incomplete: true })
   })
 
   it('are at most 20 in an entry, which says that there are more', async () => {

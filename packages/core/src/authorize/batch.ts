@@ -125,7 +125,7 @@ export class DecisionBatch {
     const judged = scope.time.firstOf(asks, (ask) =>
       observers.size === 0
         ? judge(ask, slots)
-        : { ...judge(ask, slots), observations: observe(ask, observers) },
+        : { ...judge(ask, slots), observations: observe(ask, observers, this.#observerFailed) },
     )
     const ready = asks.slice(0, judged.length)
     for (const [slot, filled] of slots) {
@@ -176,6 +176,10 @@ export class DecisionBatch {
 
   #rulesOf(stage: Stage, rules: unknown): unknown {
     return this.#overlaid ? this.#overlaid.of(stage, rules) : rules
+  }
+
+  readonly #observerFailed = (slot: Slot, error: unknown): void => {
+    this.#all.log.error({ err: error, slot }, 'observed rules failed; the decision is not affected')
   }
 
   #fail(slot: Slot, error: unknown): never {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { DecisionMeter } from '../computing/computing.ts'
-import { decide } from './decide.ts'
+import { decide, observe } from './decide.ts'
 import type { SlotState } from './decide.ts'
 import { SLOTS } from './stage.ts'
-import type { Ask, Slot, Stage, StageVerdict } from './stage.ts'
+import type { Ask, Observer, Slot, Stage, StageVerdict } from './stage.ts'
 
 const ASK: Ask = {
   orgId: 'org_1',
@@ -245,5 +245,47 @@ describe('decide', () => {
     })
 
     expect(denied.matched).toEqual([{ kind: 'policy', id: 'p' }])
+  })
+})
+
+describe('observe', () => {
+  const rule = { kind: 'policy', id: 'p', would: 'deny' } as const
+  const observed = (observers: Partial<Record<Slot, Observer>>, ask: Partial<Ask> = {}) => {
+    const errors: unknown[] = []
+    const entries = Object.entries(observers) as [Slot, Observer][]
+    const found = observe({ ...ASK, ...ask }, new Map(entries), (...error) => errors.push(error))
+    return { ...found, errors }
+  }
+
+  it('keeps the results of the other stage if one throws, and reports the error', () => {
+    const error = new Error('broken')
+    const broken = () => {
+      throw error
+    }
+
+    expect(observed({ policy: broken, approval_rule: () => [rule] })).toEqual({
+      observed: [rule],
+      observed_incomplete: true,
+      errors: [['policy', error]],
+    })
+  })
+
+  it('leaves out the results of a stage whose time limit ended', () => {
+    const endless: Observer = (_, meter) => {
+      while (!meter.isOver());
+      return [rule]
+    }
+
+    expect(observed({ policy: () => [rule], approval_rule: endless })).toEqual({
+      observed: [rule],
+      observed_incomplete: true,
+      errors: [],
+    })
+  })
+
+  it('evaluates nothing for a request that no rule can judge', () => {
+    expect(observed({ policy: () => [rule] }, { claims: { unmappable: 'x' } })).toEqual({
+      errors: [],
+    })
   })
 })

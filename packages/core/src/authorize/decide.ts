@@ -59,7 +59,7 @@ export interface RuleVerdicts {
   readonly verdicts: ReadonlyMap<Slot, StageVerdict>
   /** Null if no stage found a match. */
   readonly matched: ReadonlyMap<Slot, unknown> | null
-  /** What observed rules would decide; absent without such rules. */
+  /** The results of observed rules; absent without such rules. */
   readonly observations?: Observations
 }
 
@@ -72,7 +72,11 @@ const MAX_OBSERVED = 20
 const OBSERVE_MS = 2
 
 /** Evaluates the observed rules for one request, whatever it is decided. Their failure changes nothing. */
-export function observe(ask: Ask, observers: ReadonlyMap<Slot, Observer>): Observations {
+export function observe(
+  ask: Ask,
+  observers: ReadonlyMap<Slot, Observer>,
+  onError: (slot: Slot, error: unknown) => void,
+): Observations {
   if (deniedAtOnce(ask)) return {}
   const meter = new DecisionMeter(OBSERVE_MS)
   meter.start()
@@ -85,7 +89,8 @@ export function observe(ask: Ask, observers: ReadonlyMap<Slot, Observer>): Obser
       // A condition that was aborted looks like one that fails.
       if (meter.wasOver) isComplete = false
       else observed.push(...found)
-    } catch {
+    } catch (error) {
+      onError(slot, error)
       isComplete = false
     }
   }
