@@ -141,6 +141,28 @@ describe.skipIf(!canRunAll)('work in the console', () => {
       expect(data.map(({ description }) => description)).toContain('No mail')
     })
 
+    test('an observed rule shows what it would have decided, and is enforced by its state', async () => {
+      const { id } = await server.api.createPolicy({
+        body: { effect: 'deny', actions: ['observed.act'], mode: 'observe' },
+      })
+      const body = { agent_id: 'x', action: 'observed.act' }
+      expect((await server.api.authorize({ body })).decision).toBe('allow')
+      const page = await openAs(server.key)
+      await page.goto(`/console/policies/${id}`)
+      await page.getByText(/^It would have denied 1 of \d+ decisions in 7 days\.$/).waitFor()
+      const state = page.getByLabel('State')
+      expect(await state.inputValue()).toBe('observe')
+
+      await state.selectOption('Enforced')
+      await page.getByLabel('Reason for the change').fill('seen enough')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.getByText('Saved and in force').waitFor()
+
+      expect((await server.api.authorize({ body })).reason).toBe('policy_deny')
+      const stored = await server.api.getPolicy({ params: { policyID: id } })
+      expect(stored).toMatchObject({ enabled: true, mode: 'enforce' })
+    })
+
     test('the second of two tabs that save is told, and keeps its text', async () => {
       const { id } = await server.api.createPolicy({
         body: { effect: 'deny', actions: ['a.b'], description: 'old' },

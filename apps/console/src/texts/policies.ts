@@ -37,6 +37,7 @@ export const policies = {
       `Its condition failed in ${n} of ${all} decisions in 7 days, which denies or asks for an approval.`,
   },
   wouldNothing: (all: string) => `It matched none of ${all} decisions in 7 days.`,
+  tooMany: 'Too many observed rules match to count this one by itself.',
   observedIncomplete: (n: string) =>
     `For ${n} decisions of the organization, not all observed rules were evaluated.`,
   hits: '7 days',

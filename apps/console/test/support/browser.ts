@@ -67,7 +67,10 @@ export async function signIn(page: Page, key: string): Promise<void> {
   await page.goto('/console/')
   const field = page.getByLabel('Key', { exact: true })
   // Beside other load, Chromium has once not finished loading the first page.
-  await field.waitFor({ timeout: 45_000 }).catch(() => page.reload())
+  await field.waitFor({ timeout: 45_000 }).catch(async () => {
+    process.stderr.write(`The page did not finish loading: ${await page.content()}\n`)
+    await page.reload()
+  })
   await field.fill(key)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('navigation', { name: 'Pages' }).waitFor()

@@ -8,6 +8,8 @@ import { Card, Stack } from '../../ui/layout.tsx'
 import { Loaded, Note } from '../../ui/states.tsx'
 
 const INCOMPLETE = '*:incomplete'
+/** The rules that the server counts together, beyond the most frequent ones. */
+const OTHERS = '*'
 
 /** How often a rule in the mode `observe` would have decided something, in the last 7 days. */
 export function ObservedCard({ kind, id }: Pick<ObservedRule, 'kind' | 'id'>) {
@@ -26,7 +28,11 @@ export function ObservedCard({ kind, id }: Pick<ObservedRule, 'kind' | 'id'>) {
               const incomplete = counts.get(INCOMPLETE)
               return (
                 <Stack>
-                  {own.length === 0 && <p>{t.policies.wouldNothing(total)}</p>}
+                  {own.length === 0 && (
+                    <p>
+                      {counts.has(OTHERS) ? t.policies.tooMany : t.policies.wouldNothing(total)}
+                    </p>
+                  )}
                   {own.map(([key, n]) => (
                     <p key={key}>{t.policies.would[wouldIn(key)](count(n), total)}</p>
                   ))}
