@@ -43,7 +43,7 @@ async def auth(request, api_key):
 const CARD = '4111 1111 1111 1111'
 const refund = (usd: number) => ({ name: 'refund', arguments: JSON.stringify({ amount_usd: usd }) })
 
-/** What the model says to a text: a call of `refund`, a card number, or a greeting. */
+/** Returns the answer of the model to a text: a call of `refund`, a card number, or a greeting. */
 function saidTo(text: string): { content: string | null; call?: ReturnType<typeof refund> } {
   const [, usd] = /^refund (\d+)/.exec(text) ?? []
   if (usd !== undefined) return { content: null, call: refund(Number(usd)) }

@@ -52,7 +52,7 @@ export const MODE_FAULT = {
   message: 'must be enforce, or omitted, for a rule that is not enabled',
 }
 
-/** What a rule in the mode `observe` would have decided. */
+/** A rule in the mode `observe` that matched, and the decision that it would have made. */
 export const ObservedRule = z.object({
   kind: z.enum(['policy', 'approval_rule']),
   id: z.string(),

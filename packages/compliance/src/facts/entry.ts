@@ -126,7 +126,7 @@ export interface DecisionFacts {
   readonly spend: RecordedSpend | null
   /** The request contained an amount that is not valid in USD, and no limit refused it. */
   readonly hasInvalidAmount: boolean
-  /** What observed rules would have decided: `KIND:ID:WOULD`, and `*:incomplete`. */
+  /** The observed rules that matched, as `KIND:ID:WOULD`; `*:incomplete` if some were not evaluated. */
   readonly observed: readonly string[]
   /** The amount held by the allow, in micro-USD; 0 if none. */
   readonly heldMicro: number

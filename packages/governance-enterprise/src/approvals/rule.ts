@@ -26,7 +26,7 @@ type StoredRule = Omit<ApprovalRuleInput, 'mode' | 'comment_to_agent'> & {
   readonly comment_to_agent?: boolean
 }
 
-/** What a row stores of a rule. */
+/** The columns of a row that store a rule. */
 export const storedRule = ({ mode, ...rule }: ApprovalRuleInput) => ({
   document: JSON.stringify({ ...rule, enabled: rule.enabled && mode === 'enforce' }),
   observed: mode === 'observe' ? 1 : 0,
