@@ -12,6 +12,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ROOT, python } from './peers/environment.ts'
 import { compareWithRelease, installOasdiff } from './peers/oasdiff.ts'
+import { programs } from './peers/programs.ts'
 import { fuzz } from './peers/schemathesis.ts'
 
 interface Result {
@@ -39,6 +40,7 @@ const PEERS: Readonly<Record<string, Peer>> = {
   // For `examples/test/litellm.test.ts`. The oldest is the first that can hold back a stream.
   'litellm-oldest': { install: () => python('litellm-oldest', ['litellm[proxy]==1.108.0']) },
   'litellm-newest': { install: () => python('litellm-newest', ['litellm[proxy]']) },
+  ...programs,
   oasdiff: { install: installOasdiff, run: compareWithRelease },
   schemathesis: {
     install: () => python('schemathesis', ['schemathesis>=4,<5']),
