@@ -172,9 +172,7 @@ export const PolicySet = component('PolicySet', {
   applied_at: Timestamp,
   applied_by: z.string(),
   locked: z.boolean().describe('Other endpoints refuse to change its objects'),
-  objects: z.array(
-    z.object({ kind: ObjectKindName, name: z.string(), object_id: z.string() }),
-  ),
+  objects: z.array(z.object({ kind: ObjectKindName, name: z.string(), object_id: z.string() })),
   drift: z.array(Drift),
   ledger: Receipt.optional(),
 })

@@ -23,11 +23,7 @@ export interface DocumentKind<Spec = DocumentSpec<ObjectKind>> {
   /** Returns the id of the object that a document describes. */
   idOf(name: string, spec: Spec): string
   /** Returns the objects with these ids, or all, in any order. */
-  list(
-    db: AnyDatabase,
-    orgId: string,
-    ids?: readonly string[],
-  ): Promise<readonly DocumentObject[]>
+  list(db: AnyDatabase, orgId: string, ids?: readonly string[]): Promise<readonly DocumentObject[]>
   /** Validates a document; throws the refusal of the endpoint, with paths in the spec. */
   admit(name: string, spec: Spec): AdmittedDocument
   /** Deletes the object; null where objects cannot be deleted, but only leave the set. */

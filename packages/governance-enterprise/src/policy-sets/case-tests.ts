@@ -18,9 +18,7 @@ interface NamedCase {
 /** The cases of all documents with tests. */
 function casesOf(documents: readonly PolicyDocument[]): NamedCase[] {
   const cases = documents.flatMap((one) =>
-    one.kind === 'Tests'
-      ? one.spec.cases.map((test) => ({ document: one.name, case: test }))
-      : [],
+    one.kind === 'Tests' ? one.spec.cases.map((test) => ({ document: one.name, case: test })) : [],
   )
   if (cases.length > MAX_CASES)
     throw fail('invalid_request', `documents: must have at most ${MAX_CASES} test cases together`)
@@ -82,8 +80,7 @@ const isAsExpected = (
 ): boolean =>
   expected.decision === got.decision &&
   (expected.reason === undefined || expected.reason === got.reason) &&
-  (expected.matched === undefined ||
-    isSame(new Set(expected.matched), new Set(got.matched)))
+  (expected.matched === undefined || isSame(new Set(expected.matched), new Set(got.matched)))
 
 const isSame = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean =>
   a.size === b.size && [...a].every((one) => b.has(one))

@@ -123,7 +123,15 @@ export function compare(
     const before = live.get(key) ?? null
     const isDeleted = before !== null && kinds.get(kind)?.remove !== null
     const change = isDeleted ? 'delete' : 'release'
-    changes.push({ at: null, kind: kind as ObjectKind, name, object_id, change, before, after: null })
+    changes.push({
+      at: null,
+      kind: kind as ObjectKind,
+      name,
+      object_id,
+      change,
+      before,
+      after: null,
+    })
   }
   const drift = own.flatMap((row) => driftOf(row, live.get(keyOf(row.kind, row.object_id))))
   const keys = [...new Set([...stored.keys(), ...described.keys()])].toSorted()

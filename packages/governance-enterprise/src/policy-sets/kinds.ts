@@ -23,8 +23,7 @@ import { recordedLimit } from '../spend/usage.ts'
 
 const none = () => []
 const whereId = (ids: readonly string[] | undefined) => (ids ? { where: { id: ids } } : {})
-const whereAgent = (ids: readonly string[] | undefined) =>
-  ids ? { where: { agent_id: ids } } : {}
+const whereAgent = (ids: readonly string[] | undefined) => (ids ? { where: { agent_id: ids } } : {})
 
 const settings: DocumentKind<DocumentSpec<'Settings'>> = {
   kind: 'Settings',
@@ -103,7 +102,9 @@ const permissions = (readRoster: ReadRoster): DocumentKind<DocumentSpec<'Permiss
   kind: 'Permission',
   idOf: (name) => name,
   list: async (db, orgId, ids) =>
-    (await listPermissions(db, orgId, { where: { revoked_at: null, ...(ids && { id: ids }) } })).map((row) => ({
+    (
+      await listPermissions(db, orgId, { where: { revoked_at: null, ...(ids && { id: ids }) } })
+    ).map((row) => ({
       id: row.id,
       spec: termsOf(row),
     })),

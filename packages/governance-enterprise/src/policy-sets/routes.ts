@@ -66,7 +66,12 @@ export const policySetRoutes = (deps: Deps): Route[] => {
           drift: drift.length,
           tests: { passed: tests.passed, failed: tests.failed },
         }
-        const data = { method: 'plan', plan: caller.plan, policy_set, ...personOf(admitted) } as const
+        const data = {
+          method: 'plan',
+          plan: caller.plan,
+          policy_set,
+          ...personOf(admitted),
+        } as const
         const entry = { kind: 'policy.dry_run', actor: actorOf(admitted), data } as const
         return Promise.resolve(receipted([entry], plan))
       })

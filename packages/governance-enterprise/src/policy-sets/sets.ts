@@ -114,7 +114,10 @@ async function readState(
   }
   const gone = own.find((row) => !kinds.has(row.kind))
   if (gone)
-    throw fail('not_found', `The set has an object of the kind ${gone.kind}, which this server lacks`)
+    throw fail(
+      'not_found',
+      `The set has an object of the kind ${gone.kind}, which this server lacks`,
+    )
   return { revision: set?.revision ?? 0, own, others, live }
 }
 
@@ -243,8 +246,13 @@ function refuse({ comparison, digest }: PlanMade, input: ApplyInput): void {
 const describe = (drift: readonly Drift[]): string =>
   `${drift
     .slice(0, 5)
-    .map(({ kind, name, change, by }) => `${kind} ${name} was ${change}${by === null ? '' : ` by ${by}`}`)
-    .join(', ')}${drift.length > 5 ? ` and ${drift.length - 5} more` : ''}; overwrite_drift replaces it`
+    .map(
+      ({ kind, name, change, by }) =>
+        `${kind} ${name} was ${change}${by === null ? '' : ` by ${by}`}`,
+    )
+    .join(
+      ', ',
+    )}${drift.length > 5 ? ` and ${drift.length - 5} more` : ''}; overwrite_drift replaces it`
 
 const applyChange =
   (set: AdmittedSet, { comparison, digest, tests }: PlanMade, input: ApplyInput): Change<Applied> =>
@@ -306,7 +314,8 @@ const isUnchanged = (before: object | null, after: object | null): boolean =>
   after !== null &&
   Object.entries(after).every(
     ([name, value]) =>
-      value === undefined || digestOf([(before as Record<string, unknown>)[name]]) === digestOf([value]),
+      value === undefined ||
+      digestOf([(before as Record<string, unknown>)[name]]) === digestOf([value]),
   )
 
 /** The entry of a change that a plan makes. Kinds of documents write such entries only. */
@@ -315,7 +324,10 @@ const ofPlan = (entry: EntryDraft, policy_set: { id: string; plan_digest: string
 
 const countsOf = (changes: readonly ObjectChange[]): Record<string, number> =>
   Object.fromEntries(
-    [...Map.groupBy(changes, ({ change }) => change)].map(([change, some]) => [change, some.length]),
+    [...Map.groupBy(changes, ({ change }) => change)].map(([change, some]) => [
+      change,
+      some.length,
+    ]),
   )
 
 /** Stores the objects of the set as they are after the change. */
@@ -408,7 +420,9 @@ export const removeSet =
       for (const { change, kind, object_id } of changes) {
         const remove = change === 'delete' ? kinds.get(kind)?.remove?.(object_id) : null
         if (remove)
-          entries.push(...(await remove(scope, caller)).entries.map((one) => ofPlan(one, policy_set)))
+          entries.push(
+            ...(await remove(scope, caller)).entries.map((one) => ofPlan(one, policy_set)),
+          )
       }
     }
     await deleteObjects(tx, orgId, id)
@@ -456,6 +470,4 @@ function documentOf(
 
 /** A name for an object whose id, such as that of an agent, need not be one. */
 const nameOf = (id: string): string =>
-  PathId.safeParse(id).success
-    ? id
-    : `agent-${hash('sha256', id, 'hex').slice(0, 16)}`
+  PathId.safeParse(id).success ? id : `agent-${hash('sha256', id, 'hex').slice(0, 16)}`

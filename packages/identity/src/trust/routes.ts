@@ -98,7 +98,9 @@ const deleteTrustPolicy =
   }
 
 /** Trust policies as documents of policy sets. A replaced one is deleted and created again. */
-export const trustDocuments = (deps: Pick<Deps, 'offered'>): DocumentKind<DocumentSpec<'TrustPolicy'>> => ({
+export const trustDocuments = (
+  deps: Pick<Deps, 'offered'>,
+): DocumentKind<DocumentSpec<'TrustPolicy'>> => ({
   kind: 'TrustPolicy',
   idOf: (name) => name,
   list: async (db, orgId, ids) =>

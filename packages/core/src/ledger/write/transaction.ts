@@ -24,7 +24,15 @@ import type { NoteSigner } from '../format/note.ts'
 import { linkedRows, lockHead } from '../store/store.ts'
 import type { WriteMetrics } from './write-metrics.ts'
 import { LATER } from './work.ts'
-import type { ChangeObserver, EntryObserver, Lane, LaneBatch, Outcome, Work, LedgerScope } from './work.ts'
+import type {
+  ChangeObserver,
+  EntryObserver,
+  Lane,
+  LaneBatch,
+  Outcome,
+  Work,
+  LedgerScope,
+} from './work.ts'
 
 /** The lanes of the works of a transaction, in their order. */
 export type OpenLanes = ReadonlyMap<Lane<unknown, unknown>, LaneBatch<unknown, unknown>>

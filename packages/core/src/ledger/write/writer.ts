@@ -14,12 +14,23 @@ import { lockHead } from '../store/store.ts'
 import { WorkError, runTransaction } from './transaction.ts'
 import type { Committed, OpenLanes, TransactionDeps } from './transaction.ts'
 import { LATER, RetryBatch } from './work.ts'
-import type { Change, ChangeObserver, EntryObserver, Lane, LaneBatch, WorkOrigin, Work, WorkAlone } from './work.ts'
+import type {
+  Change,
+  ChangeObserver,
+  EntryObserver,
+  Lane,
+  LaneBatch,
+  WorkOrigin,
+  Work,
+  WorkAlone,
+} from './work.ts'
 import type { Span } from '../../telemetry/tracing.ts'
 import type { WriteMetrics } from './write-metrics.ts'
 
-export interface WriterOptions
-  extends Omit<TransactionDeps, 'observers' | 'changeObservers' | 'heads' | 'versions'> {
+export interface WriterOptions extends Omit<
+  TransactionDeps,
+  'observers' | 'changeObservers' | 'heads' | 'versions'
+> {
   readonly signer: LedgerSigner
   readonly log: Logger
   readonly signals: Signals
