@@ -6,11 +6,7 @@ import uuid
 
 def scripted(name, arguments):
     from agents import Model, ModelResponse, Usage
-    from openai.types.responses import (
-        ResponseFunctionToolCall,
-        ResponseOutputMessage,
-        ResponseOutputText,
-    )
+    from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 
     call = ResponseFunctionToolCall(
         type="function_call", call_id=str(uuid.uuid4()), name=name, arguments=json.dumps(arguments)

@@ -15,6 +15,7 @@ from typing import Any, TextIO
 from ._client import Client
 from ._errors import RemitError
 from ._gate import AsyncGate, Gate
+from ._json import is_object
 from ._mapping import SELF_TEST_ACTIONS
 from ._self_test import SelfTestReport
 from ._sources import imports_below
@@ -152,7 +153,7 @@ def _imports(imported: set[str], modules: Sequence[str]) -> bool:
 
 def _reach(url: str, key: str, agent_id: str | None) -> Client:
     """A client of a server that answers self-tests."""
-    body = {"action": f"{SELF_TEST_ACTIONS}deny", "context": {}}
+    body: dict[str, Any] = {"action": f"{SELF_TEST_ACTIONS}deny", "context": {}}
     if agent_id is not None:
         body["agent_id"] = agent_id
     try:
@@ -162,7 +163,7 @@ def _reach(url: str, key: str, agent_id: str | None) -> Client:
         raise CannotRun(f"--url: {error}") from error
     except RemitError as error:
         raise CannotRun(_explained(url, error)) from error
-    if not isinstance(answer, dict) or answer.get("reason") != "self_test":
+    if not is_object(answer) or answer.get("reason") != "self_test":
         raise CannotRun(f"the server at {url} knows no self-tests; it needs Remit 0.1 or newer")
     return client
 

@@ -25,10 +25,8 @@ def remit_middleware(gate: Gate | AsyncGate) -> Any:
     from langchain_core.messages import ToolMessage
     from langgraph.types import interrupt
 
-    does_return = gate._core.options.approval.get("mode") == "return"
-
     def refusal(call: dict[str, Any], verdict: Any) -> Any:
-        if isinstance(verdict, Pending) and does_return:
+        if isinstance(verdict, Pending) and gate.does_return:
             until, message = verdict.until, verdict.message
             interrupt({"approval_id": verdict.approval_id, "until": until, "message": message})
         content = tool_message(verdict)
