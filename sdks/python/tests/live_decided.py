@@ -12,7 +12,7 @@ import pathlib
 import unittest
 import uuid
 
-from frameworks import run_langchain, scripted
+from frameworks import run_ag2, run_langchain, scripted
 
 from remit import AsyncGate, Client, Gate, NotExecuted, RemitDenied
 
@@ -573,6 +573,20 @@ class Decided(unittest.TestCase):
         self.assertEqual(ran, [1, 2])
         self.assertIn("must come before remit_middleware", run({}, [], giving))
         self.assertEqual(ran, [1, 2])
+
+    @installed("ag2")
+    def test_a_model_does_not_choose_what_ag2_adds_to_its_arguments(self):
+        from ag2 import Depends, Inject
+
+        ran = []
+
+        def order(usd: float = 5000, bank: str = Inject(default="own"), user: str = Depends(lambda: "ada")) -> None:
+            ran.append((usd, bank, user))
+
+        gate = AsyncGate(CLIENT, agent_id=self.agent)
+        for args in ({"usd": "7"}, {}, {"usd": 7, "bank": "mine"}, {"usd": 7, "user": "root"}):
+            run_ag2(gate, order, args)
+        self.assertEqual(ran, [(7.0, "own", "ada")])
 
 
 if __name__ == "__main__":
