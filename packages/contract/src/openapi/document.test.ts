@@ -124,6 +124,7 @@ describe('openApi', () => {
   it.each([
     ['getCheckpoint', '200', { $ref: '#/components/schemas/CheckpointParts' }],
     ['getProof', '200', { $ref: '#/components/schemas/InclusionProof' }],
+    ['createPolicy', '201', { $ref: '#/components/schemas/CreatedPolicy' }],
     [
       'createPolicy',
       '200',

@@ -165,7 +165,8 @@ function success(name: string, endpoint: Endpoint, status: number, components: C
   const others = endpoint.alsoProduces?.map((other) => [other, { schema: { type: 'string' } }])
   const schemaOf = (shape: z.ZodType) => jsonSchema(shape, 'output', components, name)
   const ok = schemaOf(endpoint.ok)
-  const also = Object.values(endpoint.also ?? {}).map(schemaOf)
+  // Nothing is created where another shape is the answer.
+  const also = status === 200 ? Object.values(endpoint.also ?? {}).map(schemaOf) : []
   const shapes = endpoint.produces
     ? { [type]: [ok], 'application/json': also }
     : { [type]: [ok, ...also] }
