@@ -312,7 +312,7 @@ function problemResponses(endpoint: Endpoint): Json {
   const response = (status: number) => {
     const shared = common.find((one) => one === status)
     const codes = own[status as CommonStatus] ?? []
-    if (shared && codes.length === 0 && !endpoint.oauth)
+    if (shared && codes.length === 0 && !endpoint.form)
       return { $ref: `#/components/responses/${NAMES[shared]}` }
     return problem(new Set([...codes, ...(shared ? COMMON[shared] : [])]), endpoint)
   }
@@ -325,8 +325,8 @@ function problemResponses(endpoint: Endpoint): Json {
   }
 }
 
-function problem(codes: Iterable<ProblemCode>, { oauth, public: open }: Partial<Endpoint>): Json {
-  const type = oauth ? 'application/json' : 'application/problem+json'
+function problem(codes: Iterable<ProblemCode>, { form, public: open }: Partial<Endpoint>): Json {
+  const type = form ? 'application/json' : 'application/problem+json'
   return {
     description: [...codes].map((code) => `- \`${code}\`: ${PROBLEMS[code][1]}.`).join('\n'),
     headers: problemHeaders(open === true),
