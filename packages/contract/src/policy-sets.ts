@@ -42,7 +42,7 @@ const TestCase = z.strictObject({
       .array(z.string().max(256))
       .max(100)
       .optional()
-      .describe('Ids of all rules that match, in any order'),
+      .describe('Ids of all rules that match, in any order; a spend limit is none'),
   }),
 })
 export type TestCase = z.infer<typeof TestCase>
@@ -95,6 +95,17 @@ export type DocumentSpec<Kind extends DocumentKindName> = Extract<
   { kind: Kind }
 >['spec']
 
+const JsonObject = z.record(z.string(), z.unknown())
+const ObjectKindName = z.enum(OBJECT_KINDS)
+
+/** A document as it is read back. */
+const StoredDocument = component('PolicySetDocument', {
+  apiVersion: z.literal(API_VERSION),
+  kind: ObjectKindName,
+  name: z.string(),
+  spec: JsonObject,
+})
+
 const Documents = z
   .array(PolicyDocument)
   .max(MAX_DOCUMENTS)
@@ -103,9 +114,6 @@ const AllowEmpty = z
   .boolean()
   .default(false)
   .describe('Accepts no documents at all, which deletes every object of the set')
-
-const JsonObject = z.record(z.string(), z.unknown())
-const ObjectKindName = z.enum(OBJECT_KINDS)
 
 const ObjectChange = component('PolicySetChange', {
   kind: ObjectKindName,
@@ -223,7 +231,7 @@ export const policySets = {
     problems: ['policy_set_not_found'],
     params: Id,
     query: z.strictObject({ unmanaged: z.enum(['true', 'false']).default('false') }),
-    ok: z.object({ documents: z.array(PolicyDocument) }),
+    ok: z.object({ documents: z.array(StoredDocument) }),
   }),
   planPolicySet: endpoint('POST /v1/policy-sets/{id}/plan', {
     ...reading,
@@ -273,14 +281,17 @@ export const policySets = {
     problems: ['policy_set_not_found'],
     params: Id,
     body: strictComponent('PolicySetLock', { locked: z.boolean() }),
+    replaces: true,
     ok: PolicySet,
   }),
   removePolicySet: endpoint('DELETE /v1/policy-sets/{id}', {
     ...changing,
     summary: 'Remove a policy set',
-    text: '`objects=keep` leaves every object of the set as it is, in no set. `objects=delete` deletes them.',
+    text: 'Removes a set. `objects=keep` leaves its objects as they are, in no set; `objects=delete` deletes them.',
     problems: ['policy_set_not_found'],
     params: Id,
     query: z.strictObject({ objects: z.enum(['keep', 'delete'], 'must be keep or delete') }),
   }),
 }
+
+export type StoredDocument = z.infer<typeof StoredDocument>

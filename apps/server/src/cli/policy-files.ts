@@ -2,7 +2,7 @@
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { API_VERSION, MAX_DOCUMENTS, OBJECT_KINDS, PolicyDocument } from '@remit/contract'
-import type { FieldError } from '@remit/contract'
+import type { FieldError, StoredDocument } from '@remit/contract'
 import { numberFault, parseStrictJson, StrictJsonError } from '@remit/contract/json'
 import { isAlias, isMap, isScalar, LineCounter, parseAllDocuments, stringify, visit } from 'yaml'
 import type { Document, Node } from 'yaml'
@@ -156,7 +156,7 @@ const FILES: Readonly<Record<string, string>> = {
 /** Writes documents to a file for each kind; returns the names of the files. */
 export async function writeFolder(
   folder: string,
-  documents: readonly PolicyDocument[],
+  documents: readonly StoredDocument[],
   isReplaced: boolean,
 ): Promise<string[]> {
   const texts = OBJECT_KINDS.map((kind) => {
@@ -180,7 +180,7 @@ export async function writeFolder(
 }
 
 /** A document without the members that have their default. */
-function withoutDefaults(document: PolicyDocument): PolicyDocument {
+function withoutDefaults(document: StoredDocument): object {
   const whole = JSON.stringify(PolicyDocument.parse(document))
   const spec: Record<string, unknown> = { ...document.spec }
   for (const name of Object.keys(spec)) {
@@ -188,12 +188,7 @@ function withoutDefaults(document: PolicyDocument): PolicyDocument {
     const read = PolicyDocument.safeParse({ ...document, spec: rest })
     if (read.success && isSameSpec(JSON.stringify(read.data), whole)) delete spec[name]
   }
-  return {
-    apiVersion: API_VERSION,
-    kind: document.kind,
-    name: document.name,
-    spec,
-  } as PolicyDocument
+  return { apiVersion: API_VERSION, kind: document.kind, name: document.name, spec }
 }
 
 const isSameSpec = (a: string, b: string): boolean => sorted(a) === sorted(b)

@@ -47,9 +47,12 @@ export const reports = {
           removed: z.int(),
           removed_ids: z.array(z.string()),
           default_effect: z.enum(['allow', 'deny']).optional(),
+          objects: z.record(z.string(), z.object({ set: z.int(), removed: z.int() })).optional(),
         })
         .optional()
-        .describe('`digest`, `added`, `rules`, `removed`, `removed_ids`, `default_effect?`'),
+        .describe(
+          '`digest`, `added`, `rules`, `removed`, `removed_ids`, `default_effect?`, `objects?`',
+        ),
       requests: z.int().optional().describe('this and the next three: of a dry-run'),
       outcomes: z.record(z.string(), z.int()).optional(),
       plan: Plan.optional(),

@@ -5,6 +5,7 @@ import type {
   Reason,
   ReportQuery,
   ReportRequest,
+  TriedRule,
   Usage,
   VerifyLedgerRequest,
 } from '@remit/contract'
@@ -154,9 +155,9 @@ export interface ConditionFacts {
 export interface RuleTrials {
   /**
    * Validates an overlay as if its rules were created and deleted, and throws the same refusal.
-   * Returns the warnings about each rule that it adds.
+   * Returns the policies, approval rules and permissions that it adds, with warnings.
    */
-  admit(orgId: string, overlay: Overlay): Promise<readonly (readonly string[])[]>
+  admit(orgId: string, overlay: Overlay): Promise<readonly TriedRule[]>
   /** URL of a module with `openTrial`, an `OpenTrial`, for a worker thread to import. */
   readonly module: string
 }

@@ -20,7 +20,13 @@ export interface CompiledPermission extends Rule {
   readonly link: Rule
 }
 
-export function toPermission(row: PermissionRow): CompiledPermission {
+/** A permission as stored, without the record of its changes. */
+export type PermissionTerms = Omit<
+  PermissionRow,
+  'org_id' | 'created_at' | 'created_by' | 'updated_at' | 'revision'
+>
+
+export function toPermission(row: PermissionTerms): CompiledPermission {
   const rule = {
     id: row.id,
     actions: listOf(row.actions),

@@ -66,9 +66,10 @@ export async function runTests(
   }
 }
 
-/** The ids of the rules that match; policies of the overlay by their name. */
+/** The ids of the rules that match; policies of the overlay by their name. The limit of an agent is no rule. */
 function matchedIn({ matched }: Preview, added: readonly string[]): string[] {
-  return matched.map(({ id }) => {
+  return matched.flatMap(({ kind, id }) => {
+    if (kind === 'spend_limit') return []
     const place = /^overlay\.(\d+)$/.exec(id)?.[1]
     return place === undefined ? id : (added[Number(place)] ?? id)
   })

@@ -30,7 +30,11 @@ export function overlayOf({ changes }: Comparison): PlannedRules {
       ...(four_eyes !== undefined && { four_eyes }),
     },
   }
-  return { overlay, added: policies.map(({ object_id }) => object_id) }
+  // Documents were read with the shapes of the overlay.
+  return {
+    overlay: overlay as unknown as Overlay,
+    added: policies.map(({ object_id }) => object_id),
+  }
 }
 
 const named = (changes: Changes, key: 'id' | 'agent_id') => ({

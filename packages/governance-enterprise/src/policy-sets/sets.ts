@@ -9,6 +9,7 @@ import type {
   PlanInput,
   PolicyDocument,
   PolicySet,
+  StoredDocument,
   PolicySetPlan,
   TestSummary,
 } from '@remit/contract'
@@ -437,9 +438,9 @@ export async function documentsOf(
   orgId: string,
   kinds: Kinds,
   { setId, unmanaged }: { readonly setId: string; readonly unmanaged: boolean },
-): Promise<PolicyDocument[]> {
+): Promise<StoredDocument[]> {
   if (!unmanaged) existing(await findSet(db, orgId, setId), 'policy_set_not_found')
-  const documents: PolicyDocument[] = []
+  const documents: StoredDocument[] = []
   for (const kind of kinds.values()) {
     const rows = new Map(
       (await findObjects(db, orgId, kind.kind)).map((row) => [row.object_id, row]),
@@ -458,14 +459,12 @@ function documentOf(
   row: PolicySetObjectRow | null,
   id: string,
   spec: Readonly<Record<string, unknown>>,
-): PolicyDocument {
+): StoredDocument {
   const isPart = kind === 'Settings' && row !== null
   const own = isPart
     ? Object.fromEntries(Object.keys(specIn(row)).map((name) => [name, spec[name]]))
     : spec
-  const document = { apiVersion: API_VERSION, kind, name: row?.name ?? nameOf(id), spec: own }
-  // The kind has read the spec of its own object.
-  return document as PolicyDocument
+  return { apiVersion: API_VERSION, kind, name: row?.name ?? nameOf(id), spec: own }
 }
 
 /** A name for an object whose id, such as that of an agent, need not be one. */

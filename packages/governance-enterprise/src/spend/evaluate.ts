@@ -12,6 +12,10 @@ export interface Limit {
   readonly holdTtlSeconds: number | null
 }
 
+/** A cap in micro-USD; null for none. */
+export const microOf = (usd: number | null): number | null =>
+  usd === null ? null : toMicroUsd(usd)
+
 /** Spent and held amounts in each window, micro-USD. The held amount grows while a batch is decided. */
 export interface SpendUsage {
   readonly day: { spent: number; held: number }

@@ -1,6 +1,6 @@
 import { spendLimits } from '@remit/contract'
 import type { SpendHold, SpendLimitInput, SpendHistory, SpendLimit } from '@remit/contract'
-import { fromMicroUsd, toMicroUsd } from '@remit/contract/values'
+import { fromMicroUsd } from '@remit/contract/values'
 import { fail, invalid, isoTime, pageOf, timeOfId } from '@remit/core/base'
 import { actorOf, isOwn, personOf } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
@@ -12,6 +12,7 @@ import type { AnyDatabase } from '@remit/core/db'
 import { receipted, recording } from '@remit/core/ledger/lanes'
 import type { Change } from '@remit/core/ledger/lanes'
 import type { SpendHoldRow, SpendLimitRow, Tables } from '../tables/schema.ts'
+import { microOf } from './evaluate.ts'
 import { deleteLimit, findLimit, listLimits, putLimit } from './limits-store.ts'
 import { listOpenHolds } from './totals-store.ts'
 import { recordedLimit, withUsage } from './usage.ts'
@@ -98,8 +99,6 @@ const toHold = ({
   expires_at,
 })
 
-const micro = (usd: number | null): number | null => (usd === null ? null : toMicroUsd(usd))
-
 function toRow(
   orgId: string,
   agentId: string,
@@ -111,8 +110,8 @@ function toRow(
   return {
     org_id: orgId,
     agent_id: agentId,
-    daily_micro: micro(input.daily_usd),
-    monthly_micro: micro(input.monthly_usd),
+    daily_micro: microOf(input.daily_usd),
+    monthly_micro: microOf(input.monthly_usd),
     on_missing_amount: input.on_missing_amount,
     hold_ttl_seconds: input.hold_ttl_seconds,
     settlement_by_agent: input.settlement_by_agent,

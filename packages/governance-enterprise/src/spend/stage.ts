@@ -2,11 +2,11 @@ import { isoTime } from '@remit/core/base'
 import { writeRows } from '@remit/core/db'
 import type { AnyDatabase } from '@remit/core/db'
 import type { Ask, Pass, Stage, StageVerdict } from '@remit/core/decision'
-import type { SpendState } from '@remit/contract'
+import type { SpendLimitInput, SpendState } from '@remit/contract'
 import { fromMicroUsd, toMicroUsd } from '@remit/contract/values'
 import { seenContext } from '../base/seen-context.ts'
 import type { SpendHoldRow, SpendLimitRow } from '../tables/schema.ts'
-import { amountOf, evaluateSpend, thresholdsOfHolds, windowsAt } from './evaluate.ts'
+import { amountOf, evaluateSpend, microOf, thresholdsOfHolds, windowsAt } from './evaluate.ts'
 import type { Amount, Limit, SpendUsage, Windows } from './evaluate.ts'
 import { listLimits } from './limits-store.ts'
 import type { MeasureSpend, MeasuredSpend } from './measure.ts'
@@ -60,6 +60,14 @@ export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measur
         limits: new Map(rows.map((row) => [row.agent_id, toLimit(row)])),
         ending: new Set(ending),
       }
+    },
+
+    overlay(snapshot, { spend_limits: change }) {
+      if (!change) return snapshot
+      const limits = new Map(snapshot.limits)
+      for (const id of change.remove) limits.delete(id)
+      for (const limit of change.set) limits.set(limit.agent_id, limitOf(limit))
+      return { ...snapshot, limits }
     },
 
     ...(measure && {
@@ -221,6 +229,14 @@ function replaceSpent(usage: Map<string, SpendUsage | null>, measured: MeasuredS
     used.month.spent = toMicroUsd(outside.monthUsd)
   }
 }
+
+const limitOf = (input: SpendLimitInput & { readonly agent_id: string }): Limit => ({
+  agentId: input.agent_id,
+  dailyMicro: microOf(input.daily_usd),
+  monthlyMicro: microOf(input.monthly_usd),
+  onMissingAmount: input.on_missing_amount,
+  holdTtlSeconds: input.hold_ttl_seconds,
+})
 
 const toLimit = (row: SpendLimitRow): Limit => ({
   agentId: row.agent_id,
