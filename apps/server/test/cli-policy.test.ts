@@ -187,6 +187,51 @@ describe.skipIf(!hasModules())('remit policy', () => {
   })
 })
 
+/** Code blocks of a page, by their language. */
+const blocksOf = (text: string, language: string): string[] =>
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(
+    ([, code = '']) => code,
+  )
+
+describe.skipIf(!hasModules())('docs/policy-as-code.md', () => {
+  const page = readFileSync(new URL('../../../docs/policy-as-code.md', import.meta.url), 'utf8')
+  let commands: RemoteCommands
+  beforeAll(async () => {
+    commands = await createRemoteCommands()
+  })
+  afterAll(() => commands.close())
+
+  test('tests, plans, applies and pulls what it shows', async () => {
+    const folder = scratchFolder()
+    mkdirSync(join(folder, 'rules'))
+    for (const text of blocksOf(page, 'yaml'))
+      writeFileSync(join(folder, /^# (\S+)/.exec(text)?.[1] ?? ''), text)
+    const shown = blocksOf(page, 'sh').flatMap((block) => block.trim().split('\n'))
+    const results = []
+    for (const line of shown) {
+      const words = [...line.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word)
+      const [, group = '', command = '', where = '', ...options] = words
+      const env = command === 'test' ? ALONE : {}
+      const args = [group, command, join(folder, where), ...options]
+      results.push([line, await commands.run(args, env)] as const)
+    }
+    rmSync(folder, { recursive: true })
+
+    expect(results.map(([line, { code, stderr }]) => [line, code, stderr])).toEqual(
+      shown.map((line) => [line, 0, '']),
+    )
+    const outputs = results.map(([, { stdout }]) => stdout)
+    expect(outputs).toEqual([
+      expect.stringContaining('Tests: 3 passed, 0 failed'),
+      expect.stringContaining('3 to create'),
+      expect.stringContaining('Applied as revision 1.'),
+      expect.stringContaining('no changes, 3 unchanged'),
+      expect.stringContaining('documents in'),
+      expect.stringContaining('to adopt'),
+    ])
+  })
+})
+
 const BARE = {
   apiVersion: 'remit.dev/v1',
   kind: 'Policy',

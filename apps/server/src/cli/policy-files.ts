@@ -6,6 +6,7 @@ import type { FieldError, StoredDocument } from '@remit/contract'
 import { numberFault, parseStrictJson, StrictJsonError } from '@remit/contract/json'
 import { isAlias, isMap, isScalar, LineCounter, parseAllDocuments, stringify, visit } from 'yaml'
 import type { Document, Node } from 'yaml'
+import { makeFolder } from '@remit/core/base'
 import { fileFault } from '../settings/read-file.ts'
 import { CliError, EXIT } from './errors.ts'
 import { readText, REPLACE, writeWhole, writing } from './files.ts'
@@ -172,6 +173,7 @@ export async function writeFolder(
     throw new CliError(
       `${first.file} already exists and is not replaced; ${REPLACE[0]} replaces it`,
     )
+  await writing(folder, (path) => Promise.resolve(makeFolder(path)))
   for (const { file, text } of texts)
     if (text !== '') await writeWhole([text], file)
     else if (existing.some((one) => one.file === file))
