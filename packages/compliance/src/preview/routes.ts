@@ -35,9 +35,17 @@ const TRIALS = {
 
 /** Explanations of a replay's counts. */
 const NOTES = [
-  'Only policies are evaluated again. Denials by other stages and granted approvals remain. Spend is not counted again.',
+  'Only policies and approval rules are evaluated again. Denials by other stages remain, and so do approvals that were given or rejected. Spend is not counted again.',
   'If the policies would now allow an action that they denied, the current approval rules determine whether it requires approval.',
 ]
+
+/** The explanations, with the parts of the overlay that a replay does not use. */
+function notesOn(overlay: PolicyOverlay | undefined): string[] {
+  const left = NOT_REPLAYED.filter((part) => overlay?.[part] !== undefined)
+  return left.length === 0 ? NOTES : [...NOTES, `Not replayed: ${left.join(', ')}.`]
+}
+
+const NOT_REPLAYED = ['permissions', 'spend_limits', 'agent_modes', 'settings'] as const
 
 export const previewRoutes = (deps: Deps, jobs: Pick<Jobs, 'replay'>): Route[] => {
   const { db, clock, decider, writer, offered } = deps
@@ -113,7 +121,7 @@ export const previewRoutes = (deps: Deps, jobs: Pick<Jobs, 'replay'>): Route[] =
               default_effect: judgedBy.defaultEffect,
               digest: judgedBy.digest,
             },
-            notes: NOTES,
+            notes: notesOn(overlay),
             overlay: rules,
             next_cursor: cursorOf(body, result),
             ledger: firstOf(recorded).receipt,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { FlipCounts } from '../dry-run.ts'
+import { FLIPS } from '../dry-run.ts'
 import { Plan, Timestamp } from '../primitives.ts'
 import { Framework, FrameworkRole, ReadyReport, ReportSummary } from '../report-document.ts'
 import { by, EVENT } from './row.ts'
@@ -62,7 +62,10 @@ export const reports = {
       decisions: z.int().optional(),
       first_seq: z.int().nullable().optional(),
       last_seq: z.int().nullable().optional(),
-      flipped: FlipCounts.optional(),
+      flipped: z
+        .partialRecord(z.enum(FLIPS), z.int())
+        .optional()
+        .describe('earlier releases have fewer kinds'),
       ...by,
     }),
     agent: 'never',

@@ -238,6 +238,8 @@ const fields = {
   would_be: 'The decision under the rules of this replay.',
   'Flip.kind': 'The direction of the change.',
   allow_to_deny: 'Decisions that change from `allow` to `deny`.',
+  allow_to_needs_approval: 'Decisions that change from `allow` to `needs_approval`.',
+  needs_approval_to_allow: 'Decisions that change from `needs_approval` to `allow`.',
   needs_approval_to_deny: 'Decisions that change from `needs_approval` to `deny`.',
   deny_to_allow: 'Decisions that change from `deny` to `allow`.',
   deny_to_needs_approval: 'Decisions that change from `deny` to `needs_approval`.',
