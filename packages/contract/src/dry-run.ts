@@ -180,12 +180,14 @@ export const ReplayRequest = z
   .meta({ id: 'ReplayRequest' })
 export type ReplayRequest = z.infer<typeof ReplayRequest>
 
-/** Every change of a decision that policies alone can cause. */
+/** Every change of a decision that policies and approval rules can cause. */
 export const FLIPS = [
   'allow_to_deny',
   'needs_approval_to_deny',
   'deny_to_allow',
   'deny_to_needs_approval',
+  'allow_to_needs_approval',
+  'needs_approval_to_allow',
 ] as const
 export type FlipKind = (typeof FLIPS)[number]
 
@@ -196,6 +198,8 @@ export const FlipCounts = component('FlipCounts', {
   needs_approval_to_deny: Count,
   deny_to_allow: Count,
   deny_to_needs_approval: Count,
+  allow_to_needs_approval: Count,
+  needs_approval_to_allow: Count,
 })
 export type FlipCounts = z.infer<typeof FlipCounts>
 
@@ -213,7 +217,12 @@ export const Flip = component('Flip', {
   action: z.string(),
   resource: z.string().nullable(),
   kind: z.enum(FLIPS),
-  cause: z.string().nullable().describe('the policy rule; null is default_effect'),
+  cause: z
+    .string()
+    .nullable()
+    .describe(
+      'the policy rule; null is default_effect. From allow to needs_approval and back, the approval rule',
+    ),
   was: Side,
   would_be: Side,
 })
@@ -226,7 +235,7 @@ export const Replay = component('Replay', {
   last_seq: z.int().nullable(),
   decisions: Count.describe('total of unchanged, flipped and not replayable decisions'),
   unchanged: z.object({
-    judged: Count.describe('the policies give the same result'),
+    judged: Count.describe('the policies and approval rules give the same result'),
     denied_elsewhere: Count.describe('denied by another stage, regardless of the policies'),
     not_in_plan: Count.describe('made on a plan without policies'),
   }),
@@ -240,7 +249,8 @@ export const Replay = component('Replay', {
   }),
   rules: z.array(
     z.object({
-      policy: z.string().nullable().describe('null is default_effect'),
+      policy: z.string().nullable().describe('null is default_effect, or an approval rule'),
+      approval_rule: z.string().optional().describe('absent for a policy and default_effect'),
       ...FlipCounts.shape,
     }),
   ),
@@ -284,7 +294,7 @@ export const dryRun = {
   }),
   replayPolicies: endpoint('POST /v1/compliance/policies/replay', {
     ...trying,
-    summary: 'Replay recorded decisions under other policy rules',
+    summary: 'Replay recorded decisions under other policies and approval rules',
     text: 'Replays recorded decisions of a period under the current rules and an overlay, and counts those that change. One request replays up to 100,000 decisions; `next_cursor` continues.',
     problems: ['rules_changed', 'ledger_pruned', ...overlayProblems],
     body: ReplayRequest,

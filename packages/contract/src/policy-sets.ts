@@ -2,11 +2,12 @@ import { z } from 'zod'
 import { ApprovalRuleInput } from './approvals.ts'
 import { AuthorizeRequest, Decision } from './authorize.ts'
 import { AgentMode, PermissionInput } from './delegation.ts'
+import { FlipCounts, MAX_REPLAYED } from './dry-run.ts'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
 import { OrganizationSettings } from './organization.ts'
 import { ChangeReason, PolicyInput } from './policies.ts'
-import { AgentId, component, PathId, strictComponent, Timestamp } from './primitives.ts'
+import { AgentId, component, integer, PathId, strictComponent, Timestamp } from './primitives.ts'
 import { Reason } from './reasons.ts'
 import { SpendLimitInput } from './spend-limits.ts'
 import { TrustPolicyInput } from './trust.ts'
@@ -159,6 +160,17 @@ export const TestSummary = component('PolicyTests', {
 })
 export type TestSummary = z.infer<typeof TestSummary>
 
+/** How recorded decisions would differ after the plan. */
+export const PlanReplay = component('PlanReplay', {
+  from: Timestamp,
+  to: Timestamp,
+  decisions: z.int().describe('Replayed decisions, also those that cannot be replayed'),
+  flipped: FlipCounts,
+  not_replayable: z.int().describe('Decisions whose outcome under the new rules is unknown'),
+  complete: z.boolean().describe('False: the period has more decisions than were replayed'),
+})
+export type PlanReplay = z.infer<typeof PlanReplay>
+
 export const PolicySetPlan = component('PolicySetPlan', {
   plan_digest: z.string().describe('Sent to apply, which applies this plan or nothing'),
   base_digest: z.string(),
@@ -166,6 +178,7 @@ export const PolicySetPlan = component('PolicySetPlan', {
   unchanged: z.int().describe('Number of documents whose objects do not change'),
   drift: z.array(Drift),
   tests: TestSummary,
+  replay: PlanReplay.nullable().describe('Null unless it was asked for'),
   warnings: z.array(z.string()),
   ledger: Receipt.optional(),
 })
@@ -189,6 +202,18 @@ export type PolicySet = z.infer<typeof PolicySet>
 const PlanInput = strictComponent('PolicySetPlanInput', {
   documents: Documents,
   allow_empty: AllowEmpty,
+  replay: z
+    .strictObject({
+      from: Timestamp,
+      to: Timestamp,
+      max_decisions: integer(1, MAX_REPLAYED).default(MAX_REPLAYED),
+    })
+    .refine(({ from, to }) => Date.parse(from) < Date.parse(to), {
+      path: ['to'],
+      message: 'must be after from',
+    })
+    .optional()
+    .describe('Counts the recorded decisions of a period that would differ'),
 })
 export type PlanInput = z.infer<typeof PlanInput>
 
@@ -239,7 +264,7 @@ export const policySets = {
     viaWriter: true,
     summary: 'Compare documents with the organization and test them',
     text: 'Returns what apply would change, the drift, and the results of the tests: 200 also where tests fail. Nothing is stored but an entry `policy.dry_run`.',
-    problems: ['too_many_policy_sets'],
+    problems: ['too_many_policy_sets', 'rules_changed', 'ledger_pruned'],
     params: Id,
     body: PlanInput,
     ok: PolicySetPlan,

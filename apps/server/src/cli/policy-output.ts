@@ -2,6 +2,7 @@
 import type {
   Drift,
   ObjectChange,
+  PlanReplay,
   PolicyDocument,
   PolicySetPlan,
   TestCase,
@@ -18,7 +19,7 @@ export function planText(
   plan: PolicySetPlan,
   documents: readonly PolicyDocument[],
 ): string {
-  const { changes, unchanged, drift, tests, warnings } = plan
+  const { changes, unchanged, drift, tests, replay, warnings } = plan
   const lines = [
     `Policy set ${set}: ${countsText(changes)}, ${unchanged} unchanged`,
     ...changes.flatMap((one) => [
@@ -33,6 +34,7 @@ export function planText(
       ? ['Changed outside of the set:', ...drift.map((one) => `  ! ${driftText(one)}`)]
       : []),
     ...warnings.map((warning) => `warning: ${warning}`),
+    ...(replay ? [replayText(replay)] : []),
   ]
   const shown = lines.map((line) => `${printableLine(line)}\n`).join('')
   return `${shown}${testsText(tests, documents)}`
@@ -82,6 +84,27 @@ function differences(
   })
 }
 
+function replayText({
+  from,
+  to,
+  decisions,
+  flipped,
+  not_replayable,
+  complete,
+}: PlanReplay): string {
+  const differ = Object.values(flipped).reduce((sum, count) => sum + count, 0)
+  const kinds = Object.entries(flipped)
+    .filter(([, count]) => count > 0)
+    .map(([kind, count]) => `${count} ${kind.replaceAll('_', ' ')}`)
+  return [
+    `Replay: ${differ} of ${decisions} recorded decisions would differ`,
+    kinds.length > 0 ? ` (${kinds.join(', ')})` : '',
+    not_replayable > 0 ? `, ${not_replayable} are unknown` : '',
+    `; ${from.slice(0, 10)} to ${to.slice(0, 10)}`,
+    complete ? '' : ', not the whole period',
+  ].join('')
+}
+
 /** The results of tests for the terminal. */
 export function testsText(tests: TestSummary, documents: readonly PolicyDocument[]): string {
   const { passed, failed, cases, unmatched } = tests
@@ -118,7 +141,7 @@ export function markdown(
   plan: PolicySetPlan,
   documents: readonly PolicyDocument[],
 ): string {
-  const { changes, unchanged, drift, tests, warnings } = plan
+  const { changes, unchanged, drift, tests, replay, warnings } = plan
   const failed = tests.cases.filter((one) => !one.passed)
   const sections = [
     `## Policy set \`${set}\``,
@@ -137,6 +160,7 @@ export function markdown(
     tests.unmatched.length > 0 &&
       `**No test matches:** ${tests.unmatched.map(({ kind, name }) => cell(`${kind} ${name}`)).join(', ')}`,
     warnings.length > 0 && warnings.map((one) => `- ${cell(one)}`).join('\n'),
+    replay !== null && `${replayText(replay)}.`,
     `Plan \`${plan.plan_digest}\``,
   ]
   return `${sections.filter((part) => part !== false).join('\n\n')}\n`

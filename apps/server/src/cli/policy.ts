@@ -22,6 +22,7 @@ interface SetOptions extends RemoteOptions {
 }
 
 interface OutputOptions extends SetOptions {
+  readonly replay?: string
   readonly junit?: string
   readonly markdown?: string
   readonly allowEmpty?: true
@@ -71,6 +72,10 @@ export function policyCommands(program: Command, session: CommandRun): void {
 
   outputs(command('plan <folder>', 'Compare a folder with a server, and run its tests'))
     .option('--exit-code', 'Exit with 10 if there are changes')
+    .option(
+      '--replay <days>',
+      'Count the recorded decisions of so many days that would differ, as 30d',
+    )
     .option('--allow-empty', 'Accept a folder that describes no object')
     .action((folder: string, options: PlanOptions) =>
       planning(session, folder, options, 'server', async ({ plan, documents }) => {
@@ -162,9 +167,14 @@ async function planning(
     documents: valuesOf(documents),
     ...(allowsEmpty && { allow_empty: true }),
   }
+  const period = options.replay === undefined ? null : periodOf(options.replay)
   const work = async (client: Client) => {
     const plan = await client
-      .planPolicySet({ params: { id: options.set }, body, timeoutMs: 70_000 })
+      .planPolicySet({
+        params: { id: options.set },
+        body: { ...body, ...(period && { replay: period }) },
+        timeoutMs: 70_000,
+      })
       .catch((error: unknown) => {
         throw refusalOf(documents, error)
       })
@@ -172,6 +182,20 @@ async function planning(
   }
   if (where === 'scratch' && options.url === undefined) await inScratch(session, work)
   else await remotely(session, options, work)
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** The last days until now, such as `30d`. */
+function periodOf(text: string): { from: string; to: string } {
+  const [, days] = /^(\d{1,4})d$/.exec(text) ?? []
+  if (!days || Number(days) === 0)
+    throw new CliError(`--replay must be a number of days, such as 30d; given: ${text}`)
+  const now = Date.now()
+  return {
+    from: new Date(now - Number(days) * DAY_MS).toISOString(),
+    to: new Date(now).toISOString(),
+  }
 }
 
 /** A refusal that names documents names their files instead. */

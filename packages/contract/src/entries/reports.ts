@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { FlipCounts } from '../dry-run.ts'
+import { FLIPS } from '../dry-run.ts'
 import { Plan, Timestamp } from '../primitives.ts'
 import { Framework, FrameworkRole, ReadyReport, ReportSummary } from '../report-document.ts'
 import { by, EVENT } from './row.ts'
@@ -62,7 +62,10 @@ export const reports = {
       decisions: z.int().optional(),
       first_seq: z.int().nullable().optional(),
       last_seq: z.int().nullable().optional(),
-      flipped: FlipCounts.optional(),
+      flipped: z
+        .partialRecord(z.enum(FLIPS), z.int())
+        .optional()
+        .describe('earlier releases have fewer kinds'),
       policy_set: z
         .strictObject({
           id: z.string(),
@@ -70,6 +73,7 @@ export const reports = {
           changes: z.int(),
           drift: z.int(),
           tests: z.strictObject({ passed: z.int(), failed: z.int() }),
+          replayed: z.int().optional(),
         })
         .optional()
         .describe('of a plan'),

@@ -13,6 +13,7 @@ export type {
 } from '../module/module.ts'
 export type {
   Ports,
+  Replays,
   UsageCounts,
   SpendAccounts,
   SpendComparison,

@@ -1,6 +1,7 @@
 import type {
   LedgerVerification,
   Owner,
+  PlanReplay,
   ReadyReport,
   Reason,
   ReportQuery,
@@ -41,6 +42,18 @@ export interface Ports {
   /** Decisions on the tool calls of agent hosts; absent without the module. */
   readonly toolDecisions: ToolDecisions
   readonly usageCounts: UsageCounts
+  /** Replays recorded decisions under other rules. */
+  readonly replays: Replays
+}
+
+/** Recorded decisions under other rules. */
+export interface Replays {
+  /** Counts the decisions of a period that would differ under an admitted overlay. */
+  count(
+    orgId: string,
+    overlay: Overlay,
+    period: { readonly from: string; readonly to: string; readonly max_decisions: number },
+  ): Promise<PlanReplay>
 }
 
 /** Usage that is counted from ledgers. */

@@ -55,9 +55,9 @@ export const policySetRoutes = (deps: Deps): Route[] => {
       await refuseSuspended(db, orgId)
       const plan = await turns.run(orgId, async () => {
         const set = await admitDocuments(deps, params.id, body, sliced(PACING))
-        return planSet(deps, caller, set, clock.now())
+        return planSet(deps, caller, set, body, clock.now())
       })
-      const { plan_digest, changes, drift, tests } = plan
+      const { plan_digest, changes, drift, tests, replay } = plan
       return writer.work(orgId, request, (_scope, admitted) => {
         const policy_set = {
           id: params.id,
@@ -65,6 +65,7 @@ export const policySetRoutes = (deps: Deps): Route[] => {
           changes: changes.length,
           drift: drift.length,
           tests: { passed: tests.passed, failed: tests.failed },
+          ...(replay && { replayed: replay.decisions }),
         }
         const data = {
           method: 'plan',

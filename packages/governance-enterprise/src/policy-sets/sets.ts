@@ -38,10 +38,12 @@ import { runTests } from './case-tests.ts'
 import type { PolicySetObjectRow, PolicySetRow } from '../tables/policy-sets.ts'
 
 const MAX_SETS = 20
+/** The kinds that a replay evaluates again. */
+const REPLAYED: ReadonlySet<ObjectKind> = new Set(['Settings', 'Policy', 'ApprovalRule'])
 /** The configuration can change while tests run; they then run again. */
 const MAX_ATTEMPTS = 3
 
-type SetDeps = Pick<Deps, 'db' | 'decider' | 'documents' | 'writer'>
+type SetDeps = Pick<Deps, 'db' | 'decider' | 'documents' | 'offered' | 'writer'>
 interface Asker {
   readonly orgId: string
   readonly plan: Plan
@@ -158,9 +160,15 @@ export async function planSet(
   deps: SetDeps,
   asker: Asker,
   set: AdmittedSet,
+  { replay: period }: Pick<PlanInput, 'replay'>,
   now: number,
 ): Promise<PolicySetPlan> {
   const { comparison, digest, tests } = await makePlan(deps, asker, set)
+  const replays = deps.offered('replays')
+  const replay =
+    period && replays
+      ? await replays.count(asker.orgId, overlayOf(comparison).overlay, period)
+      : null
   if (comparison.unchanged + comparison.changes.length > 0)
     await checkSets(deps.db, asker.orgId, set.setId)
   return {
@@ -170,9 +178,16 @@ export async function planSet(
     unchanged: comparison.unchanged,
     drift: [...comparison.drift],
     tests,
-    warnings: comparison.foreign.map(
-      (one) => `${one.kind} ${one.name} belongs to the policy set ${one.set}`,
-    ),
+    replay,
+    warnings: [
+      ...comparison.foreign.map(
+        (one) => `${one.kind} ${one.name} belongs to the policy set ${one.set}`,
+      ),
+      ...(period && !replays ? ['this server cannot replay decisions'] : []),
+      ...(replay && comparison.changes.some(({ kind }) => !REPLAYED.has(kind))
+        ? ['spend limits, permissions, modes and trust policies are not replayed']
+        : []),
+    ],
   }
 }
 
