@@ -252,7 +252,6 @@ const fields = {
   plan_digest: 'Digest of the plan.',
   base_digest: 'Digest of the objects that the plan starts from.',
   tests: 'Results of the tests.',
-  replay: 'Effect on recorded decisions.',
   max_decisions: 'Decisions to replay.',
   'PlanReplay.from': 'Start of the period.',
   'PlanReplay.to': 'End of the period, exclusive.',
