@@ -115,7 +115,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   const assembled = assemble(parts)
   Object.assign(ports, assembled.ports)
   authenticator.use(ports.credentials)
-  decider.use(assembled.stages)
+  decider.use(assembled.stages, ports.counters)
   writer.use(assembled.observers)
 
   const operators = operatorKeys(options.operatorKeys ?? new Map())

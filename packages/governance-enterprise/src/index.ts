@@ -18,6 +18,7 @@ import { ledgerRoutes } from './ledger/routes.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { policyRoutes } from './policies/routes.ts'
 import { policyStage } from './policies/stage.ts'
+import { readCounters } from './counters/store.ts'
 import { conditions } from './rules/port.ts'
 import { archive, migrations, placements } from './tables/schema.ts'
 import { scorersOf } from './scorers/index.ts'
@@ -107,6 +108,7 @@ export default defineModule({
       provides: {
         agentSwitch: agentSwitch(deps),
         conditions,
+        counters: { read: readCounters },
         ruleTrials: ruleTrials(deps),
         spendAccounts: spendAccounts(deps),
         toolDecisions: tools,

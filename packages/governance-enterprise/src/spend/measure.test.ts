@@ -38,7 +38,7 @@ describe('measureWith', () => {
   it('gives day and month apart', async () => {
     const usd = await measured(({ window }) => Promise.resolve(window.length === 10 ? 1.5 : 20))
 
-    expect(usd).toEqual({ dayUsd: 1.5, monthUsd: 20 })
+    expect(usd).toEqual({ day: 1.5, month: 20 })
   })
 
   it.each([Number.NaN, Infinity, -Infinity, -0.01, 1e308, 1e10])(
@@ -100,7 +100,7 @@ describe('measureWith', () => {
 
     expect([...all]).toEqual([
       ['a', null],
-      ['b', { dayUsd: 2, monthUsd: 2 }],
+      ['b', { day: 2, month: 2 }],
     ])
   })
 })

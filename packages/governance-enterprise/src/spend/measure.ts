@@ -1,6 +1,7 @@
-import { toMicroUsd } from '@remit/contract/values'
+import { toMicroUsd, WINDOWS } from '@remit/contract/values'
 import type { Ask } from '@remit/core/decision'
 import { windowsAt } from './evaluate.ts'
+import type { ByWindow } from './evaluate.ts'
 
 /** A window of spend: a UTC calendar day (`2026-11-20`) or month (`2026-11`). */
 export interface SpendQuery {
@@ -19,10 +20,7 @@ export interface SpendSource {
 }
 
 /** USD in each window by agent; null if the source failed. */
-export type MeasuredSpend = ReadonlyMap<
-  string,
-  { readonly dayUsd: number; readonly monthUsd: number } | null
->
+export type MeasuredSpend = ReadonlyMap<string, ByWindow<number> | null>
 
 export type MeasureSpend = (asks: readonly Ask[]) => Promise<MeasuredSpend>
 
@@ -41,12 +39,14 @@ export function measureWith(
     const signal = AbortSignal.timeout(deadlineMs)
     const measured = await Promise.all(
       [...agents].map(async ([agentId, { orgId, now }]) => {
-        const { day, month } = windowsAt(now)
-        const ask = (window: string) =>
-          answerOf(() => source.spent({ orgId, agentId, window }, signal), signal, onFailure)
+        const windows = windowsAt(now)
+        const spent = async ({ name }: (typeof WINDOWS)[number]) => {
+          const query = { orgId, agentId, window: windows[name].id }
+          return [name, await answerOf(() => source.spent(query, signal), signal, onFailure)]
+        }
         try {
-          const [dayUsd, monthUsd] = await Promise.all([ask(day), ask(month)])
-          return [agentId, { dayUsd, monthUsd }] as const
+          const amounts = Object.fromEntries(await Promise.all(WINDOWS.map(spent)))
+          return [agentId, amounts as ByWindow<number>] as const
         } catch {
           return [agentId, null] as const
         }

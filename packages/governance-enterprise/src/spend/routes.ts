@@ -12,7 +12,7 @@ import type { AnyDatabase } from '@remit/core/db'
 import { receipted, recording } from '@remit/core/ledger/lanes'
 import type { SpendHoldRow, SpendLimitRow, Tables } from '../tables/schema.ts'
 import { deleteLimit, findLimit, listLimits, putLimit } from './limits-store.ts'
-import { listOpenHolds } from './totals-store.ts'
+import { listOpenHolds } from '../counters/store.ts'
 import { recordedLimit, withUsage } from './usage.ts'
 
 export function spendRoutes({ db, clock, writer }: Deps): Route[] {
