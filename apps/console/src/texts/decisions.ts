@@ -42,8 +42,6 @@ export const decisions = {
   changed: 'changed since',
   deleted: 'deleted since',
   of: (spent: string, cap: string, window: string) => `${spent} of ${cap} ${window}`,
-  today: 'today',
-  thisMonth: 'this month',
   votes: 'Approval and votes',
   asked: 'The decision that asked',
   used: 'The allow that used the approval',

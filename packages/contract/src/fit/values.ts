@@ -75,7 +75,10 @@ export const WINDOWS = [
   { name: 'month', word: 'monthly', cap: 'monthly_usd', letters: 7 },
 ] as const
 
-type Window = (typeof WINDOWS)[number]
+export type Window = (typeof WINDOWS)[number]
+
+/** A value for each window. */
+export type ByWindow<T> = Readonly<Record<Window['name'], T>>
 
 /** Returns a value for each window, under its name, cap or word. */
 export function byWindow<Key extends 'name' | 'cap' | 'word', T>(

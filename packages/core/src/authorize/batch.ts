@@ -177,7 +177,7 @@ export class DecisionBatch {
       }
       return (await this.#all.counters?.read(needs, scope)) ?? null
     } catch (error) {
-      this.#fail(error, ...counting)
+      return this.#fail(error, ...counting)
     }
   }
 

@@ -1,17 +1,11 @@
 import type { Reason, SpendState } from '@remit/contract'
 import { byWindow, fromMicroUsd, isUsd, toMicroUsd, WINDOWS } from '@remit/contract/values'
+import type { ByWindow, Window } from '@remit/contract/values'
 import { actorOf } from '@remit/core/caller'
 import type { CounterNeed, Counters } from '@remit/core/decision'
 import type { EntryDraft } from '@remit/core/ledger/lanes'
 
-type Window = (typeof WINDOWS)[number]
-
-export type Word = Window['word']
-
 export const UNCAPPED = byWindow('word', () => null)
-
-/** A value for each window. */
-export type ByWindow<T> = Readonly<Record<Window['name'], T>>
 
 /** A compiled limit; caps are micro-USD. */
 export interface Limit {

@@ -1,7 +1,7 @@
 import { toMicroUsd, WINDOWS } from '@remit/contract/values'
+import type { ByWindow, Window } from '@remit/contract/values'
 import type { Ask } from '@remit/core/decision'
 import { windowsAt } from './evaluate.ts'
-import type { ByWindow } from './evaluate.ts'
 
 /** A window of spend: a UTC calendar day (`2026-11-20`) or month (`2026-11`). */
 export interface SpendQuery {
@@ -40,9 +40,12 @@ export function measureWith(
     const measured = await Promise.all(
       [...agents].map(async ([agentId, { orgId, now }]) => {
         const windows = windowsAt(now)
-        const spent = async ({ name }: (typeof WINDOWS)[number]) => {
+        const spent = async ({ name }: Window) => {
           const query = { orgId, agentId, window: windows[name].id }
-          return [name, await answerOf(() => source.spent(query, signal), signal, onFailure)]
+          return [
+            name,
+            await answerOf(() => source.spent(query, signal), signal, onFailure),
+          ] as const
         }
         try {
           const amounts = Object.fromEntries(await Promise.all(WINDOWS.map(spent)))

@@ -4,6 +4,7 @@ import type { EntryDraft } from '@remit/core/ledger/lanes'
 import type { SpendHoldRow } from '../tables/schema.ts'
 import type { SpendState } from '@remit/contract'
 import { fromMicroUsd, toMicroUsd, WINDOWS } from '@remit/contract/values'
+import type { Window } from '@remit/contract/values'
 import { seenContext } from '../base/seen-context.ts'
 import { agentMoves, agentsWithEndingHolds, holdRows } from '../counters/store.ts'
 import {
@@ -14,7 +15,7 @@ import {
   UNCAPPED,
   windowsAt,
 } from './evaluate.ts'
-import type { Amount, Limit, Windows, Word } from './evaluate.ts'
+import type { Amount, Limit, Windows } from './evaluate.ts'
 import { compiledLimits } from './limits-store.ts'
 import type { MeasureSpend, MeasuredSpend } from './measure.ts'
 
@@ -158,7 +159,9 @@ function decideSpend(ask: Ask, state: State): StageVerdict {
 
 /** The spend in an entry: the caps and the usage; the rest can be derived. */
 function recorded(spend: SpendState) {
-  const windows: Record<Word, { limit_usd: number; spent_usd: number } | null> = { ...UNCAPPED }
+  const windows: Record<Window['word'], { limit_usd: number; spent_usd: number } | null> = {
+    ...UNCAPPED,
+  }
   for (const { word } of WINDOWS) {
     const window = spend[word]
     if (window) windows[word] = { limit_usd: window.limit_usd, spent_usd: window.spent_usd }
