@@ -2,7 +2,7 @@ import { toMicroUsd } from '@remit/contract/values'
 import type { Caller } from '@remit/core/caller'
 import type { SpendHoldRow } from '../tables/schema.ts'
 import type { Move } from '@remit/core/decision'
-import { agentMoves } from './store.ts'
+import { agentMoves, holdMoves } from './store.ts'
 
 type Hold = Pick<SpendHoldRow, 'held_micro' | 'state' | 'expires_at'>
 
@@ -39,7 +39,7 @@ export function settleHold(
   const held = hold.state === 'held' ? hold.held_micro : 0
   const captured = Math.min(cost, heldAt(hold, recordedAt))
   return [
-    ...(held > 0 ? agentMoves(hold.agent_id, hold.day, captured, -held) : []),
+    ...(held > 0 ? holdMoves(hold, captured, -held) : []),
     ...(cost > captured ? agentMoves(hold.agent_id, recordedAt, cost - captured, 0) : []),
   ]
 }

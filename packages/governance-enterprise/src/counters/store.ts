@@ -14,9 +14,15 @@ export function agentMoves(subject: string, at: string, used: number, held: numb
   return moves
 }
 
+/** Counts amounts in the windows of a hold. */
+export const holdMoves = (
+  { agent_id, day }: Pick<SpendHoldRow, 'agent_id' | 'day'>,
+  used: number,
+  held: number,
+): Move[] => agentMoves(agent_id, day, used, held)
+
 /** The moves at the end of a hold that nobody settled. */
-export const endOf = (hold: SpendHoldRow): Move[] =>
-  agentMoves(hold.agent_id, hold.day, 0, -hold.held_micro)
+export const endOf = (hold: SpendHoldRow): Move[] => holdMoves(hold, 0, -hold.held_micro)
 
 /** Counters as they are stored, without the holds that are over. */
 export class StoredCounters implements Counters {

@@ -120,12 +120,14 @@ export type Windows = ByWindow<{
 export function windowsAt(nowMs: number): Windows {
   const now = new Date(nowMs)
   const iso = now.toISOString()
+  const parts = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate(), now.getUTCHours()]
   const windows: Partial<Record<Window['name'], Windows['day']>> = {}
   for (const { name, letters } of WINDOWS) {
     const id = iso.slice(0, letters)
-    const isDay = letters >= 10
-    const end = [now.getUTCMonth() + (isDay ? 0 : 1), isDay ? now.getUTCDate() + 1 : 1] as const
-    const resets = new Date(Date.UTC(now.getUTCFullYear(), ...end)).toISOString()
+    // Year and month for 7 letters, the day for 10: the last of them counts on.
+    const end = parts.slice(0, (letters - 1) / 3)
+    end.push((end.pop() ?? 0) + 1)
+    const resets = new Date(Date.UTC(...(end as [number, number]))).toISOString()
     windows[name] = { id, from: id + START.slice(letters), resets }
   }
   return windows as Windows

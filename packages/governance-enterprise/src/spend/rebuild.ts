@@ -9,7 +9,7 @@ import type { Deps, SpendAccounts, SpendComparison } from '@remit/core/module'
 import { OPERATOR } from '@remit/core/orgs'
 import type { SpendHoldRow, Tables } from '../tables/schema.ts'
 import { settleHold } from '../counters/settle.ts'
-import { agentMoves, counterRows, endOf, holdRows } from '../counters/store.ts'
+import { agentMoves, counterRows, endOf, holdMoves, holdRows } from '../counters/store.ts'
 
 const PAGE = 1_000
 /** Differences in an entry; all of them are in the result. */
@@ -214,7 +214,7 @@ class SpendFold {
       expires_at: end ?? null,
     }
     this.#holds.set(hold.decision_id, hold)
-    this.#moves.push(...agentMoves(hold.agent_id, hold.day, 0, hold.held_micro))
+    this.#moves.push(...holdMoves(hold, 0, hold.held_micro))
   }
 
   #cost({ recordedAt, agentId, actorId, data }: SpendEntry): void {

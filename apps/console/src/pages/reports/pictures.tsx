@@ -130,7 +130,8 @@ function spendAgainstCaps(limits: readonly SpendLimit[], { data }: Stats): BarRo
     WINDOWS.flatMap(({ name, cap, letters }) => {
       const [id, most] = [limit.agent_id, limit[cap]]
       const title = t.spend.windows[name].highest(id)
-      return most === null ? [] : [rowOf(title, highest(id, letters), most)]
+      // Statistics have days.
+      return most === null || letters > 10 ? [] : [rowOf(title, highest(id, letters), most)]
     }),
   )
 }
