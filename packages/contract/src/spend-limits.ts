@@ -20,7 +20,7 @@ export const SpendLimitInput = z
   .strictObject(caps)
   .refine((limit) => WINDOWS.some(({ cap }) => limit[cap] !== null), {
     path: ['daily_usd'],
-    message: 'or monthly_usd is required: a limit has at least one cap',
+    message: 'or hourly_usd or monthly_usd is required: a limit has at least one cap',
   })
   .meta({ id: 'SpendLimitInput' })
 export type SpendLimitInput = z.infer<typeof SpendLimitInput>
@@ -71,7 +71,7 @@ export const spendLimits = {
     plan: 'team',
     roles: ['read', 'approver'],
     summary: 'List spend limits',
-    text: 'Lists the spend limits with what is spent and held in the current day and month.',
+    text: 'Lists the spend limits with what is spent and held in the current hour, day and month.',
     query: z.strictObject(Paging),
     ok: page(SpendLimit),
   }),
@@ -113,7 +113,7 @@ export const spendLimits = {
     plan: 'team',
     viaWriter: true,
     summary: 'Create or replace the spend limit of an agent',
-    text: 'Sets or replaces the spend limit of an agent: 201 for a new limit, 200 for a replaced one. Days and months are those of UTC. Spend from before the limit counts.',
+    text: 'Sets or replaces the spend limit of an agent: 201 for a new limit, 200 for a replaced one. Hours, days and months are those of UTC. Spend from before the limit counts.',
     params: Id,
     body: SpendLimitInput,
     replaces: true,

@@ -68,6 +68,7 @@ export const decisions = {
     agent_suspended: 'The agent is stopped.',
     agent_removed: 'The agent was removed.',
     no_permission: 'The agent acts by permissions alone, and none grants this action.',
+    spend_limit_hourly: 'The amount would exceed the limit of the hour.',
     spend_limit_daily: 'The amount would exceed the limit of the day.',
     spend_limit_monthly: 'The amount would exceed the limit of the month.',
     spend_unavailable: 'The spend of the agent could not be read, so the request was denied.',

@@ -2,7 +2,7 @@ export const spend = {
   title: 'Spend',
   limits: 'Limits',
   empty: 'No agent has a limit',
-  emptyText: 'A limit caps the amounts of an agent per UTC day and month:',
+  emptyText: 'A limit caps the amounts of an agent per UTC hour, day and month:',
   agent: 'Agent',
   held: 'Held',
   spent: 'Spent',
@@ -17,6 +17,12 @@ export const spend = {
   window: 'Window',
   courses: { day: 'Day', month: 'Month' },
   windows: {
+    hour: {
+      now: 'This hour',
+      cap: 'Per hour (USD)',
+      in: 'this hour',
+      highest: (agent: string) => `${agent}, highest hour`,
+    },
     day: {
       now: 'Today',
       cap: 'Per day (USD)',

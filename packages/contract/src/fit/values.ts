@@ -71,6 +71,7 @@ export const fromMicroUsd = (micro: number): number => micro / 1e6
  * (`2026-11-20`), the member of its cap, and its word in other names (`spend_limit_daily`).
  */
 export const WINDOWS = [
+  { name: 'hour', word: 'hourly', cap: 'hourly_usd', letters: 13 },
   { name: 'day', word: 'daily', cap: 'daily_usd', letters: 10 },
   { name: 'month', word: 'monthly', cap: 'monthly_usd', letters: 7 },
 ] as const

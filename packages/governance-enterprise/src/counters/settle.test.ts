@@ -4,14 +4,15 @@ import { settleHold } from './settle.ts'
 const hold = {
   agent_id: 'payer',
   day: '2026-11-20',
+  hour: '2026-11-20T08',
   held_micro: 10_000_000,
   state: 'held' as const,
   expires_at: null,
 }
 const NOW = '2026-11-21T08:00:00.000Z'
-/** An amount counts in the day and in its month. */
+/** An amount at eight counts in the hour, in its day and in its month. */
 const counted = (day: string, used: number, held: number) =>
-  [day, day.slice(0, 7)].map((window) => ({ subject: 'payer', window, used, held }))
+  [`${day}T08`, day, day.slice(0, 7)].map((window) => ({ subject: 'payer', window, used, held }))
 const released = (used: number) => counted('2026-11-20', used, -10_000_000)
 
 describe('settleHold', () => {
@@ -54,6 +55,11 @@ describe('settleHold', () => {
     expect(settleHold({ ...hold, expires_at: '2026-11-21T08:00:00.001Z' }, 4, NOW)).toEqual([
       ...released(4_000_000),
     ])
+  })
+
+  it('releases no hour for a hold of the release before, which counted none', () => {
+    const [, day, month] = released(4_000_000)
+    expect(settleHold({ ...hold, hour: null }, 4, NOW)).toEqual([day, month])
   })
 
   it('changes nothing for a hold of zero', () => {

@@ -31,7 +31,7 @@ export const freesOwnCap = (
  * not its end was recorded.
  */
 export function settleHold(
-  hold: Hold & Pick<SpendHoldRow, 'agent_id' | 'day'>,
+  hold: Hold & Parameters<typeof holdMoves>[0],
   costUsd: number,
   recordedAt: string,
 ): Move[] {

@@ -7,6 +7,7 @@ const hold = {
   decision_id: 'dec_1',
   agent_id: 'payer',
   day: '2026-11-20',
+  hour: null,
   held_micro: 4,
   state: 'held' as const,
   expires_at: '2026-11-20T09:00:00.000Z',

@@ -6,20 +6,20 @@ import type { Counter, CounterNeed, Counters, DecisionScope, Move } from '@remit
 import { sql } from 'kysely'
 import type { SpendHoldRow, SpendTotalRow, Tables } from '../tables/schema.ts'
 
-/** Counts amounts of an agent in all windows of a time or day; micro-USD, may be negative. */
+/** Counts amounts of an agent in all windows of a time, hour or day; micro-USD, may be negative. */
 export function agentMoves(subject: string, at: string, used: number, held: number): Move[] {
   const moves: Move[] = []
   for (const { letters } of WINDOWS)
-    moves.push({ subject, window: at.slice(0, letters), used, held })
+    if (letters <= at.length) moves.push({ subject, window: at.slice(0, letters), used, held })
   return moves
 }
 
 /** Counts amounts in the windows of a hold. */
 export const holdMoves = (
-  { agent_id, day }: Pick<SpendHoldRow, 'agent_id' | 'day'>,
+  { agent_id, day, hour }: Pick<SpendHoldRow, 'agent_id' | 'day' | 'hour'>,
   used: number,
   held: number,
-): Move[] => agentMoves(agent_id, day, used, held)
+): Move[] => agentMoves(agent_id, hour ?? day, used, held)
 
 /** The moves at the end of a hold that nobody settled. */
 export const endOf = (hold: SpendHoldRow): Move[] => holdMoves(hold, 0, -hold.held_micro)
@@ -147,6 +147,7 @@ const NEW_HOLD_COLUMNS = {
   decision_id: 'text',
   agent_id: 'text',
   day: 'text',
+  hour: 'text',
   held_micro: 'bigint',
 } as const
 

@@ -7,6 +7,7 @@ import type { Limit, SpendUsage } from './evaluate.ts'
 interface Row {
   readonly name: string
   readonly limit: {
+    readonly hourly_usd?: number
     readonly daily_usd?: number
     readonly monthly_usd?: number
     readonly on_missing_amount?: 'zero' | 'deny'
@@ -56,7 +57,7 @@ describe('evaluateSpend', () => {
     const verdict = evaluateSpend(
       {
         agentId: 'payer',
-        caps: { day: 5_000_000, month: 20_000_000 },
+        caps: { hour: null, day: 5_000_000, month: 20_000_000 },
         onMissingAmount: 'zero',
         holdTtlSeconds: null,
       },
@@ -71,6 +72,7 @@ describe('evaluateSpend', () => {
       limitUsd: 5,
       spend: {
         amount_usd: 2,
+        hourly: null,
         daily: {
           limit_usd: 5,
           spent_usd: 3.5,

@@ -92,16 +92,23 @@ async function recompute(db: AnyDatabase, orgId: string, now: string): Promise<R
     if (!last || page.length < PAGE) break
     after = last.seq
   }
-  const { holds, moves } = fold.at(now)
+  const { holds, moves: all } = fold.at(now)
+  const moves = all.filter(lasts(now))
   return {
     entries,
     erased,
     pruned: await isPruned(db, orgId),
     holds,
     moves,
-    differences: differencesOf(await storedMoves(db, orgId, now), moves),
+    differences: differencesOf((await storedMoves(db, orgId, now)).filter(lasts(now)), moves),
   }
 }
+
+/** Counters of past hours are deleted; only that of the current one decides. */
+const lasts =
+  (now: string) =>
+  ({ window }: Move): boolean =>
+    window.length < 13 || window === now.slice(0, 13)
 
 const entriesAfter = (db: AnyDatabase, orgId: string, seq: number) =>
   on<CoreTables>(db)
@@ -209,6 +216,7 @@ class SpendFold {
       decision_id: String(data['decision_id']),
       agent_id: agentId ?? '',
       day: recordedAt.slice(0, 10),
+      hour: recordedAt.slice(0, 13),
       held_micro: toMicroUsd(usd ?? 0),
       state: 'held',
       expires_at: end ?? null,

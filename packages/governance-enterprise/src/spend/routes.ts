@@ -107,6 +107,7 @@ function toRow(
   return {
     org_id: orgId,
     agent_id: agentId,
+    hourly_micro: micro(input.hourly_usd),
     daily_micro: micro(input.daily_usd),
     monthly_micro: micro(input.monthly_usd),
     on_missing_amount: input.on_missing_amount,

@@ -58,7 +58,7 @@ export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measur
     },
 
     ...(measure && {
-      gather: (asks, { limits }) => measure(asks.filter((ask) => limits.has(ask.request.agent_id))),
+      gather: (asks, { limits }) => measure(asks, limits),
     }),
 
     counts(asks, { limits, ending }, now) {
@@ -80,8 +80,10 @@ export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measur
       for (const [agentId, amounts] of measured ?? []) {
         if (!amounts) continue
         for (const { name } of WINDOWS) {
+          const usd = amounts[name]
+          if (usd === undefined) continue
           const counter = counters.of(agentId, windows[name].id)
-          counter.used = toMicroUsd(amounts[name])
+          counter.used = toMicroUsd(usd)
           counter.before = counter.used + counter.held
         }
       }
@@ -101,6 +103,7 @@ export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measur
           decision_id: ask.decisionId,
           agent_id,
           day: windows.day.id,
+          hour: windows.hour.id,
           held_micro: micro,
           state: 'held',
           expires_at: expiresAt,

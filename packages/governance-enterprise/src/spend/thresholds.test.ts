@@ -13,7 +13,7 @@ const counter = (beforeUsd: number, afterUsd: number) => ({
 
 /** Percents that are told of when a daily cap's spend goes from one amount of USD to another. */
 function told(capUsd: number, fromUsd: number, toUsd: number): unknown[] {
-  const limit = { agentId: 'payer', caps: { day: toMicroUsd(capUsd), month: null } }
+  const limit = { agentId: 'payer', caps: { hour: null, day: toMicroUsd(capUsd), month: null } }
   return thresholdEntries(limit, windows, { of: () => counter(fromUsd, toUsd) }).map(
     ({ data }) => data.threshold_percent,
   )
@@ -43,7 +43,7 @@ describe('thresholdEntries', () => {
   })
 
   it('contains the agent, the window and the usage', () => {
-    const limit = { agentId: 'payer', caps: { day: 10_000_000, month: 20_000_000 } }
+    const limit = { agentId: 'payer', caps: { hour: null, day: 10_000_000, month: 20_000_000 } }
 
     const entries = thresholdEntries(limit, windows, {
       of: (_, window) =>

@@ -4,8 +4,13 @@ import { windowsAt } from './evaluate.ts'
 const at = (time: string) => windowsAt(Date.parse(time))
 
 describe('windowsAt', () => {
-  it('is the UTC day and month, which begin and end with the same instant', () => {
+  it('is the UTC hour, day and month, which begin and end with the same instant', () => {
     expect(at('2026-11-30T23:59:59.999Z')).toEqual({
+      hour: {
+        id: '2026-11-30T23',
+        from: '2026-11-30T23:00:00.000Z',
+        resets: '2026-12-01T00:00:00.000Z',
+      },
       day: {
         id: '2026-11-30',
         from: '2026-11-30T00:00:00.000Z',
