@@ -86,6 +86,7 @@ const fields = {
   'approval.expires_at': 'Time at which the request or its approval ends.',
   spend: 'State of the spend limit, where the agent has one.',
   amount_usd: 'Amount of this request in USD; null where it names none.',
+  hourly: 'The limit of the UTC hour; null where there is none.',
   daily: 'The limit of the UTC calendar day; null where there is none.',
   monthly: 'The limit of the UTC calendar month; null where there is none.',
   limit_usd: 'The cap in USD.',
@@ -182,11 +183,13 @@ const fields = {
   spend_limit: 'Spend limit of the agent; null where there is none.',
 
   // Spend limits
+  hourly_usd: 'Cap of the UTC hour in USD; null for none.',
   daily_usd: 'Cap of the UTC calendar day in USD; null for none.',
   monthly_usd: 'Cap of the UTC calendar month in USD; null for none.',
   on_missing_amount: 'A request without an amount counts as 0 (`zero`) or is denied (`deny`).',
   hold_ttl_seconds: 'Seconds after which an unsettled hold is released; null for never.',
-  spent: 'Spend of the current day and month.',
+  spent: 'Spend of the current hour, day and month.',
+  hour: 'The current UTC hour.',
   day: 'The current UTC calendar day.',
   month: 'The current UTC calendar month.',
   'day.from': 'Start of the day.',
