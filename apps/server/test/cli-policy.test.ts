@@ -73,6 +73,21 @@ describe.skipIf(!hasModules())('remit policy', () => {
     })
   })
 
+  test('count the recorded decisions that a plan would change', async () => {
+    for (const action of ['payments.transfer', 'payments.refund', 'mail.send'])
+      await commands.api.ok('authorize', { body: { agent_id: 'replayed', action } })
+    write('a.yaml', POLICY)
+    const summary = join(folder, 'plan.md')
+
+    const { code, stdout } = await policy('plan', '--replay', '1d', '--markdown', summary)
+
+    expect(code).toBe(0)
+    const counted = 'Replay: 2 of 3 recorded decisions would differ (2 allow to deny)'
+    expect(stdout).toContain(counted)
+    expect(readFileSync(summary, 'utf8')).toContain(counted)
+    expect((await policy('plan', '--replay', '1h')).code).toBe(2)
+  })
+
   test('stop at a failed test, and say what was expected', async () => {
     write('a.yaml', POLICY)
     write('b.yaml', testsOf('allow'))

@@ -118,7 +118,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   const assembled = assemble(parts)
   Object.assign(ports, assembled.ports)
   authenticator.use(ports.credentials)
-  decider.use(assembled.stages)
+  decider.use(assembled.stages, ports.counters)
   documents.push(...assembled.documents)
   writer.use(assembled.observers, assembled.changeObservers)
 

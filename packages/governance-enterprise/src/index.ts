@@ -21,6 +21,7 @@ import { documentKinds } from './policy-sets/kinds.ts'
 import { policySetRoutes } from './policy-sets/routes.ts'
 import { policyRoutes } from './policies/routes.ts'
 import { policyStage } from './policies/stage.ts'
+import { readCounters } from './counters/store.ts'
 import { conditions } from './rules/port.ts'
 import { archive, migrations, placements } from './tables/schema.ts'
 import { scorersOf } from './scorers/index.ts'
@@ -113,6 +114,7 @@ export default defineModule({
       provides: {
         agentSwitch: agentSwitch(deps),
         conditions,
+        counters: { read: readCounters },
         ruleTrials: ruleTrials(deps),
         spendAccounts: spendAccounts(deps),
         toolDecisions: tools,

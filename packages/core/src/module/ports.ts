@@ -11,7 +11,7 @@ import type {
   VerifyLedgerRequest,
 } from '@remit/contract'
 import type { Meter } from '../computing/computing.ts'
-import type { Ask, Overlay } from '../authorize/stage.ts'
+import type { Ask, CounterSource, Overlay } from '../authorize/stage.ts'
 import type { ToolDecisions } from '../authorize/tool-decisions.ts'
 import type { AnyDatabase } from '../db/portable.ts'
 import type { Impersonations } from '../caller/caller.ts'
@@ -31,6 +31,8 @@ export interface Ports {
   /** Records refused impersonations. */
   readonly impersonations: Impersonations
   readonly credentials: Credentials
+  /** Counters that decisions read and move. */
+  readonly counters: CounterSource
   readonly people: PeopleSessions
   readonly conditions: Conditions
   /** Checks policy rules before they are in force. */

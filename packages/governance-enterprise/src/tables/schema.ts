@@ -62,6 +62,7 @@ export type Tables = CoreTables &
 export type SpendLimitRow = {
   org_id: string
   agent_id: string
+  hourly_micro: number | null
   daily_micro: number | null
   monthly_micro: number | null
   on_missing_amount: string
@@ -72,7 +73,7 @@ export type SpendLimitRow = {
   updated_at: string
 }
 
-/** Totals of a window: a UTC day (`2026-11-20`) or month (`2026-11`). */
+/** Totals of a window: a UTC hour (`2026-11-20T08`), day (`2026-11-20`) or month (`2026-11`). */
 export type SpendTotalRow = {
   org_id: string
   agent_id: string
@@ -88,6 +89,8 @@ export type SpendHoldRow = {
   agent_id: string
   /** The UTC day of the decision; its month is the first seven characters. */
   day: string
+  /** The UTC hour; null if the release before wrote it. */
+  hour: string | null
   held_micro: number
   state: 'held' | 'settled' | 'expired'
   expires_at: string | null
@@ -130,6 +133,17 @@ const settlementMigration: Migration = {
   },
 }
 
+const hourlyCapMigration: Migration = {
+  async up(db) {
+    const { text, integer } = column(db)
+    await sql`alter table spend_limit add column hourly_micro ${integer}`.execute(db)
+    await sql`alter table spend_hold add column hour ${text}`.execute(db)
+    // Hours are deleted soon.
+    await sql`create index spend_total_hours on spend_total (window_id)
+      where length(window_id) = 13`.execute(db)
+  },
+}
+
 const openHoldsMigration: Migration = {
   async up(db) {
     // Settled holds and those of no amount stay, and soon outnumber the others.
@@ -160,6 +174,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0019_mcp_tool_reviews': mcpToolReviewMigration,
   '0020_observed_rules': observedRuleMigration,
   '0021_policy_sets': policySetMigration,
+  '0022_hourly_caps': hourlyCapMigration,
 }
 
 /** The placement of this module's tables on a cluster. */
