@@ -5,6 +5,7 @@ import type {
   Match,
   ObservedRule,
   Plan,
+  PolicyOverlay,
   Reason,
 } from '@remit/contract'
 import type { SnapshotPart } from '@remit/contract/entries'
@@ -170,12 +171,16 @@ export interface Effect {
   readonly moves: readonly Move[] | undefined
 }
 
-/** Rules that a preview adds to those of the organization, and ids of rules that it removes. */
-export interface Overlay {
+/**
+ * Rules that a preview adds to those of the organization, and names of rules that it removes; rules other
+ * than policies replace those of their name. `RuleTrials.admit` validates them.
+ */
+export interface Overlay extends Readonly<Omit<PolicyOverlay, 'add' | 'remove'>> {
+  /** Policies. */
   readonly add: readonly unknown[]
   readonly remove: readonly string[]
-  /** Replaces the setting of the organization. */
-  readonly default_effect?: 'allow' | 'deny' | undefined
+  /** Every agent counts as active and registered. */
+  readonly agents_are_active?: true
 }
 
 /** The transaction of a batch, with its organization and its time. */

@@ -1,10 +1,12 @@
 import type {
   LedgerVerification,
   Owner,
+  PlanReplay,
   ReadyReport,
   Reason,
   ReportQuery,
   ReportRequest,
+  TriedRule,
   Usage,
   VerifyLedgerRequest,
 } from '@remit/contract'
@@ -42,6 +44,18 @@ export interface Ports {
   /** Decisions on the tool calls of agent hosts; absent without the module. */
   readonly toolDecisions: ToolDecisions
   readonly usageCounts: UsageCounts
+  /** Replays recorded decisions under other rules. */
+  readonly replays: Replays
+}
+
+/** Recorded decisions under other rules. */
+export interface Replays {
+  /** Counts the decisions of a period that would differ under an admitted overlay. */
+  count(
+    orgId: string,
+    overlay: Overlay,
+    period: { readonly from: string; readonly to: string; readonly max_decisions: number },
+  ): Promise<PlanReplay>
 }
 
 /** Usage that is counted from ledgers. */
@@ -156,9 +170,9 @@ export interface ConditionFacts {
 export interface RuleTrials {
   /**
    * Validates an overlay as if its rules were created and deleted, and throws the same refusal.
-   * Returns the warnings about each rule that it adds.
+   * Returns the policies, approval rules and permissions that it adds, with warnings.
    */
-  admit(orgId: string, overlay: Overlay): Promise<readonly (readonly string[])[]>
+  admit(orgId: string, overlay: Overlay): Promise<readonly TriedRule[]>
   /** URL of a module with `openTrial`, an `OpenTrial`, for a worker thread to import. */
   readonly module: string
 }

@@ -2,14 +2,15 @@ import { isoTime } from '@remit/core/base'
 import type { Ask, CounterNeed, Counters, Pass, Stage, StageVerdict } from '@remit/core/decision'
 import type { EntryDraft } from '@remit/core/ledger/lanes'
 import type { SpendHoldRow } from '../tables/schema.ts'
-import type { SpendState } from '@remit/contract'
-import { fromMicroUsd, toMicroUsd, WINDOWS } from '@remit/contract/values'
+import type { SpendLimitInput, SpendState } from '@remit/contract'
+import { byWindow, fromMicroUsd, toMicroUsd, WINDOWS } from '@remit/contract/values'
 import type { Window } from '@remit/contract/values'
 import { seenContext } from '../base/seen-context.ts'
 import { agentMoves, agentsWithEndingHolds, holdRows } from '../counters/store.ts'
 import {
   amountOf,
   evaluateSpend,
+  microOf,
   needsOf,
   thresholdEntries,
   UNCAPPED,
@@ -55,6 +56,14 @@ export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measur
     async load({ orgId, tx }) {
       const ending = await agentsWithEndingHolds(tx, orgId)
       return { limits: await compiledLimits(tx, orgId), ending: new Set(ending) }
+    },
+
+    overlay(snapshot, { spend_limits: change }) {
+      if (!change) return snapshot
+      const limits = new Map(snapshot.limits)
+      for (const id of change.remove) limits.delete(id)
+      for (const limit of change.set) limits.set(limit.agent_id, limitOf(limit))
+      return { ...snapshot, limits }
     },
 
     ...(measure && {
@@ -191,3 +200,10 @@ function holding(amount: Amount, limit: Limit | null, ask: Ask): Pass {
     notes: { data: { hold: { usd: fromMicroUsd(micro), expires_at: hold.expiresAt } } },
   }
 }
+
+const limitOf = (input: SpendLimitInput & { readonly agent_id: string }): Limit => ({
+  agentId: input.agent_id,
+  caps: byWindow('name', ({ cap }) => microOf(input[cap])),
+  onMissingAmount: input.on_missing_amount,
+  holdTtlSeconds: input.hold_ttl_seconds,
+})

@@ -8,6 +8,8 @@ import { delegationMigration } from './delegation.ts'
 import type { DelegationTables } from './delegation.ts'
 import { observedRuleMigration, policyMigration, policyVersionMigration } from './policies.ts'
 import type { PolicyTables } from './policies.ts'
+import { policySetMigration } from './policy-sets.ts'
+import type { PolicySetTables } from './policy-sets.ts'
 import { hookMigration } from './hooks.ts'
 import type { HookTables } from './hooks.ts'
 import { judgeDayMigration, judgeMigration } from './judges.ts'
@@ -47,6 +49,7 @@ export type Tables = CoreTables &
   JudgeTables &
   McpTables &
   PolicyTables &
+  PolicySetTables &
   SinkTables &
   WebhookTables & {
     spend_limit: SpendLimitRow
@@ -170,6 +173,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0018_webhook_formats': webhookFormatMigration,
   '0019_mcp_tool_reviews': mcpToolReviewMigration,
   '0020_observed_rules': observedRuleMigration,
+  '0021_policy_sets': policySetMigration,
   '0022_hourly_caps': hourlyCapMigration,
 }
 
@@ -186,6 +190,8 @@ export const placements: Placements<Omit<Tables, keyof CoreTables>> = {
   mcp_tool: 'by org_id',
   policy_rule: 'by org_id',
   policy_revision: 'by org_id',
+  policy_set: 'by org_id',
+  policy_set_object: 'by org_id',
   spend_limit: 'by org_id',
   spend_total: 'by org_id',
   spend_hold: 'by org_id',
@@ -209,6 +215,8 @@ export const archive: ArchiveRules<Omit<Tables, keyof CoreTables>> = {
   mcp_tool: 'whole',
   policy_rule: 'whole',
   policy_revision: 'whole',
+  policy_set: 'whole',
+  policy_set_object: 'whole',
   spend_limit: 'whole',
   spend_total: 'whole',
   spend_hold: 'whole',
