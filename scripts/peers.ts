@@ -10,6 +10,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { useClient } from './peers/authlib.ts'
 import { ROOT, python } from './peers/environment.ts'
 import { compareWithRelease, installOasdiff } from './peers/oasdiff.ts'
 import { programs } from './peers/programs.ts'
@@ -40,6 +41,10 @@ const PEERS: Readonly<Record<string, Peer>> = {
   // For `examples/test/litellm.test.ts`. The oldest is the first that can hold back a stream.
   'litellm-oldest': { install: () => python('litellm-oldest', ['litellm[proxy]==1.108.0']) },
   'litellm-newest': { install: () => python('litellm-newest', ['litellm[proxy]']) },
+  authlib: {
+    install: () => python('authlib', ['authlib==1.9.10', 'httpx==0.28.1', 'requests==2.34.2']),
+    run: useClient,
+  },
   ...programs,
   oasdiff: { install: installOasdiff, run: compareWithRelease },
   schemathesis: {

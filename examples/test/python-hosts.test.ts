@@ -81,14 +81,14 @@ describe.skipIf(installed.length === 0)('an adapter for Python in its framework'
 
   const newest = new Map(installed.map((one) => [one.driver, one]))
   const decided = [...newest.values()].filter(({ driver }) =>
-    /^(langchain|openai_agents)$/.test(driver),
+    /^(ag2|langchain|openai_agents)$/.test(driver),
   )
   it.each(decided)(
     'runs what was decided in $requirement',
     async (environment) => {
       const { stderr } = await runIn(environment, 'live_decided.py')
 
-      expect(stderr).toMatch(/^OK \(skipped=[1-6]\)$/m)
+      expect(stderr).toMatch(/^OK \(skipped=[1-7]\)$/m)
     },
     600_000,
   )

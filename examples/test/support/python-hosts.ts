@@ -13,8 +13,8 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
-/** The checker of types, and what builds the package. */
-const TOOLS = ['mypy==2.4.1', 'build==1.3.0', 'setuptools==80.9.0']
+/** A checker of types, a linter, and what builds the package. */
+const TOOLS = ['mypy==2.4.1', 'ruff==0.17.6', 'build==1.3.0', 'setuptools==80.9.0']
 const FOLDER = resolve(import.meta.dirname, '../../../sdks/python')
 
 interface Host {

@@ -12,8 +12,8 @@ import { requesterOf, withRequester } from './requirements.ts'
 import type { Requirement } from './requirements.ts'
 import { bindingOf, boundMembers } from './binding.ts'
 import type { Binding } from './binding.ts'
-import { evaluateApproval, matching, observeApprovals, rulesByMode } from './rule.ts'
-import type { EarlierRequest, CompiledApprovalRule } from './rule.ts'
+import { evaluateApproval, matching, observeApprovals, overlaidRules, rulesByMode } from './rule.ts'
+import type { EarlierRequest, CompiledApprovalRule, RulesByMode } from './rule.ts'
 import { statusAt, endOf } from './lifecycle.ts'
 import {
   approvalEntry,
@@ -36,8 +36,7 @@ import type { ApprovalRequestRow } from '../tables/approvals.ts'
 
 interface Snapshot {
   readonly rules: RuleIndex<CompiledApprovalRule>
-  /** Rules that decide nothing. */
-  readonly observed: readonly CompiledApprovalRule[]
+  readonly byMode: RulesByMode
   /** The names of the people who own an agent. */
   readonly ownersOf: (agentId: string) => readonly string[]
   readonly fourEyes: boolean
@@ -74,13 +73,22 @@ export const approvalStage = ({
   reads: ['approval_rules', 'agents'],
 
   async load({ orgId, tx, organization }) {
-    const { enforce, observe } = rulesByMode(await listRules(tx, orgId))
+    const byMode = rulesByMode(await listRules(tx, orgId))
     const agents = await offered('agentRegistry')?.load(orgId, tx)
     return {
-      rules: RuleIndex.of(enforce),
-      observed: observe,
+      rules: RuleIndex.of(byMode.enforce),
+      byMode,
       ownersOf: (agentId) => namesOf(agents?.get(agentId)),
       fourEyes: organization.settings.four_eyes,
+    }
+  },
+
+  overlay(snapshot, overlay) {
+    const byMode = overlaidRules(snapshot.byMode, overlay)
+    return {
+      ...snapshot,
+      ...(byMode !== snapshot.byMode && { byMode, rules: RuleIndex.of(byMode.enforce) }),
+      fourEyes: overlay.settings?.four_eyes ?? snapshot.fourEyes,
     }
   },
 
@@ -102,7 +110,7 @@ export const approvalStage = ({
 
   leftOut: ({ rules }) => (rules.size > 0 ? 'approval_rules_not_in_plan' : null),
 
-  observer: ({ observed }) => observeApprovals(observed),
+  observer: ({ byMode }) => observeApprovals(byMode.observe),
 
   decide: decideApproval,
 
