@@ -55,7 +55,7 @@ describe.skipIf(!inFullRun('rendering the chart') || helm === null)('the chart i
   let errorsOf: Validate
   beforeAll(() => {
     errorsOf = readTypes()
-  }, 120_000)
+  }, 300_000)
 
   const render = (name: keyof typeof VARIANTS, release = 'remit') =>
     objectsOf(runHelm(helm ?? '', ['template', release], VARIANTS[name])) as readonly Manifest[]

@@ -81,7 +81,7 @@ describe.skipIf(all === null)('the Kubernetes manifests', () => {
       for (const one of all ?? []) expect(errorsOf(one), one.kind).toEqual([])
       expect(all?.map(({ kind }) => kind).toSorted()).toEqual(KINDS)
     },
-    120_000,
+    300_000,
   )
 
   it('leave the number of servers to the autoscaler, and keep one while nodes are drained', () => {
