@@ -162,6 +162,9 @@ describe.each(someDialects())('policy sets on %s', (dialect) => {
       ]),
     )
     expect(await decide({ agent_id: 'x', action: 'mail.send' })).toBe('deny')
+    expect(applied.changes.filter(({ weakens }) => weakens).map(({ name }) => name)).toEqual([
+      'large-refunds',
+    ])
     expect(await plan([wider, GRANT, LIMIT])).toMatchObject({ changes: [], unchanged: 3 })
   })
 
