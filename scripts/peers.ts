@@ -13,6 +13,7 @@ import { parseArgs } from 'node:util'
 import { useClient } from './peers/authlib.ts'
 import { ROOT, python } from './peers/environment.ts'
 import { compareWithRelease, installOasdiff } from './peers/oasdiff.ts'
+import { programs } from './peers/programs.ts'
 import { fuzz } from './peers/schemathesis.ts'
 
 interface Result {
@@ -44,6 +45,7 @@ const PEERS: Readonly<Record<string, Peer>> = {
     install: () => python('authlib', ['authlib==1.9.10', 'httpx==0.28.1', 'requests==2.34.2']),
     run: useClient,
   },
+  ...programs,
   oasdiff: { install: installOasdiff, run: compareWithRelease },
   schemathesis: {
     install: () => python('schemathesis', ['schemathesis>=4,<5']),

@@ -15,6 +15,10 @@ export interface Limit {
   readonly holdTtlSeconds: number | null
 }
 
+/** A cap in micro-USD; null for none. */
+export const microOf = (usd: number | null): number | null =>
+  usd === null ? null : toMicroUsd(usd)
+
 /** What an agent used and holds in each window, micro-USD. */
 export type SpendUsage = Pick<Counters, 'of'>
 

@@ -1,5 +1,4 @@
-import type { SpendLimitInput } from '@remit/contract'
-import { byWindow, toMicroUsd } from '@remit/contract/values'
+import { byWindow } from '@remit/contract/values'
 import { orgTable } from '@remit/core/db'
 import type { AnyDatabase } from '@remit/core/db'
 import type { Tables } from '../tables/schema.ts'
@@ -28,17 +27,6 @@ export async function compiledLimits(
     ]),
   )
 }
-
-/** A limit of a document or an overlay, compiled. */
-export const limitOf = (limit: SpendLimitInput & { readonly agent_id: string }): Limit => ({
-  agentId: limit.agent_id,
-  caps: byWindow('name', ({ word }) => micro(limit[`${word}_usd`])),
-  onMissingAmount: limit.on_missing_amount,
-  holdTtlSeconds: limit.hold_ttl_seconds,
-})
-
-/** An amount in micro-USD; null for none. */
-export const micro = (usd: number | null): number | null => (usd === null ? null : toMicroUsd(usd))
 
 /** The agents whose limit allows their credentials to settle below the hold. */
 export async function agentsThatSettleFreely(

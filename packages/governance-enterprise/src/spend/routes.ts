@@ -12,7 +12,8 @@ import type { AnyDatabase } from '@remit/core/db'
 import { receipted, recording } from '@remit/core/ledger/lanes'
 import type { Change } from '@remit/core/ledger/lanes'
 import type { SpendHoldRow, SpendLimitRow, Tables } from '../tables/schema.ts'
-import { deleteLimit, findLimit, listLimits, micro, putLimit } from './limits-store.ts'
+import { microOf } from './evaluate.ts'
+import { deleteLimit, findLimit, listLimits, putLimit } from './limits-store.ts'
 import { listOpenHolds } from '../counters/store.ts'
 import { recordedLimit, withUsage } from './usage.ts'
 
@@ -109,9 +110,9 @@ function toRow(
   return {
     org_id: orgId,
     agent_id: agentId,
-    hourly_micro: micro(input.hourly_usd),
-    daily_micro: micro(input.daily_usd),
-    monthly_micro: micro(input.monthly_usd),
+    hourly_micro: microOf(input.hourly_usd),
+    daily_micro: microOf(input.daily_usd),
+    monthly_micro: microOf(input.monthly_usd),
     on_missing_amount: input.on_missing_amount,
     hold_ttl_seconds: input.hold_ttl_seconds,
     settlement_by_agent: input.settlement_by_agent,

@@ -2,21 +2,22 @@ import { isoTime } from '@remit/core/base'
 import type { Ask, CounterNeed, Counters, Pass, Stage, StageVerdict } from '@remit/core/decision'
 import type { EntryDraft } from '@remit/core/ledger/lanes'
 import type { SpendHoldRow } from '../tables/schema.ts'
-import type { SpendState } from '@remit/contract'
-import { fromMicroUsd, toMicroUsd, WINDOWS } from '@remit/contract/values'
+import type { SpendLimitInput, SpendState } from '@remit/contract'
+import { byWindow, fromMicroUsd, toMicroUsd, WINDOWS } from '@remit/contract/values'
 import type { Window } from '@remit/contract/values'
 import { seenContext } from '../base/seen-context.ts'
 import { agentMoves, agentsWithEndingHolds, holdRows } from '../counters/store.ts'
 import {
   amountOf,
   evaluateSpend,
+  microOf,
   needsOf,
   thresholdEntries,
   UNCAPPED,
   windowsAt,
 } from './evaluate.ts'
 import type { Amount, Limit, Windows } from './evaluate.ts'
-import { compiledLimits, limitOf } from './limits-store.ts'
+import { compiledLimits } from './limits-store.ts'
 import type { MeasureSpend, MeasuredSpend } from './measure.ts'
 
 interface Snapshot {
@@ -199,3 +200,10 @@ function holding(amount: Amount, limit: Limit | null, ask: Ask): Pass {
     notes: { data: { hold: { usd: fromMicroUsd(micro), expires_at: hold.expiresAt } } },
   }
 }
+
+const limitOf = (input: SpendLimitInput & { readonly agent_id: string }): Limit => ({
+  agentId: input.agent_id,
+  caps: byWindow('name', ({ cap }) => microOf(input[cap])),
+  onMissingAmount: input.on_missing_amount,
+  holdTtlSeconds: input.hold_ttl_seconds,
+})
