@@ -24,13 +24,9 @@ describe.skipIf(!isRun)('the policy packs at their doors', () => {
 
   /** As somebody does it who has read the page. */
   const apply = (folder: string, set: string) =>
-    run(
-      process.execPath,
-      [bundledProgram('cli'), 'policy', 'apply', folder, '--set', set],
-      {
-        env: { ...process.env, REMIT_URL: remit.url, REMIT_KEY: remit.org.key },
-      },
-    )
+    run(process.execPath, [bundledProgram('cli'), 'policy', 'apply', folder, '--set', set], {
+      env: { ...process.env, REMIT_URL: remit.url, REMIT_KEY: remit.org.key },
+    })
 
   it('coding-agents decides what hooks of Claude Code and Codex send', async () => {
     await apply(join(PACKS, 'coding-agents'), 'coding')
