@@ -13,7 +13,7 @@ import { REPLACE, writeWhole } from './files.ts'
 import { subcommand } from './options.ts'
 import { placedErrors, readFolder, writeFolder } from './policy-files.ts'
 import type { FileDocument } from './policy-files.ts'
-import { junit, markdown, planText, testsText } from './policy-output.ts'
+import { junit, markdown, planText, propertiesText, testsText } from './policy-output.ts'
 import { remoteOption, remotely } from './session.ts'
 import type { CommandRun, RemoteOptions } from './session.ts'
 
@@ -64,9 +64,11 @@ export function policyCommands(program: Command, session: CommandRun): void {
   outputs(command('test <folder>', 'Run the tests of a folder; without --url, alone')).action(
     (folder: string, options: OutputOptions) =>
       planning(session, folder, options, 'scratch', async ({ plan, documents }) => {
-        session.print({ tests: plan.tests }, testsText(plan.tests, valuesOf(documents)))
+        const text = testsText(plan.tests, valuesOf(documents))
+        const { tests, properties } = plan
+        session.print({ tests, properties }, `${text}${propertiesText(properties)}`)
         await writeOutputs(plan, documents, options)
-        if (plan.tests.failed > 0) session.exitCode = EXIT.failed
+        if (isFailing(plan)) session.exitCode = EXIT.failed
       }),
   )
 
@@ -93,7 +95,7 @@ export function policyCommands(program: Command, session: CommandRun): void {
       planning(session, folder, options, 'server', async ({ client, plan, documents, body }) => {
         const text = planText(options.set, plan, valuesOf(documents))
         await writeOutputs(plan, documents, options)
-        if (plan.tests.failed > 0 || (plan.drift.length > 0 && !options.overwriteDrift)) {
+        if (isFailing(plan) || (plan.drift.length > 0 && !options.overwriteDrift)) {
           session.print({ plan, applied: null }, `${text}Nothing is applied.\n`)
           session.exitCode = exitOf(plan, false)
           return
@@ -139,9 +141,17 @@ const valuesOf = (documents: readonly FileDocument[]): PolicyDocument[] =>
   // The server has accepted them.
   documents.map(({ value }) => value as PolicyDocument)
 
+/** A test failed, or a property does not hold as it must. */
+const isFailing = ({ tests, properties }: PolicySetPlan): boolean =>
+  tests.failed > 0 ||
+  properties.some(
+    ({ result, require }) =>
+      result === 'violated' || (result === 'searched' && require === 'proved'),
+  )
+
 /** Worse results first: a failed test, drift, changes. */
 function exitOf(plan: PolicySetPlan, hasExitCode: boolean): number {
-  if (plan.tests.failed > 0) return EXIT.failed
+  if (isFailing(plan)) return EXIT.failed
   if (plan.drift.length > 0) return EXIT.drift
   return hasExitCode && plan.changes.length > 0 ? EXIT.changes : EXIT.ok
 }
