@@ -12,8 +12,8 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { useClient } from './peers/authlib.ts'
 import { ROOT, python } from './peers/environment.ts'
+import { installCollector } from './peers/collector.ts'
 import { compareWithRelease, installOasdiff } from './peers/oasdiff.ts'
-import { programs } from './peers/programs.ts'
 import { fuzz } from './peers/schemathesis.ts'
 
 interface Result {
@@ -45,8 +45,9 @@ const PEERS: Readonly<Record<string, Peer>> = {
     install: () => python('authlib', ['authlib==1.9.10', 'httpx==0.28.1', 'requests==2.34.2']),
     run: useClient,
   },
-  ...programs,
   oasdiff: { install: installOasdiff, run: compareWithRelease },
+  // For `apps/server/test/collector.test.ts`.
+  otelcol: { install: installCollector },
   schemathesis: {
     install: () => python('schemathesis', ['schemathesis>=4,<5']),
     run: async () => ({ problems: await fuzz(values.seconds, values.seed) }),
