@@ -14,6 +14,7 @@ import { useClient } from './peers/authlib.ts'
 import { ROOT, python } from './peers/environment.ts'
 import { probeGuard } from './peers/garak.ts'
 import { compareWithRelease, installOasdiff } from './peers/oasdiff.ts'
+import { programs } from './peers/programs.ts'
 import { fuzz } from './peers/schemathesis.ts'
 
 interface Result {
@@ -52,6 +53,7 @@ const PEERS: Readonly<Record<string, Peer>> = {
     run: probeGuard,
     isFixed: true,
   },
+  ...programs,
   oasdiff: { install: installOasdiff, run: compareWithRelease },
   schemathesis: {
     install: () => python('schemathesis', ['schemathesis>=4,<5']),

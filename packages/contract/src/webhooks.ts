@@ -13,6 +13,7 @@ export const WebhookEvent = z
     'authorization.denied',
     'enforcement.gap',
     'mcp.tool_changed',
+    'policy_set.drifted',
     'quota.threshold',
     'spend.threshold',
   ])

@@ -188,6 +188,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   inventory: 'Agent hosts and what governs them.',
   authzen: 'The same decisions for clients of the AuthZEN Authorization API 1.0.',
   policies: 'Rules that allow or deny actions.',
+  'policy-sets': 'Rules that are planned, tested and applied as a whole.',
   stats: 'Counts of decisions for charts.',
   usage: 'Counts for invoices.',
   'spend-holds': 'Amounts of allowed decisions that are not settled.',

@@ -35,7 +35,7 @@ import type { DecisionResult, Observations } from './decide.ts'
 import { DecisionBatch, DecisionStages } from './batch.ts'
 import { preview } from './preview.ts'
 import type { Preview, PreviewOptions } from './preview.ts'
-import type { Ask, Slot, Stage, ClaimedFacts } from './stage.ts'
+import type { Ask, CounterSource, Slot, Stage, ClaimedFacts } from './stage.ts'
 
 interface Job {
   readonly decisionId: string
@@ -70,8 +70,8 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
   }
 
   /** Fills the slots. Called once, at boot. */
-  use(stages: ReadonlyMap<Slot, Stage>): void {
-    this.#stages.use(stages)
+  use(stages: ReadonlyMap<Slot, Stage>, counters: CounterSource | null = null): void {
+    this.#stages.use(stages, counters)
   }
 
   open(orgId: string): LaneBatch<Job, AuthorizeAnswer> {
@@ -195,12 +195,14 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
         const filled = batch.slots.get(effect.slot)
         filled?.stage.apply?.(effect, filled.state)
         filled?.effects.push(effect)
+        if (effect.moves) batch.counters?.apply(effect.moves)
       }
       outcomes.push(outcomeOf(decided, caller, scope, origin.trace))
     }
     const further: EntryDraft[] = []
     for (const { stage, state, effects } of batch.slots.values())
       if (effects.length > 0) further.push(...((await stage.record?.(effects, state, scope)) ?? []))
+    scope.writes.push(...(batch.counters?.writes() ?? []))
     return { outcomes, further }
   }
 }
