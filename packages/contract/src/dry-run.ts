@@ -1,7 +1,10 @@
 import { z } from 'zod'
+import { ApprovalRuleInput } from './approvals.ts'
 import { AuthorizeRequest, Decision, Match, Replaced, replacedResolve } from './authorize.ts'
+import { AgentMode, PermissionInput } from './delegation.ts'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
+import { SETTINGS } from './organization.ts'
 import { PolicyInput } from './policies.ts'
 import {
   Action,
@@ -16,19 +19,68 @@ import {
 } from './primitives.ts'
 import { Reason } from './reasons.ts'
 import { observations } from './rules.ts'
+import { SpendLimitInput } from './spend-limits.ts'
 
 export const MAX_DRY_RUNS = 1_000
 /** Maximum decisions per replay. */
 export const MAX_REPLAYED = 100_000
 
-/** Rules to try: those to create, and those to delete. */
+const MAX_SET = 1_000
+const MAX_REMOVED = 10_000
+
+/** Objects to be created or replaced, and names of those to be deleted. */
+const objects = <Input extends z.ZodType, Key extends z.ZodType>(input: Input, key: Key) =>
+  z.strictObject({
+    set: z.array(input).max(MAX_SET).default([]).describe('to be created, or replaced as a whole'),
+    remove: z.array(key).max(MAX_REMOVED).default([]).describe('to be deleted'),
+  })
+
+/** Rules to try: those to create, and those to delete. Without `add` and `remove`: of other kinds. */
 export const PolicyOverlay = strictComponent('PolicyOverlay', {
-  add: z.array(PolicyInput).max(1_000).default([]).describe('policy rules to be created'),
-  remove: z.array(PathId).max(10_000).default([]).describe('ids of policy rules to be deleted'),
+  add: z.array(PolicyInput).max(MAX_SET).default([]).describe('policy rules to be created'),
+  remove: z
+    .array(PathId)
+    .max(MAX_REMOVED)
+    .default([])
+    .describe('ids of policy rules to be deleted'),
   default_effect: z
     .enum(['allow', 'deny'], 'must be allow or deny')
     .optional()
     .describe('the decision when no policy matches. Default: the setting of the organization'),
+  approval_rules: objects(
+    ApprovalRuleInput.safeExtend({ id: PathId }).meta({ id: 'TriedApprovalRule' }),
+    PathId,
+  )
+    .optional()
+    .describe('approval rules by their id'),
+  permissions: objects(
+    PermissionInput.safeExtend({ id: PathId }).meta({ id: 'TriedPermission' }),
+    PathId,
+  )
+    .optional()
+    .describe('an allow sets the mode `granted`, and a removal ends what was derived'),
+  spend_limits: objects(
+    SpendLimitInput.safeExtend({ agent_id: AgentId }).meta({ id: 'TriedSpendLimit' }),
+    AgentId,
+  )
+    .optional()
+    .describe('spend limits by their agent'),
+  agent_modes: z
+    .strictObject({
+      set: z
+        .array(z.strictObject({ agent_id: AgentId, mode: AgentMode }))
+        .max(MAX_SET)
+        .describe('the mode of each agent'),
+    })
+    .optional()
+    .describe('applied after the permissions'),
+  settings: z
+    .strictObject({
+      unknown_agents: SETTINGS.unknown_agents.unwrap().optional(),
+      four_eyes: SETTINGS.four_eyes.unwrap().optional(),
+    })
+    .optional()
+    .describe('settings in place of those of the organization'),
 })
 export type PolicyOverlay = z.infer<typeof PolicyOverlay>
 
@@ -90,7 +142,11 @@ export type DryRunResult = z.infer<typeof DryRunResult>
 
 /** A rule of an overlay, with its name in the response. */
 export const TriedRule = component('TriedRule', {
-  id: z.string().describe('`overlay.0` for the first rule of `overlay.add`'),
+  id: z
+    .string()
+    .describe(
+      '`overlay.0` for the first rule of `overlay.add`, `approval_rules.ID`, `permissions.ID`',
+    ),
   warnings: z.array(z.string()),
 })
 export type TriedRule = z.infer<typeof TriedRule>
@@ -124,12 +180,14 @@ export const ReplayRequest = z
   .meta({ id: 'ReplayRequest' })
 export type ReplayRequest = z.infer<typeof ReplayRequest>
 
-/** Every change of a decision that policies alone can cause. */
+/** Every change of a decision that policies and approval rules can cause. */
 export const FLIPS = [
   'allow_to_deny',
   'needs_approval_to_deny',
   'deny_to_allow',
   'deny_to_needs_approval',
+  'allow_to_needs_approval',
+  'needs_approval_to_allow',
 ] as const
 export type FlipKind = (typeof FLIPS)[number]
 
@@ -140,6 +198,8 @@ export const FlipCounts = component('FlipCounts', {
   needs_approval_to_deny: Count,
   deny_to_allow: Count,
   deny_to_needs_approval: Count,
+  allow_to_needs_approval: Count,
+  needs_approval_to_allow: Count,
 })
 export type FlipCounts = z.infer<typeof FlipCounts>
 
@@ -157,7 +217,12 @@ export const Flip = component('Flip', {
   action: z.string(),
   resource: z.string().nullable(),
   kind: z.enum(FLIPS),
-  cause: z.string().nullable().describe('the policy rule; null is default_effect'),
+  cause: z
+    .string()
+    .nullable()
+    .describe(
+      'the policy rule; null is default_effect. From allow to needs_approval and back, the approval rule',
+    ),
   was: Side,
   would_be: Side,
 })
@@ -170,7 +235,7 @@ export const Replay = component('Replay', {
   last_seq: z.int().nullable(),
   decisions: Count.describe('total of unchanged, flipped and not replayable decisions'),
   unchanged: z.object({
-    judged: Count.describe('the policies give the same result'),
+    judged: Count.describe('the policies and approval rules give the same result'),
     denied_elsewhere: Count.describe('denied by another stage, regardless of the policies'),
     not_in_plan: Count.describe('made on a plan without policies'),
   }),
@@ -184,7 +249,8 @@ export const Replay = component('Replay', {
   }),
   rules: z.array(
     z.object({
-      policy: z.string().nullable().describe('null is default_effect'),
+      policy: z.string().nullable().describe('null is default_effect, or an approval rule'),
+      approval_rule: z.string().optional().describe('absent for a policy and default_effect'),
       ...FlipCounts.shape,
     }),
   ),
@@ -206,20 +272,31 @@ export type Replay = z.infer<typeof Replay>
 
 const trying = { plan: 'team', roles: ['read', 'approver'], viaWriter: true } as const
 
+/** Refusals of an overlay. */
+const overlayProblems = [
+  'too_many_broad_rules',
+  'too_many_pattern_denies',
+  'permission_revoked',
+  'permission_parent_fixed',
+  'permission_parent_unusable',
+  'permission_too_wide',
+  'agent_in_chain',
+] as const
+
 export const dryRun = {
   dryRunPolicies: endpoint('POST /v1/compliance/policies/dry-run', {
     ...trying,
     summary: 'Preview decisions under current or other policy rules, without effects',
-    text: 'Returns the decisions that `POST /v1/authorize` would make, for one request or up to 1,000, now or at another time, optionally with other policy rules. Nothing changes; one entry records the dry-run.',
-    problems: ['too_many_broad_rules'],
+    text: 'Returns the decisions that `POST /v1/authorize` would make, for one request or up to 1,000, now or at another time, optionally with other rules. Nothing changes; one entry records the dry-run.',
+    problems: overlayProblems,
     body: DryRunRequest,
     ok: DryRunAnswer,
   }),
   replayPolicies: endpoint('POST /v1/compliance/policies/replay', {
     ...trying,
-    summary: 'Replay recorded decisions under other policy rules',
+    summary: 'Replay recorded decisions under other policies and approval rules',
     text: 'Replays recorded decisions of a period under the current rules and an overlay, and counts those that change. One request replays up to 100,000 decisions; `next_cursor` continues.',
-    problems: ['rules_changed', 'too_many_broad_rules', 'ledger_pruned'],
+    problems: ['rules_changed', 'ledger_pruned', ...overlayProblems],
     body: ReplayRequest,
     ok: Replay,
     maxSeconds: 60,

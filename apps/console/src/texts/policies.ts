@@ -59,6 +59,8 @@ export const policies = {
     needs_approval_to_deny: 'needs approval → deny',
     deny_to_allow: 'deny → allow',
     deny_to_needs_approval: 'deny → needs approval',
+    allow_to_needs_approval: 'allow → needs approval',
+    needs_approval_to_allow: 'needs approval → allow',
   },
   notReplayable: (n: string) => `${n} could not be replayed`,
   stale: 'The draft has changed since this replay.',

@@ -39,6 +39,8 @@ export const NO_FLIPS: FlipCounts = {
   needs_approval_to_deny: 0,
   deny_to_allow: 0,
   deny_to_needs_approval: 0,
+  allow_to_needs_approval: 0,
+  needs_approval_to_allow: 0,
 }
 
 /** The flips as `seq: decision → decision by rule`. */

@@ -68,18 +68,27 @@ const step = fc.oneof(
 )
 
 const effect = fc.constantFrom('allow' as const, 'deny' as const)
+const approvalRules = fc.uniqueArray(
+  fc.record({
+    id: fc.constantFrom('r1', 'r2'),
+    actions: fc.constantFrom(['pay.*'], ['mail.send']),
+    condition: fc.constantFrom(null, 'context.amount < 5.0', 'has(agent.environment)'),
+    enabled: fc.constantFrom(true, true, true, false),
+  }),
+  { selector: ({ id }) => id, maxLength: 2 },
+)
 const world = fc.record({
   own: fc.array(fc.tuple(policy, fc.boolean()), { maxLength: 4 }),
   added: fc.array(policy, { maxLength: 3 }),
   effects: fc.tuple(effect, effect),
-  approval: fc.constantFrom(null, null, { actions: ['pay.*'], condition: 'context.amount < 5.0' }),
+  approvals: fc.tuple(approvalRules, fc.option(approvalRules, { nil: 'same' as const })),
   denied: fc.constantFrom(null, null, 'b'),
   steps: fc.array(fc.tuple(step, fc.constantFrom(0, 1, 40)), { minLength: 5, maxLength: 14 }),
 })
 type World = typeof world extends fc.Arbitrary<infer T> ? T : never
 
 /** Kinds of flips in a full run. */
-const LEAST_KINDS = { sqlite: 3, postgres: 1 }
+const LEAST_KINDS = { sqlite: 5, postgres: 2 }
 const REGISTERED = { environment: 'test', labels: { team: 'y' } }
 
 describe.skipIf(!hasModules()).each(someDialects())('replays on %s', (dialect) => {
@@ -92,14 +101,19 @@ describe.skipIf(!hasModules()).each(someDialects())('replays on %s', (dialect) =
   })
   afterAll(() => all.remit.close())
 
-  async function organization(one: World, rules: readonly object[], defaultEffect: string) {
+  async function organization(
+    one: World,
+    rules: readonly object[],
+    approvals: World['approvals'][0],
+    defaultEffect: string,
+  ) {
     const api = all.as(await all.remit.organization())
     const settings = { default_effect: defaultEffect }
     await api.ok('changeOrganization', { body: { settings } })
     await register(api, 'a', REGISTERED)
     await api.ok('setSpendLimit', { params: { id: 'a' }, body: { daily_usd: 500 } })
-    if (one.approval)
-      await api.ok('setApprovalRule', { params: { id: 'some' }, body: one.approval })
+    for (const { id, ...body } of approvals)
+      await api.ok('setApprovalRule', { params: { id }, body })
     if (one.denied !== null) {
       const body = { agent_id: one.denied, effect: 'deny' }
       await api.ok('grantPermission', { params: { id: 'no' }, body })
@@ -123,8 +137,10 @@ describe.skipIf(!hasModules()).each(someDialects())('replays on %s', (dialect) =
         clock.set('2026-11-20T08:00:00.000Z')
         const own = one.own.map(([rule]) => rule)
         const kept = one.own.flatMap(([rule, stays]) => (stays ? [rule] : []))
-        const real = await organization(one, own, one.effects[0])
-        const other = await organization(one, [...kept, ...one.added], one.effects[1])
+        const [before, after] = one.approvals
+        const set = after === 'same' ? before : after
+        const real = await organization(one, own, before, one.effects[0])
+        const other = await organization(one, [...kept, ...one.added], set, one.effects[1])
         const [asIs, asTried]: { seq: number; said: string }[][] = [[], []]
         for (const taken of one.steps) {
           clock.advance(taken[1] * 1_000)
@@ -141,7 +157,14 @@ describe.skipIf(!hasModules()).each(someDialects())('replays on %s', (dialect) =
         const remove = real.ids.filter((_, i) => !one.own[i]?.[1])
 
         const unchanged = await wholeReplay(real.api)
-        const overlay = { add: one.added, remove, default_effect: one.effects[1] }
+        const ids = new Set(set.map(({ id }) => id))
+        const gone = before.flatMap(({ id }) => (ids.has(id) ? [] : [id]))
+        const overlay = {
+          add: one.added,
+          remove,
+          default_effect: one.effects[1],
+          ...(after !== 'same' && { approval_rules: { set, remove: gone } }),
+        }
         const { flips, decisions, not_replayable } = await wholeReplay(real.api, { overlay })
 
         expect(unchanged.flipped).toEqual(NO_FLIPS)

@@ -341,6 +341,30 @@ describe.skipIf(!hasModules()).each(someDialects())('a replay on %s', (dialect) 
     })
   })
 
+  it('counts what approval rules of the overlay would ask about, and what they would not', async () => {
+    const api = await anew()
+    const seq = await history(api)
+    const overlay = {
+      approval_rules: { set: [{ id: 'docs', actions: ['docs.*'] }], remove: ['all-mail'] },
+      spend_limits: { set: [{ agent_id: 'payer', daily_usd: 0 }] },
+    }
+
+    const answer = await replay(api, { overlay })
+
+    expect(flipsOf(answer)).toEqual([
+      `${seq.allowed}: allow → needs_approval by docs`,
+      `${seq.waiting}: needs_approval → allow by all-mail`,
+      `${seq.asked}: needs_approval → allow by all-mail`,
+    ])
+    expect(answer.rules).toEqual([
+      { policy: null, approval_rule: 'all-mail', ...NO_FLIPS, needs_approval_to_allow: 2 },
+      { policy: null, approval_rule: 'docs', ...NO_FLIPS, allow_to_needs_approval: 1 },
+    ])
+    expect(answer.judged_by.approval_rules).toBe(1)
+    expect(answer.notes.at(-1)).toBe('Not replayed: spend_limits.')
+    expect((await replay(api)).notes.join(' ')).not.toContain('Not replayed')
+  })
+
   it('computes in a thread of its own, so that nobody waits for it', async () => {
     const api = await anew()
     const context = { items: Array.from({ length: 300 }, (_, i) => i) }

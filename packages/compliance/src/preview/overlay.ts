@@ -13,9 +13,7 @@ export async function admitOverlay(
   orgId: string,
   overlay: PolicyOverlay | undefined,
 ): Promise<TriedRule[]> {
-  if (!overlay) return []
-  const warnings = await requireRuleTrials(trials).admit(orgId, overlay)
-  return warnings.map((some, i) => ({ id: `overlay.${i}`, warnings: [...some] }))
+  return overlay ? [...(await requireRuleTrials(trials).admit(orgId, overlay))] : []
 }
 
 export function requireRuleTrials(trials: RuleTrials | undefined): RuleTrials {
@@ -31,6 +29,24 @@ export const recordedOverlay = (overlay: PolicyOverlay) => ({
   removed: overlay.remove.length,
   removed_ids: overlay.remove.slice(0, MAX_NAMED),
   ...(overlay.default_effect && { default_effect: overlay.default_effect }),
+  ...objectsOf(overlay),
+})
+
+/** The numbers of objects of other kinds; their content is in the digest. */
+function objectsOf({ settings, ...overlay }: PolicyOverlay) {
+  const counts = new Map<string, ReturnType<typeof countsOf>>()
+  for (const kind of OBJECTS) {
+    const change = overlay[kind]
+    if (change) counts.set(kind, countsOf(change))
+  }
+  if (settings) counts.set('settings', { set: Object.keys(settings).length, removed: 0 })
+  return counts.size > 0 && { objects: Object.fromEntries(counts) }
+}
+
+const OBJECTS = ['approval_rules', 'permissions', 'spend_limits', 'agent_modes'] as const
+const countsOf = (change: { readonly set: unknown[]; readonly remove?: unknown[] }) => ({
+  set: change.set.length,
+  removed: change.remove?.length ?? 0,
 })
 
 /**

@@ -57,7 +57,10 @@ describe('a reevaluated decision', () => {
     policy_allow: ['allow_to_deny by new: policy_deny', 'unchanged judged'],
     approved: ['allow_to_deny by new: policy_deny', 'unchanged judged'],
     permission_grant: ['allow_to_deny by new: policy_deny', 'unchanged judged'],
-    approval_required: ['needs_approval_to_deny by new: policy_deny', 'unchanged judged'],
+    approval_required: [
+      'needs_approval_to_deny by new: policy_deny',
+      'needs_approval_to_allow by default: default_allow',
+    ],
     default_deny: ['unchanged judged', 'deny_to_allow by default: default_allow'],
     policy_deny: ['unchanged judged', 'deny_to_allow by old: default_allow'],
     policy_error: ['unchanged judged', 'deny_to_allow by old: default_allow'],
@@ -65,6 +68,7 @@ describe('a reevaluated decision', () => {
     agent_suspended: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
     agent_removed: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
     no_permission: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
+    spend_limit_hourly: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
     spend_limit_daily: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
     spend_limit_monthly: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
     spend_unavailable: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
@@ -100,9 +104,25 @@ describe('a reevaluated decision', () => {
     expect(said(recorded, trialOf(PASSED, ['large']))).toBe(
       'deny_to_needs_approval by old: approval_required',
     )
+    expect(said(recordedAs('allow', 'default_allow'), trialOf(PASSED, ['large', 'x']))).toBe(
+      'allow_to_needs_approval by large: approval_required',
+    )
+  })
+
+  it('keeps an approval that was given, and one that was not needed and is not', () => {
+    for (const reason of ['approved', 'policy_allow'])
+      expect(said(recordedAs('allow', reason, OLD), trialOf(PASSED))).toBe('unchanged judged')
     expect(said(recordedAs('allow', 'approved'), trialOf(PASSED, ['large']))).toBe(
       'unchanged judged',
     )
+  })
+
+  it('needs no approval where no approval rule matches any more', () => {
+    const asked = [...OLD, { kind: 'approval_rule', id: 'large' }]
+    const recorded = recordedAs('needs_approval', 'approval_required', asked)
+
+    expect(said(recorded, trialOf(PASSED))).toBe('needs_approval_to_allow by large: default_allow')
+    expect(said(recorded, trialOf(PASSED, ['other']))).toBe('unchanged judged')
   })
 
   it('gives the reason that would have been the last', () => {

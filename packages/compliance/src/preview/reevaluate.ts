@@ -17,14 +17,15 @@ export type ReevaluatedDecision =
       readonly kind: FlipKind
       /** The rule that caused the difference; null for the default effect. */
       readonly cause: string | null
+      readonly by: 'policy' | 'approval_rule'
       readonly was: Side
       readonly wouldBe: Side
     }
 
 /**
- * Evaluates the policies of a decision again; the results of other stages remain. If the policies
- * would now allow an action that they denied, the current approval rules determine whether it needs
- * approval, since none was requested at the time. `agent` is as for `RuleTrial.judge`.
+ * Evaluates the policies of a decision again, and the approval rules if it passes them; the results of
+ * other stages remain, and so do approvals that were given or rejected. `agent` is as for
+ * `RuleTrial.judge`.
  */
 export function reevaluate(
   { ask, decision, reason, matched }: RecordedDecision,
@@ -43,14 +44,39 @@ export function reevaluate(
   const verdict = trial.judge(ask, agent)
   if (verdict.says === 'unknown') return { is: 'not_replayable', why: 'agent_unknown' }
   const wasDenied = policies === 'denied'
-  if (wasDenied === (verdict.says === 'deny')) return { is: 'unchanged', why: 'judged' }
   const was: Side = { decision, reason, policy }
+  if (!wasDenied && verdict.says === 'pass')
+    return reason === 'approved'
+      ? { is: 'unchanged', why: 'judged' }
+      : askedAgain(was, verdict, { ask, matched }, trial)
+  if (wasDenied && verdict.says === 'deny') return { is: 'unchanged', why: 'judged' }
   const wouldBe: Side = { ...outcomeOf(verdict, { ask, matched }, trial), policy: verdict.policy }
   const [denying, letting] = wasDenied ? [was, wouldBe] : [wouldBe, was]
   return {
     is: 'flip',
     kind: `${was.decision}_to_${wouldBe.decision}` as FlipKind,
     cause: denying.policy ?? letting.policy,
+    by: 'policy',
+    was,
+    wouldBe,
+  }
+}
+
+/** The decision on a request that the policies let pass then and now. */
+function askedAgain(
+  was: Side,
+  verdict: Exclude<TrialVerdict, { says: 'unknown' }>,
+  recorded: Pick<RecordedDecision, 'ask' | 'matched'>,
+  trial: RuleTrial,
+): ReevaluatedDecision {
+  const wouldBe = { ...outcomeOf(verdict, recorded, trial), policy: verdict.policy }
+  if (was.decision === wouldBe.decision) return { is: 'unchanged', why: 'judged' }
+  const asking = recorded.matched.find(({ kind }) => kind === 'approval_rule')?.id
+  return {
+    is: 'flip',
+    kind: `${was.decision}_to_${wouldBe.decision}` as FlipKind,
+    cause: asking ?? trial.approvalRulesFor(recorded.ask)[0] ?? null,
+    by: 'approval_rule',
     was,
     wouldBe,
   }

@@ -170,6 +170,8 @@ interface Row extends AgentEntry {
 
 const MAX_RULES = 100
 
+type RuleFlips = ReplayCounts['rules'][number]
+
 const none = (): FlipCounts =>
   Object.fromEntries(FLIPS.map((kind) => [kind, 0])) as unknown as FlipCounts
 
@@ -187,7 +189,8 @@ class ReplayTally {
     malformed: 0,
   }
   readonly #flipped = none()
-  readonly #byRule = new Map<string | null, FlipCounts>()
+  /** By the kind and id of the rule; by the word `policy` for the default effect. */
+  readonly #byRule = new Map<string, RuleFlips>()
   readonly #flips: Flip[] = []
   decisions = 0
   #firstSeq: number | null = null
@@ -211,8 +214,8 @@ class ReplayTally {
 
   counts(): ReplayCounts {
     const rules = [...this.#byRule]
-      .map(([policy, counts]) => ({ policy, ...counts }))
-      .toSorted((a, b) => total(b) - total(a) || order(a.policy, b.policy))
+      .toSorted(([a, one], [b, other]) => total(other) - total(one) || (a < b ? -1 : 1))
+      .map(([, flips]) => flips)
     return {
       first_seq: this.#firstSeq,
       last_seq: this.#lastSeq,
@@ -238,9 +241,11 @@ class ReplayTally {
     { ask }: RecordedDecision,
     judged: Extract<ReevaluatedDecision, { is: 'flip' }>,
   ): void {
-    const { kind, cause, was, wouldBe } = judged
-    const ofRule = this.#byRule.get(cause) ?? none()
-    this.#byRule.set(cause, ofRule)
+    const { kind, cause, by, was, wouldBe } = judged
+    const key = cause === null ? by : `${by} ${cause}`
+    const rule = by === 'policy' ? { policy: cause } : { policy: null, approval_rule: cause ?? '' }
+    const ofRule: RuleFlips = this.#byRule.get(key) ?? { ...rule, ...none() }
+    this.#byRule.set(key, ofRule)
     ofRule[kind]++
     this.#flipped[kind]++
     if (this.#flips.length >= this.#limit) return
@@ -258,7 +263,3 @@ class ReplayTally {
     })
   }
 }
-
-/** Sorts the default effect first, then by code units. */
-const order = (a: string | null, b: string | null): number =>
-  (a ?? '') < (b ?? '') ? -1 : (a ?? '') > (b ?? '') ? 1 : 0

@@ -13,7 +13,7 @@ import { implement } from '@remit/core/http'
 import type { Route } from '@remit/core/http'
 import { firstOf } from '@remit/core/ledger/lanes'
 import type { EntryDraft } from '@remit/core/ledger/lanes'
-import type { Deps } from '@remit/core/module'
+import type { Deps, Replays } from '@remit/core/module'
 import { refuseSuspended } from '@remit/core/orgs/settings'
 import { Turns } from '@remit/core/threads'
 import { actorOf, personOf } from '@remit/core/caller'
@@ -35,9 +35,17 @@ const TRIALS = {
 
 /** Explanations of a replay's counts. */
 const NOTES = [
-  'Only policies are evaluated again. Denials by other stages and granted approvals remain. Spend is not counted again.',
+  'Only policies and approval rules are evaluated again. Denials by other stages remain, and so do approvals that were given or rejected. Spend is not counted again.',
   'If the policies would now allow an action that they denied, the current approval rules determine whether it requires approval.',
 ]
+
+/** The explanations, with the parts of the overlay that a replay does not use. */
+function notesOn(overlay: PolicyOverlay | undefined): string[] {
+  const left = NOT_REPLAYED.filter((part) => overlay?.[part] !== undefined)
+  return left.length === 0 ? NOTES : [...NOTES, `Not replayed: ${left.join(', ')}.`]
+}
+
+const NOT_REPLAYED = ['permissions', 'spend_limits', 'agent_modes', 'settings'] as const
 
 export const previewRoutes = (deps: Deps, jobs: Pick<Jobs, 'replay'>): Route[] => {
   const { db, clock, decider, writer, offered } = deps
@@ -113,7 +121,7 @@ export const previewRoutes = (deps: Deps, jobs: Pick<Jobs, 'replay'>): Route[] =
               default_effect: judgedBy.defaultEffect,
               digest: judgedBy.digest,
             },
-            notes: NOTES,
+            notes: notesOn(overlay),
             overlay: rules,
             next_cursor: cursorOf(body, result),
             ledger: firstOf(recorded).receipt,
@@ -123,6 +131,29 @@ export const previewRoutes = (deps: Deps, jobs: Pick<Jobs, 'replay'>): Route[] =
     },
   })
 }
+
+/** Replays for other modules: see `Replays`. */
+export const replaysOf = (
+  { offered }: Pick<Deps, 'offered'>,
+  jobs: Pick<Jobs, 'replay'>,
+): Replays => ({
+  async count(orgId, overlay, period) {
+    const [from = '', to = ''] = [period.from, period.to].map((time) => isoTime(Date.parse(time)))
+    const result = await jobs.replay(orgId, {
+      module: requireRuleTrials(offered('ruleTrials')).module,
+      overlay,
+      span: { from, to },
+      digest: null,
+      maxDecisions: period.max_decisions,
+      limit: 0,
+      maxMs: REPLAY_MS,
+    })
+    if (!result) throw fail('rules_changed')
+    const { decisions, flipped, not_replayable: unknown } = result.counts
+    const not_replayable = Object.values(unknown).reduce((sum, count) => sum + count, 0)
+    return { from, to, decisions, flipped, not_replayable, complete: result.rest === null }
+  },
+})
 
 /** The time of the decision, bounded: distant times are outside all spend windows and rules. */
 function momentOf(at: string | undefined, now: number): number {

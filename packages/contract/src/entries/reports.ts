@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { FlipCounts } from '../dry-run.ts'
+import { FLIPS } from '../dry-run.ts'
 import { Plan, Timestamp } from '../primitives.ts'
 import { Framework, FrameworkRole, ReadyReport, ReportSummary } from '../report-document.ts'
 import { by, EVENT } from './row.ts'
@@ -36,9 +36,9 @@ export const reports = {
   },
   'policy.dry_run': {
     ...EVENT,
-    says: 'a dry-run or a replay; never a decision',
+    says: 'a dry-run, a replay or a plan; never a decision',
     data: z.strictObject({
-      method: z.enum(['dry_run', 'replay']).describe('`dry_run`, `replay`'),
+      method: z.enum(['dry_run', 'replay', 'plan']).describe('`dry_run`, `replay`, `plan`'),
       overlay: z
         .object({
           digest: z.string(),
@@ -47,9 +47,12 @@ export const reports = {
           removed: z.int(),
           removed_ids: z.array(z.string()),
           default_effect: z.enum(['allow', 'deny']).optional(),
+          objects: z.record(z.string(), z.object({ set: z.int(), removed: z.int() })).optional(),
         })
         .optional()
-        .describe('`digest`, `added`, `rules`, `removed`, `removed_ids`, `default_effect?`'),
+        .describe(
+          '`digest`, `added`, `rules`, `removed`, `removed_ids`, `default_effect?`, `objects?`',
+        ),
       requests: z.int().optional().describe('this and the next three: of a dry-run'),
       outcomes: z.record(z.string(), z.int()).optional(),
       plan: Plan.optional(),
@@ -59,7 +62,21 @@ export const reports = {
       decisions: z.int().optional(),
       first_seq: z.int().nullable().optional(),
       last_seq: z.int().nullable().optional(),
-      flipped: FlipCounts.optional(),
+      flipped: z
+        .partialRecord(z.enum(FLIPS), z.int())
+        .optional()
+        .describe('earlier releases have fewer kinds'),
+      policy_set: z
+        .strictObject({
+          id: z.string(),
+          plan_digest: z.string(),
+          changes: z.int(),
+          drift: z.int(),
+          tests: z.strictObject({ passed: z.int(), failed: z.int() }),
+          replayed: z.int().optional(),
+        })
+        .optional()
+        .describe('of a plan'),
       ...by,
     }),
     agent: 'never',

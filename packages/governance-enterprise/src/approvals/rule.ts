@@ -1,6 +1,6 @@
 import type { ApprovalRule, ApprovalRuleInput, RuleMode } from '@remit/contract'
 import { invalid } from '@remit/core/base'
-import type { Ask, Meter, Observer } from '@remit/core/decision'
+import type { Ask, Meter, Observer, Overlay } from '@remit/core/decision'
 import { compileCondition, conditionOf, ConditionError } from '../rules/condition.ts'
 import { modeOf } from '../policies/policy.ts'
 import { patternWarnings } from '../rules/lint.ts'
@@ -41,15 +41,28 @@ function documentOf(row: ApprovalRuleRow): ApprovalRuleInput {
   }
 }
 
-/** The rules of rows that are enabled, by their mode. */
-export function rulesByMode(
-  rows: readonly ApprovalRuleRow[],
-): Readonly<Record<RuleMode, readonly CompiledApprovalRule[]>> {
+/** The rules that are enabled, by their mode. */
+export type RulesByMode = Readonly<Record<RuleMode, readonly CompiledApprovalRule[]>>
+
+/** The rules of rows that are enabled. */
+export const rulesByMode = (rows: readonly ApprovalRuleRow[]): RulesByMode =>
+  enabledRules(rows.map((row) => ({ id: row.id, ...documentOf(row) })))
+
+/** The rules with those of an overlay. */
+export function overlaidRules(rules: RulesByMode, overlay: Overlay | null): RulesByMode {
+  if (!overlay?.approval_rules) return rules
+  const { set, remove } = overlay.approval_rules
+  const gone = new Set([...remove, ...set.map(({ id }) => id)])
+  const added = enabledRules(set)
+  const all = (mode: RuleMode) => [...rules[mode].filter(({ id }) => !gone.has(id)), ...added[mode]]
+  return { enforce: all('enforce'), observe: all('observe') }
+}
+
+type NamedRule = ApprovalRuleInput & { readonly id: string }
+
+function enabledRules(inputs: readonly NamedRule[]): RulesByMode {
   const rules = { enforce: [] as CompiledApprovalRule[], observe: [] as CompiledApprovalRule[] }
-  for (const row of rows) {
-    const rule = documentOf(row)
-    if (rule.enabled) rules[rule.mode].push(compiledRule(row, rule))
-  }
+  for (const rule of inputs) if (rule.enabled) rules[rule.mode].push(compiledRule(rule))
   return rules
 }
 
@@ -65,9 +78,9 @@ export function observeApprovals(rules: readonly CompiledApprovalRule[]): Observ
     }))
 }
 
-function compiledRule(row: ApprovalRuleRow, rule: ApprovalRuleInput): CompiledApprovalRule {
+function compiledRule(rule: NamedRule): CompiledApprovalRule {
   return {
-    id: row.id,
+    id: rule.id,
     agents: rule.agents,
     actions: rule.actions,
     resources: rule.resources,
@@ -75,7 +88,7 @@ function compiledRule(row: ApprovalRuleRow, rule: ApprovalRuleInput): CompiledAp
     notBefore: null,
     expiresAt: null,
     requirement: {
-      rule_id: row.id,
+      rule_id: rule.id,
       description: rule.description,
       required: rule.required_approvals,
       required_rejections: rule.required_rejections,

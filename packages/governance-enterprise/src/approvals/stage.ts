@@ -12,8 +12,8 @@ import { requesterOf, withRequester } from './requirements.ts'
 import type { Requirement } from './requirements.ts'
 import { bindingOf, boundMembers } from './binding.ts'
 import type { Binding } from './binding.ts'
-import { evaluateApproval, matching, observeApprovals, rulesByMode } from './rule.ts'
-import type { EarlierRequest, CompiledApprovalRule } from './rule.ts'
+import { evaluateApproval, matching, observeApprovals, overlaidRules, rulesByMode } from './rule.ts'
+import type { EarlierRequest, CompiledApprovalRule, RulesByMode } from './rule.ts'
 import { statusAt, endOf } from './lifecycle.ts'
 import {
   approvalEntry,
@@ -32,12 +32,11 @@ import {
   moveRequest,
   newRequests,
 } from './store.ts'
-import type { ApprovalRequestRow } from '../tables/approvals.ts'
+import type { ApprovalRequestRow, ApprovalRuleRow } from '../tables/approvals.ts'
 
 interface Snapshot {
   readonly rules: RuleIndex<CompiledApprovalRule>
-  /** Rules that decide nothing. */
-  readonly observed: readonly CompiledApprovalRule[]
+  readonly byMode: RulesByMode
   /** The names of the people who own an agent. */
   readonly ownersOf: (agentId: string) => readonly string[]
   readonly fourEyes: boolean
@@ -74,22 +73,27 @@ export const approvalStage = ({
   reads: ['approval_rules', 'agents'],
 
   async load({ orgId, tx, organization }) {
-    const { enforce, observe } = rulesByMode(await listRules(tx, orgId))
+    const rows = await listRules(tx, orgId)
     const agents = await offered('agentRegistry')?.load(orgId, tx)
+    const ownersOf = (agentId: string) => namesOf(agents?.get(agentId))
+    return { ...rulesAlone(rows), ownersOf, fourEyes: organization.settings.four_eyes }
+  },
+
+  overlay(snapshot, overlay) {
+    const byMode = overlaidRules(snapshot.byMode, overlay)
     return {
-      rules: RuleIndex.of(enforce),
-      observed: observe,
-      ownersOf: (agentId) => namesOf(agents?.get(agentId)),
-      fourEyes: organization.settings.four_eyes,
+      ...snapshot,
+      ...(byMode !== snapshot.byMode && { byMode, rules: RuleIndex.of(byMode.enforce) }),
+      fourEyes: overlay.settings?.four_eyes ?? snapshot.fourEyes,
     }
   },
 
   match: (ask, { rules }) => (rules.size > 0 ? askedOf(ask, rules) : undefined),
 
   async prepare(_asks, { ownersOf, fourEyes }, { orgId, tx, now }, _outside, matched) {
-    const asked = new Map([...matched].filter(([, one]) => one === null || one.rules.length > 0))
-    const known = new Map<string, EffectiveRequest[]>()
-    if (asked.size === 0) return { asked, known, pending: new Map(), fourEyes }
+    const state = freshState(matched, fourEyes)
+    const { asked, known } = state
+    if (asked.size === 0) return state
     const hashes = new Set([...asked.values()].flatMap((one) => one?.binding.hash ?? []))
     for (const row of await findEffective(tx, orgId, [...hashes], now)) {
       const one = knownOf(row, ownersOf(row.agent_id), fourEyes)
@@ -97,12 +101,12 @@ export const approvalStage = ({
     }
     const agents = new Set([...asked.keys()].map((ask) => ask.request.agent_id))
     const pending = await countPending(tx, orgId, [...agents], now)
-    return { asked, known, pending, fourEyes }
+    return { ...state, pending }
   },
 
   leftOut: ({ rules }) => (rules.size > 0 ? 'approval_rules_not_in_plan' : null),
 
-  observer: ({ observed }) => observeApprovals(observed),
+  observer: ({ byMode }) => observeApprovals(byMode.observe),
 
   decide: decideApproval,
 
@@ -156,6 +160,22 @@ export const approvalStage = ({
     return entries
   },
 })
+
+/** The rules of rows for an organization without agents that have owners. */
+export function rulesAlone(rows: readonly ApprovalRuleRow[]): Snapshot {
+  const byMode = rulesByMode(rows)
+  return { byMode, rules: RuleIndex.of(byMode.enforce), ownersOf: () => [], fourEyes: false }
+}
+
+/** The state of a batch if nothing was requested before. */
+export const freshState = (matched: Matched, fourEyes = false) => ({
+  asked: new Map([...matched].filter(([, one]) => one === null || one.rules.length > 0)),
+  known: new Map<string, EffectiveRequest[]>(),
+  pending: new Map<string, number>(),
+  fourEyes,
+})
+
+type Matched = ReadonlyMap<Ask, RequiredApproval | null>
 
 /** The decision that joined a pending request is its entry. */
 async function join(

@@ -15,6 +15,7 @@ export interface ChainGrant extends Rule {
 
 /** The compiled permissions and modes of an organization; immutable. */
 export interface CompiledPermissions {
+  readonly byId: ReadonlyMap<string, CompiledPermission>
   readonly denies: RuleIndex<CompiledPermission>
   readonly grants: RuleIndex<ChainGrant>
   /** Agents that act only on grants. */
@@ -38,7 +39,7 @@ export function rulesOf(
     .filter(({ effect }) => effect === 'allow')
     .map((permission): ChainGrant => ({ ...permission, chain: chainOf(permission, byId) }))
     .filter(({ chain }) => chain.broken === null)
-  return { denies: RuleIndex.of(denies), grants: RuleIndex.of(grants), granted }
+  return { byId, denies: RuleIndex.of(denies), grants: RuleIndex.of(grants), granted }
 }
 
 /** The result of permissions for a request, before other stages. */

@@ -20,7 +20,13 @@ export interface CompiledPermission extends Rule {
   readonly link: Rule
 }
 
-export function toPermission(row: PermissionRow): CompiledPermission {
+/** A permission as stored, without the record of its changes. */
+export type PermissionTerms = Omit<
+  PermissionRow,
+  'org_id' | 'created_at' | 'created_by' | 'updated_at' | 'revision'
+>
+
+export function toPermission(row: PermissionTerms): CompiledPermission {
   const rule = {
     id: row.id,
     actions: listOf(row.actions),
@@ -43,6 +49,22 @@ export function toPermission(row: PermissionRow): CompiledPermission {
     link: { ...rule, agents: ['*'] },
   }
 }
+
+/** The terms of a stored permission in API form. */
+export const termsOf = (row: PermissionRow) => ({
+  agent_id: row.agent_id,
+  effect: row.effect,
+  actions: listOf(row.actions),
+  resources: listOf(row.resources),
+  condition: row.condition,
+  parent_id: row.parent_id,
+  granted_by: { type: row.granted_by_type, id: row.granted_by_id },
+  can_delegate: row.can_delegate === 1,
+  max_depth: row.max_depth,
+  not_before: row.not_before,
+  expires_at: row.expires_at,
+  description: row.description,
+})
 
 /** A stored list of patterns. */
 export const listOf = (text: string): string[] => JSON.parse(text) as string[]

@@ -6,6 +6,7 @@ import type {
   Answer,
   EffectivePermissions,
   Permission as Wire,
+  Receipt,
 } from '@remit/contract'
 import { fail, isoTime } from '@remit/core/base'
 import { actorOf, personOf, withAgent } from '@remit/core/caller'
@@ -13,7 +14,7 @@ import type { Caller } from '@remit/core/caller'
 import { implement, Reply } from '@remit/core/http'
 import type { Route } from '@remit/core/http'
 import { receipted } from '@remit/core/ledger/lanes'
-import type { EntryDraft, LedgerScope } from '@remit/core/ledger/lanes'
+import type { Change, EntryDraft, LedgerScope } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
 import { matchesPattern } from '@remit/contract/patterns'
 import type { AnyDatabase } from '@remit/core/db'
@@ -24,7 +25,16 @@ import type { Roster } from '../agents/state.ts'
 import { admitCondition } from '../rules/admit-condition.ts'
 import { ruleWarnings } from '../rules/lint.ts'
 import { actionHints } from '../rules/seen-actions.ts'
-import { toPermission, listOf, depthLeft, widerThan } from './permission.ts'
+import {
+  checkDelegable,
+  checkPatternDenies,
+  checkReplaceable,
+  grantedTerms,
+  isNewPattern,
+  parentChain,
+} from './grant.ts'
+import type { Granter } from './grant.ts'
+import { toPermission, termsOf } from './permission.ts'
 import {
   findPermission,
   revokeTree,
@@ -76,54 +86,78 @@ export const delegationRoutes = (deps: Deps): Route[] => {
     grantPermission: async ({ params: { id }, body }, caller, request) => {
       admitCondition(body.condition)
       const hints = await actionHints(db, caller.orgId, body.actions)
-      return writer.change(caller.orgId, request, async (scope, admitted) => {
-        const { tx, now, orgId } = scope
-        const { row, isNew, chain } = await grantPermission(scope, readRoster, admitted, id, body)
-        const further =
-          row.effect === 'allow' ? await ensureGrantedMode(scope, admitted, row.agent_id) : []
-        const permission = wirePermission(row, chain, now, await readRoster(tx, orgId))
-        const warnings = [...ruleWarnings(toPermission(row), row.effect, now), ...hints]
-        const granted = { kind: 'permission.granted', ...headOf(permission, admitted) } as const
-        const headers = { Location: `/v1/delegation/permissions/${id}` }
-        return receipted(
-          [granted, ...further],
-          { ...permission, warnings },
-          (answer) => new Reply<Permission>(answer, isNew ? { headers } : { status: 200 }),
-        )
-      })
+      return writer.change(caller.orgId, request, putGrant(readRoster, id, body, hints))
     },
 
     revokePermission: ({ params: { id } }, caller, request) =>
-      writer.change(caller.orgId, request, async (scope, admitted) => {
-        const { tx, now, orgId, recordedAt } = scope
-        const revoked = await revokeTree(tx, orgId, id, {
-          at: recordedAt,
-          by: actorOf(admitted).id,
-          revision: scope.configVersion,
-        })
-        const row = await findPermission(tx, orgId, id)
-        if (!row || revoked.length === 0) throw fail('permission_not_found')
-        const [permission] = await wirePermissions(tx, readRoster, orgId, [row], now)
-        if (!permission) throw fail('permission_not_found')
-        const head = headOf(permission, admitted)
-        const parts = []
-        for (let start = 0; start < revoked.length; start += IDS_AN_ENTRY)
-          parts.push(revoked.slice(start, start + IDS_AN_ENTRY))
-        const entryOf = (part: string[]): EntryDraft => ({
-          kind: 'permission.revoked',
-          ...head,
-          data: { ...head.data, revoked: part },
-        })
-        return receipted(parts.map(entryOf), { revoked })
-      }),
+      writer.change(caller.orgId, request, revokePermission(readRoster, id)),
 
     setAgentMode: ({ params: { agent_id }, body: { mode } }, caller, request) =>
-      writer.change(caller.orgId, request, async (scope, admitted) => {
-        const entry = await setMode(scope, admitted, agent_id, mode)
-        return receipted([entry], { agent_id, mode })
-      }),
+      writer.change(caller.orgId, request, putAgentMode(agent_id, mode)),
   })
 }
+
+/** Creates or replaces a permission. */
+export const putGrant =
+  (
+    readRoster: ReadRoster,
+    id: string,
+    body: PermissionInput,
+    hints: readonly string[] = [],
+  ): Change<Reply<Permission>> =>
+  async (scope, caller) => {
+    const { tx, now, orgId } = scope
+    const { row, isNew, chain } = await grantPermission(scope, readRoster, caller, id, body)
+    const further =
+      row.effect === 'allow' ? await ensureGrantedMode(scope, caller, row.agent_id) : []
+    const permission = wirePermission(row, chain, now, await readRoster(tx, orgId))
+    const warnings = [...ruleWarnings(toPermission(row), row.effect, now), ...hints]
+    const granted = { kind: 'permission.granted', ...headOf(permission, caller) } as const
+    const headers = { Location: `/v1/delegation/permissions/${id}` }
+    return receipted(
+      [granted, ...further],
+      { ...permission, warnings },
+      (answer) => new Reply<Permission>(answer, isNew ? { headers } : { status: 200 }),
+    )
+  }
+
+/** Revokes a permission and its descendants. */
+export const revokePermission =
+  (
+    readRoster: ReadRoster,
+    id: string,
+  ): Change<{ readonly revoked: string[]; readonly ledger: Receipt }> =>
+  async (scope, caller) => {
+    const { tx, now, orgId, recordedAt } = scope
+    const revoked = await revokeTree(tx, orgId, id, {
+      at: recordedAt,
+      by: actorOf(caller).id,
+      revision: scope.configVersion,
+    })
+    const row = await findPermission(tx, orgId, id)
+    if (!row || revoked.length === 0) throw fail('permission_not_found')
+    const [permission] = await wirePermissions(tx, readRoster, orgId, [row], now)
+    if (!permission) throw fail('permission_not_found')
+    const head = headOf(permission, caller)
+    const parts = []
+    for (let start = 0; start < revoked.length; start += IDS_AN_ENTRY)
+      parts.push(revoked.slice(start, start + IDS_AN_ENTRY))
+    const entryOf = (part: string[]): EntryDraft => ({
+      kind: 'permission.revoked',
+      ...head,
+      data: { ...head.data, revoked: part },
+    })
+    return receipted(parts.map(entryOf), { revoked })
+  }
+
+/** Sets the mode of an agent. */
+export const putAgentMode =
+  (
+    agentId: string,
+    mode: AgentMode,
+  ): Change<{ readonly agent_id: string; readonly mode: AgentMode; readonly ledger: Receipt }> =>
+  async (scope, caller) =>
+    receipted([await setMode(scope, caller, agentId, mode)], { agent_id: agentId, mode })
 
 /** The head and the common data of an entry: the whole permission, without its time-dependent members. */
 function headOf(whole: Permission, caller: Caller | null) {
@@ -165,9 +199,6 @@ async function ensureGrantedMode(
   return before?.mode === 'granted' ? [] : [await setMode(scope, caller, agentId, 'granted')]
 }
 
-// Each of them is evaluated for every request.
-const MAX_PATTERN_DENIES = 1_000
-
 interface GrantedPermission {
   readonly row: PermissionRow
   readonly isNew: boolean
@@ -182,39 +213,19 @@ async function grantPermission(
   id: string,
   input: PermissionInput,
 ): Promise<GrantedPermission> {
-  const { tx, orgId, recordedAt } = scope
+  const { tx, orgId, now, recordedAt } = scope
   const before = await findPermission(tx, orgId, id)
-  if (before) checkReplaceable(before, input)
-  if (isPattern(input.agent_id) && !(before && isPattern(before.agent_id))) {
-    const count = await countPatternDenies(tx, orgId)
-    if (count >= MAX_PATTERN_DENIES)
-      throw fail('too_many_pattern_denies', `The organization has ${count}`)
-  }
-  const parent =
-    input.parent_id === null ? null : await readParent(scope, readRoster, input.parent_id)
-  if (parent) checkCut(input, parent)
-  const granter = input.granted_by ?? (parent ? holderOf(parent) : granterOf(caller))
+  checkReplaceable(before, input)
+  if (isNewPattern(before, input)) checkPatternDenies(await countPatternDenies(tx, orgId))
+  const parent = input.parent_id === null ? null : await readParent(scope, input.parent_id)
+  if (parent) checkDelegable(input, parent, now, await readRoster(tx, orgId))
+  const { id: by } = actorOf(caller)
   const row: PermissionRow = {
+    ...grantedTerms(id, input, parent, granterOf(caller)),
     org_id: orgId,
-    id,
-    agent_id: input.agent_id,
-    effect: input.effect,
-    actions: JSON.stringify(input.actions),
-    resources: JSON.stringify(input.resources),
-    condition: input.condition,
-    parent_id: input.parent_id,
-    granted_by_type: granter.type,
-    granted_by_id: granter.id,
-    can_delegate: input.can_delegate ? 1 : 0,
-    max_depth: input.max_depth ?? (parent && input.can_delegate ? depthLeft(parent.links) : 0),
-    not_before: isoOrNull(input.not_before),
-    expires_at: isoOrNull(input.expires_at),
-    description: input.description,
     created_at: before?.created_at ?? recordedAt,
-    created_by: before?.created_by ?? actorOf(caller).id,
+    created_by: before?.created_by ?? by,
     updated_at: recordedAt,
-    revoked_at: null,
-    revoked_by: null,
     revision: scope.configVersion,
   }
   await putPermission(tx, row)
@@ -222,69 +233,17 @@ async function grantPermission(
   return { row, isNew: !before, chain: chainOf(toPermission(row), above) }
 }
 
-const isPattern = (agentId: string): boolean => agentId.includes('*')
-const timeOf = (text: string | null): number | null => (text === null ? null : Date.parse(text))
-const isoOrNull = (text: string | null): string | null => text && isoTime(Date.parse(text))
-
 /** A root is granted by the person of the key, or by the key itself. */
-const granterOf = (caller: Caller | null): { type: 'user' | 'key'; id: string } =>
+const granterOf = (caller: Caller | null): Granter =>
   caller?.principal.person
     ? { type: 'user', id: caller.principal.person }
     : { type: 'key', id: actorOf(caller).id }
 
-const holderOf = ({ links }: PermissionChain): { type: 'agent'; id: string } => ({
-  type: 'agent',
-  id: links.at(-1)?.agentId ?? '',
-})
-
-function checkReplaceable(before: PermissionRow, { parent_id }: PermissionInput): void {
-  if (before.revoked_at !== null)
-    throw fail('permission_revoked', `It was revoked at ${before.revoked_at}; use another id`)
-  if (before.parent_id === parent_id) return
-  throw fail('permission_parent_fixed', `The parent_id of ${before.id} is ${before.parent_id}`, {
-    errors: [{ path: 'parent_id', message: `must remain ${before.parent_id}` }],
-  })
-}
-
-/** The parent chain, which must be in force. */
-async function readParent(
-  { tx, orgId, now }: LedgerScope,
-  readRoster: ReadRoster,
-  id: string,
-): Promise<PermissionChain> {
+async function readParent({ tx, orgId }: LedgerScope, id: string): Promise<PermissionChain> {
   const row = await findPermission(tx, orgId, id)
-  if (!row) throw unusable('parent_id', 'is not a permission of the organization')
-  const rows = await withAncestors(tx, orgId, [row])
-  const byId = new Map([...rows.values()].map((one) => [one.id, toPermission(one)]))
-  const chain = chainOf(toPermission(row), byId)
-  const dead = chainBreakOf(chain, now, await readRoster(tx, orgId))
-  if (dead) throw unusable('parent_id', `is not in force: ${dead.id} is ${dead.reason}`)
-  return chain
+  const rows = await withAncestors(tx, orgId, row ? [row] : [])
+  return parentChain(id, new Map([...rows].map(([key, one]) => [key, toPermission(one)])))
 }
-
-/** Checks that the holder of the parent may delegate the requested permission. */
-function checkCut(input: PermissionInput, parent: PermissionChain): void {
-  const last = parent.links.at(-1)
-  if (!last || last.effect !== 'allow') throw unusable('parent_id', 'is a deny permission')
-  if (!last.canDelegate) throw unusable('parent_id', 'cannot be delegated: can_delegate is false')
-  if (input.granted_by && input.granted_by.id !== last.agentId)
-    throw unusable('granted_by.id', `must be ${last.agentId}, the holder of ${last.id}`)
-  const twice = parent.links.find(({ agentId }) => agentId === input.agent_id)
-  if (twice)
-    throw fail('agent_in_chain', `${input.agent_id} already holds ${twice.id} in this chain`)
-  const faults = widerThan(parent.links, {
-    actions: input.actions,
-    resources: input.resources,
-    notBefore: timeOf(input.not_before),
-    expiresAt: timeOf(input.expires_at),
-    maxDepth: input.max_depth ?? null,
-  })
-  const [first] = faults
-  if (first) throw fail('permission_too_wide', `${first.path} ${first.message}`, { errors: faults })
-}
-
-const unusable = (path: string, message: string) =>
-  fail('permission_parent_unusable', `${path} ${message}`, { errors: [{ path, message }] })
 
 type Overview = Answer<typeof delegation.getDelegation>
 
@@ -425,18 +384,7 @@ function wirePermission(
   const dead = chainBreakOf(chain, now, roster)
   return {
     id: row.id,
-    agent_id: row.agent_id,
-    effect: row.effect,
-    actions: listOf(row.actions),
-    resources: listOf(row.resources),
-    condition: row.condition,
-    parent_id: row.parent_id,
-    granted_by: { type: row.granted_by_type, id: row.granted_by_id },
-    can_delegate: row.can_delegate === 1,
-    max_depth: row.max_depth,
-    not_before: row.not_before,
-    expires_at: row.expires_at,
-    description: row.description,
+    ...termsOf(row),
     created_at: row.created_at,
     created_by: row.created_by,
     updated_at: row.updated_at,

@@ -6,8 +6,8 @@ import { decideAgent, rulesOf } from './authority.ts'
 import type { AgentAuthority, CompiledPermissions } from './authority.ts'
 import type { ReadRoster } from '../agents/agents.ts'
 import { modesSince, permissionsSince } from './store.ts'
+import { overlaidAuthority } from './overlay.ts'
 import { toPermission } from './permission.ts'
-import type { CompiledPermission } from './permission.ts'
 
 /** The slot `agent_deny`: agent states, denials, and agents in the mode `granted`. */
 export function agentStage(readRoster: ReadRoster): Stage<AgentAuthority, never, AgentAuthority> {
@@ -25,6 +25,8 @@ export function agentStage(readRoster: ReadRoster): Stage<AgentAuthority, never,
       return { ...rules, ...(await readRoster(tx, orgId, organization.settings)) }
     },
 
+    overlay: overlaidAuthority,
+
     decide: decideAgent,
   }
 }
@@ -33,7 +35,6 @@ interface LiveRulesKnown {
   /** The newest revision in each table. */
   readonly permissionsAt: number
   readonly modesAt: number
-  readonly permissions: ReadonlyMap<string, CompiledPermission>
   readonly rules: CompiledPermissions
 }
 
@@ -59,7 +60,7 @@ class LiveRules {
     const changed = await permissionsSince(tx, orgId, before?.permissionsAt ?? null)
     const modes = await modesSince(tx, orgId, before?.modesAt ?? null)
     if (before && changed.length === 0 && modes.length === 0) return before
-    const permissions = new Map(before?.permissions)
+    const permissions = new Map(before?.rules.byId)
     for (const row of changed) {
       if (row.revoked_at === null) permissions.set(row.id, toPermission(row))
       else permissions.delete(row.id)
@@ -72,7 +73,6 @@ class LiveRules {
     return {
       permissionsAt: newest(before?.permissionsAt, changed),
       modesAt: newest(before?.modesAt, modes),
-      permissions,
       rules: rulesOf([...permissions.values()], granted),
     }
   }

@@ -19,7 +19,8 @@ export const {
   'created_by',
 ])
 
-async function findPermissions(
+/** The permissions of these ids, including revoked ones. */
+export async function findPermissions(
   db: AnyDatabase,
   orgId: string,
   ids: readonly string[],

@@ -5,7 +5,7 @@ import { readingsOf } from '@remit/core/decision'
 import type { Ask, Overlay, StageVerdict } from '@remit/core/decision'
 import type { OpenTrial } from '@remit/core/module'
 import { readOrganization } from '@remit/core/orgs/settings'
-import { matching, rulesByMode } from '../approvals/rule.ts'
+import { matching, overlaidRules, rulesByMode } from '../approvals/rule.ts'
 import { listRules } from '../approvals/store.ts'
 import { policyStage } from '../policies/stage.ts'
 import { RuleIndex } from '../rules/rule-index.ts'
@@ -24,7 +24,7 @@ export const openTrial: OpenTrial = async (db, orgId, overlay) => {
     default_effect: own.defaultEffect,
     approval_rules: approvals.map(({ id, document }) => ({ id, document })),
   })
-  const rules = RuleIndex.of(rulesByMode(approvals).enforce)
+  const rules = RuleIndex.of(overlaidRules(rulesByMode(approvals), overlay).enforce)
   /** Of the request, or of the first of its readings that does not pass. */
   const verdictOf = (ask: Ask, agent: Readonly<Record<string, unknown>>): StageVerdict => {
     let verdict: StageVerdict = { verdict: 'pass' }

@@ -437,4 +437,6 @@ const FLIP_KINDS: readonly FlipKind[] = [
   'needs_approval_to_deny',
   'deny_to_allow',
   'deny_to_needs_approval',
+  'allow_to_needs_approval',
+  'needs_approval_to_allow',
 ]
