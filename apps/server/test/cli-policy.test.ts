@@ -34,7 +34,7 @@ describe.skipIf(!hasModules())('remit policy', () => {
   })
   afterAll(() => commands.close())
   beforeEach(() => {
-    folder = scratchFolder()
+    folder = scratchFolder('policy')
     set = `set-${++sets}`
   })
   afterEach(async () => {
@@ -217,7 +217,7 @@ describe.skipIf(!hasModules())('docs/policy-as-code.md', () => {
   afterAll(() => commands.close())
 
   test('tests, plans, applies and pulls what it shows', async () => {
-    const folder = scratchFolder()
+    const folder = scratchFolder('policy')
     mkdirSync(join(folder, 'rules'))
     for (const text of blocksOf(page, 'yaml'))
       writeFileSync(join(folder, /^# (\S+)/.exec(text)?.[1] ?? ''), text)

@@ -48,9 +48,9 @@ beforeEach(async () => {
   headers = []
   status = 200
   installation = await createInstallation()
-  collector = createServer((request, response) => {
-    headers.push(request.headers)
-    void json(request).then((body) => {
+  collector = createServer((asked, response) => {
+    headers.push(asked.headers)
+    void json(asked).then((body) => {
       bodies.push(body as Body)
       return response.writeHead(status, { 'content-type': 'application/json' }).end('{}')
     })
@@ -119,12 +119,12 @@ it('the last values count a request that ended while the server stopped', async 
   const { key } = await createOrg(installation.env)
   const server = await start(3_600_000)
   const { port } = new URL(server.url)
-  const headers = {
+  const own = {
     authorization: `Bearer ${key.secret}`,
     'content-type': 'application/json',
     expect: '100-continue',
   }
-  const late = request({ port, path: '/v1/ledger', method: 'POST', headers })
+  const late = request({ port, path: '/v1/ledger', method: 'POST', headers: own })
   // The server has begun the request, and waits for its body.
   late.flushHeaders()
   await once(late, 'continue')

@@ -32,16 +32,7 @@ describe.skipIf(!hasModules()).each(fullDialects())('kill -9 during apply on %s'
       const set = `${url}/v1/policy-sets/main`
       const send = async (path: string, body: object) =>
         (await (await request(`${set}/${path}`, key, 'POST', body)).json()) as PlanAnswer
-      if (round > 0) {
-        const answer = await request(`${set}/documents`, key, 'GET')
-        const { documents } = (await answer.json()) as { documents: Document[] }
-        expect(documents).toHaveLength(400)
-        const seen = new Set(documents.map(({ spec }) => spec.actions.join()))
-        expect([...seen]).toEqual([expect.stringMatching(/^version\.\d+$/)])
-        versions.add(Number([...seen][0]?.split('.')[1]))
-        const state = (await (await request(set, key, 'GET')).json()) as { drift: unknown[] }
-        expect(state.drift).toEqual([])
-      }
+      if (round > 0) versions.add(await expectWhole(set))
       const documents = documentsOf(round)
       const { plan_digest } = await send('plan', { documents })
       const applying = send('apply', { documents, plan_digest })
@@ -54,6 +45,18 @@ describe.skipIf(!hasModules()).each(fullDialects())('kill -9 during apply on %s'
     await installation.remove()
   })
 })
+
+/** Fails unless the set is one whole version; returns which. */
+async function expectWhole(set: string): Promise<number> {
+  const answer = await request(`${set}/documents`, key, 'GET')
+  const { documents } = (await answer.json()) as { documents: Document[] }
+  expect(documents).toHaveLength(400)
+  const seen = new Set(documents.map(({ spec }) => spec.actions.join()))
+  expect([...seen]).toEqual([expect.stringMatching(/^version\.\d+$/)])
+  const state = (await (await request(set, key, 'GET')).json()) as { drift: unknown[] }
+  expect(state.drift).toEqual([])
+  return Number([...seen][0]?.split('.')[1])
+}
 
 interface PlanAnswer {
   readonly plan_digest: string

@@ -127,6 +127,9 @@ const ObjectChange = component('PolicySetChange', {
     ),
   before: JsonObject.nullable(),
   after: JsonObject.nullable(),
+  weakens: z
+    .boolean()
+    .describe('False only if the change provably allows nothing that was denied or held'),
   warnings: z.array(z.string()),
 })
 export type ObjectChange = z.infer<typeof ObjectChange>

@@ -64,10 +64,10 @@ describe.each(fullDialects())('policy sets on %s', (dialect) => {
     { timeout: 600_000 },
     async () => {
       await apply('allow')
-      let isOver = false
+      const applying = { isOver: false }
       const answers: { decision: string; seq: number }[] = []
       const decide = async () => {
-        while (!isOver || answers.length < DECISIONS) {
+        while (!applying.isOver || answers.length < DECISIONS) {
           const body = { agent_id: 'a', action: 'x' }
           const { decision, ledger } = await api.ok('authorize', { body })
           answers.push({ decision, seq: ledger.seq })
@@ -75,7 +75,7 @@ describe.each(fullDialects())('policy sets on %s', (dialect) => {
       }
       const deciders = Array.from({ length: 8 }, decide)
       for (let i = 0; i < APPLIED; i++) await apply(i % 2 === 0 ? 'deny' : 'allow')
-      isOver = true
+      applying.isOver = true
       await Promise.all(deciders)
 
       const seen = new Set<string>()

@@ -16,16 +16,14 @@ const condition = fc.constantFrom(
 )
 const who = { agents: patterns, actions: patterns, condition }
 const documentOf = <T extends object>(kind: string, spec: fc.Arbitrary<T>) =>
-  fc
-    .array(spec, { maxLength: 3 })
-    .map((specs) =>
-      specs.map((one, i) => ({
-        apiVersion: 'remit.dev/v1',
-        kind,
-        name: `${kind}-${i}`,
-        spec: one,
-      })),
-    )
+  fc.array(spec, { maxLength: 3 }).map((specs) =>
+    specs.map((one, i) => ({
+      apiVersion: 'remit.dev/v1',
+      kind,
+      name: `${kind}-${i}`,
+      spec: one,
+    })),
+  )
 const mode = fc.constantFrom('enforce', 'observe')
 const documents = fc
   .tuple(

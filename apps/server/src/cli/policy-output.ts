@@ -24,7 +24,7 @@ export function planText(
   const lines = [
     `Policy set ${set}: ${countsText(changes)}, ${unchanged} unchanged`,
     ...changes.flatMap((one) => [
-      `  ${SIGNS[one.change]} ${one.change} ${one.kind} ${one.name}`,
+      `  ${SIGNS[one.change]} ${one.change} ${one.kind} ${one.name}${one.weakens ? ' (weakens)' : ''}`,
       ...differences(one, documents).map(
         ({ name, before, after }) =>
           `      ${name}: ${before === null ? '' : `${before} -> `}${after}`,
@@ -173,7 +173,8 @@ function changeRow(one: ObjectChange, documents: readonly PolicyDocument[]): str
       `${code(name)}: ${before === null ? '' : `${code(before)} → `}${code(after)}`,
   )
   const notes = one.warnings.map((warning) => `⚠ ${cell(warning)}`)
-  return `| ${one.change} | ${one.kind} | ${cell(one.name)} | ${[...changed, ...notes].join('<br>')} |`
+  const change = one.weakens ? `${one.change}, **weakens**` : one.change
+  return `| ${change} | ${one.kind} | ${cell(one.name)} | ${[...changed, ...notes].join('<br>')} |`
 }
 
 /** A text in a line or a cell, in which nothing is markup. */

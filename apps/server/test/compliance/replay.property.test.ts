@@ -160,7 +160,9 @@ describe.skipIf(!hasModules()).each(someDialects())('replays on %s', (dialect) =
         const ids = new Set(set.map(({ id }) => id))
         const gone = before.flatMap(({ id }) => (ids.has(id) ? [] : [id]))
         const overlay = {
-          ...{ add: one.added, remove, default_effect: one.effects[1] },
+          add: one.added,
+          remove,
+          default_effect: one.effects[1],
           ...(after !== 'same' && { approval_rules: { set, remove: gone } }),
         }
         const { flips, decisions, not_replayable } = await wholeReplay(real.api, { overlay })

@@ -32,7 +32,9 @@ export interface SetState {
 /** What documents would change. */
 export interface Comparison {
   /** In the order in which they are made. */
-  readonly changes: readonly (Omit<ObjectChange, 'warnings'> & { readonly at: number | null })[]
+  readonly changes: readonly (Omit<ObjectChange, 'warnings' | 'weakens'> & {
+    readonly at: number | null
+  })[]
   readonly unchanged: number
   readonly drift: readonly Drift[]
   /** Drift that applying the documents would overwrite. */
@@ -173,7 +175,7 @@ export function driftOf(row: PolicySetObjectRow, live: Spec | undefined): Drift[
 }
 
 /** Deletions first, of children before their parents; then the kinds in turn, parents first. */
-function inOrder<C extends Omit<ObjectChange, 'warnings'>>(changes: readonly C[]): C[] {
+function inOrder<C extends Omit<ObjectChange, 'warnings' | 'weakens'>>(changes: readonly C[]): C[] {
   const isGone = ({ change }: C) => change === 'delete' || change === 'release'
   const gone = changes.filter(isGone)
   const kept = changes.filter((one) => !isGone(one))

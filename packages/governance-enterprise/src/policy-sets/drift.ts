@@ -1,6 +1,5 @@
-import { fail } from '@remit/core/base'
+import { fail, isoTime } from '@remit/core/base'
 import { actorOf, personOf } from '@remit/core/caller'
-import { isoTime } from '@remit/core/base'
 import type { ChangeObserver, EntryDraft } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
 import type { PolicySetObjectRow } from '../tables/policy-sets.ts'

@@ -52,7 +52,7 @@ const settings: DocumentKind<DocumentSpec<'Settings'>> = {
   changedBy: ({ kind }) => (kind === 'organization.updated' ? [SETTINGS_ID] : []),
 }
 
-const policies = (ids: Ids): DocumentKind<DocumentSpec<'Policy'>> => ({
+const policies = (made: Ids): DocumentKind<DocumentSpec<'Policy'>> => ({
   kind: 'Policy',
   idOf: (name) => name,
   list: async (db, orgId, ids) =>
@@ -71,7 +71,7 @@ const policies = (ids: Ids): DocumentKind<DocumentSpec<'Policy'>> => ({
     const admitted = admitPolicy(spec)
     return {
       warnings: admitted.warnings,
-      set: (scope, caller) => putPolicy(ids, name, 'any_or_nothing', admitted)(scope, caller),
+      set: (scope, caller) => putPolicy(made, name, 'any_or_nothing', admitted)(scope, caller),
     }
   },
   remove: (id) => deletePolicy(id, undefined),

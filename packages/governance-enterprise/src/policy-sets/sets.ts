@@ -35,6 +35,7 @@ import {
   putSet,
 } from './store.ts'
 import { runTests } from './case-tests.ts'
+import { weakens } from './weakens.ts'
 import type { PolicySetObjectRow, PolicySetRow } from '../tables/policy-sets.ts'
 
 const MAX_SETS = 20
@@ -203,6 +204,7 @@ const wireChanges = (
 ): ObjectChange[] =>
   changes.map(({ at, ...change }) => ({
     ...change,
+    weakens: weakens(change),
     warnings: [...((at === null ? null : admitted.get(at))?.warnings(now) ?? [])],
   }))
 
