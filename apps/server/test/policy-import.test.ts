@@ -48,7 +48,7 @@ describe.skipIf(!hasModules())('remit policy import', () => {
   }
 
   test('writes a folder, and says what became of each rule', async () => {
-    const folder = scratchFolder()
+    const folder = scratchFolder('policy')
     const file = join(folder, 'settings.json')
     writeFileSync(file, JSON.stringify({ permissions, model: 'opus' }))
     const args = ['policy', 'import', 'claude', file, join(folder, 'rules')]
@@ -83,7 +83,7 @@ left out: defaultMode; a setting of Claude Code, not a rule
     ['cedar', '{"policies": {}}', 'policies'],
     ['rego', '{}', 'must be claude or cedar'],
   ])('refuses a file for %s that is something else: %s', async (format, text, message) => {
-    const file = join(scratchFolder(), 'source.json')
+    const file = join(scratchFolder('policy'), 'source.json')
     writeFileSync(file, text)
     const ended = await runCommand(['policy', 'import', format, file, 'rules'], {})
     expect(ended.code).not.toBe(0)

@@ -1,6 +1,6 @@
 /** Rules of other systems as documents of a policy set, where they cannot allow more than before. */
 import { API_VERSION } from '@remit/contract'
-import type { PolicyDocument, PolicyInput } from '@remit/contract'
+import type { PolicyInput, StoredDocument } from '@remit/contract'
 import { isName } from '@remit/contract/values'
 import { z } from 'zod'
 import { CliError, EXIT } from './errors.ts'
@@ -14,7 +14,7 @@ export interface Imported {
 }
 
 export interface Import {
-  readonly documents: PolicyDocument[]
+  readonly documents: StoredDocument[]
   readonly report: Imported[]
 }
 
@@ -66,7 +66,7 @@ export function importClaude(settings: unknown): Import {
   const { permissions } = shaped(ClaudeSettings, settings, 'settings')
   const { allow, ask, deny, ...others } = permissions
   const nameOf = namer()
-  const documents: PolicyDocument[] = []
+  const documents: StoredDocument[] = []
   const report: Imported[] = []
   for (const [effect, entries] of Object.entries({ deny, ask }))
     for (const entry of entries) {
@@ -79,8 +79,8 @@ export function importClaude(settings: unknown): Import {
       const head = { apiVersion: API_VERSION, name: nameOf(`claude.${effect}.${entry}`) } as const
       documents.push(
         effect === 'deny'
-          ? documentOf({ ...head, kind: 'Policy', spec: { effect: 'deny', ...scope } })
-          : documentOf({ ...head, kind: 'ApprovalRule', spec: scope }),
+          ? { ...head, kind: 'Policy', spec: { effect, ...scope } }
+          : { ...head, kind: 'ApprovalRule', spec: scope },
       )
       report.push({ rule, outcome: 'imported', why: [] })
     }
@@ -89,14 +89,6 @@ export function importClaude(settings: unknown): Import {
   for (const name of Object.keys(others)) none(name, 'a setting of Claude Code, not a rule')
   return { documents, report }
 }
-
-// The server adds the defaults of the members that are left out.
-const documentOf = (document: {
-  readonly apiVersion: typeof API_VERSION
-  readonly kind: 'Policy' | 'ApprovalRule' | 'Settings'
-  readonly name: string
-  readonly spec: object
-}): PolicyDocument => document as PolicyDocument
 
 type Scope = Pick<PolicyInput, 'actions'> & Partial<Pick<PolicyInput, 'resources' | 'condition'>>
 
@@ -184,22 +176,21 @@ export function importCedar(source: unknown, options: CedarOptions): Import {
   const all = Object.entries({ ...templates, ...staticPolicies })
   const types = typesOf(all.map(([, policy]) => policy))
   const nameOf = namer()
-  const documents = [
-    documentOf({
-      apiVersion: API_VERSION,
-      kind: 'Settings',
-      name: 'settings',
-      spec: { default_effect: 'deny' },
-    }),
+  const spec = { default_effect: 'deny' }
+  const documents: StoredDocument[] = [
+    { apiVersion: API_VERSION, kind: 'Settings', name: 'settings', spec },
   ]
   const report: Imported[] = []
   for (const [id, policy] of all) {
-    const { spec, why } = policyOf(policy, types, options)
+    const { rule, why } = policyOf(policy, types, options)
     const isForbid = policy.effect === 'forbid'
     if (isForbid || why.length === 0)
-      documents.push(
-        documentOf({ apiVersion: API_VERSION, kind: 'Policy', name: nameOf(`cedar.${id}`), spec }),
-      )
+      documents.push({
+        apiVersion: API_VERSION,
+        kind: 'Policy',
+        name: nameOf(`cedar.${id}`),
+        spec: rule,
+      })
     const changed = isForbid ? 'stricter' : 'left out'
     report.push({ rule: id, outcome: why.length === 0 ? 'imported' : changed, why })
   }
@@ -253,14 +244,14 @@ function policyOf(policy: CedarPolicy, types: Types, { flatActions }: CedarOptio
     why.push('the condition is too long')
     condition = ''
   }
-  const spec = {
+  const rule = {
     effect: isForbid ? 'deny' : 'allow',
     ...(agents && { agents }),
     ...(actions && { actions }),
     ...(resources && { resources }),
     ...(condition !== '' && { condition }),
   }
-  return { spec, why }
+  return { rule, why }
 }
 
 const MAX_CONDITION = 2048
@@ -287,7 +278,7 @@ function resourcesOf({ op, entity, entity_type: type, in: group }: Constraint): 
   if (op === '==' && entity) return patternsOf([`${entity.type}:${entity.id}`])
   if (op !== 'is' || type === undefined || group !== undefined)
     throw new Unknown(`${op} of this kind is not known`)
-  return [...patternsOf([type]).map((name) => `${name}:*`)]
+  return patternsOf([type]).map((name) => `${name}:*`)
 }
 
 function patternsOf(texts: readonly string[]): string[] {
