@@ -10,6 +10,7 @@ import type {
   TestResult,
   TestSummary,
 } from '@remit/contract'
+import type { Imported } from './policy-import.ts'
 import { printableLine } from './table.ts'
 
 const SIGNS = { create: '+', replace: '~', delete: '-', adopt: '=', release: 'o' } as const
@@ -227,3 +228,10 @@ const XML: Readonly<Record<string, string>> = {
 }
 const xml = (text: string): string =>
   printableLine(text).replaceAll(/[&<>"]/g, (sign) => XML[sign] ?? sign)
+
+/** What became of each rule of another system. */
+export const importText = (report: readonly Imported[]): string =>
+  report
+    .map(({ rule, outcome, why }) => [`${outcome}: ${rule}`, ...why].join('; '))
+    .map((line) => `${printableLine(line)}\n`)
+    .join('')
