@@ -128,6 +128,8 @@ function pageOf(
     const start = `| ${name} ${version} | `
     if (results === undefined) {
       for (const line of shown.split('\n')) if (line.startsWith(`- ${name}, `)) reasons.add(line)
+      for (const [, at = ''] of shown.split('| framework')[0]?.matchAll(/^- (.+)$/gm) ?? [])
+        cases.add(at)
       return shown.split('\n').find((line) => line.startsWith(start)) ?? `${start}–`
     }
     const holding = Object.keys(results.cases).filter((at) => results.cases[at] === 'passed')
