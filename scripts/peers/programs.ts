@@ -77,7 +77,11 @@ function build(name: string, program: Program): void {
     )
     const go = (verb: string, ...args: string[]) => run('go', ['-C', source, verb, ...args])
     go('get', ...modules)
-    const target = ['-o', join(FOLDER, name, name), generate ? '.' : (modules[0]?.split('@')[0] ?? '')]
+    const target = [
+      '-o',
+      join(FOLDER, name, name),
+      generate ? '.' : (modules[0]?.split('@')[0] ?? ''),
+    ]
     // Reads the sums of further modules, whose tests it does not need.
     go('build', '-mod=mod', '-trimpath', '-ldflags=-s -w', ...flags, ...target)
   })
