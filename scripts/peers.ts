@@ -13,9 +13,9 @@ import { parseArgs } from 'node:util'
 import { runSuites } from './peers/agentdojo.ts'
 import { useClient } from './peers/authlib.ts'
 import { ROOT, python } from './peers/environment.ts'
+import { installCollector } from './peers/collector.ts'
 import { probeGuard } from './peers/garak.ts'
 import { compareWithRelease, installOasdiff } from './peers/oasdiff.ts'
-import { programs } from './peers/programs.ts'
 import { fuzz } from './peers/schemathesis.ts'
 
 interface Result {
@@ -59,8 +59,9 @@ const PEERS: Readonly<Record<string, Peer>> = {
     run: probeGuard,
     isFixed: true,
   },
-  ...programs,
   oasdiff: { install: installOasdiff, run: compareWithRelease },
+  // For `apps/server/test/collector.test.ts`.
+  otelcol: { install: installCollector },
   schemathesis: {
     install: () => python('schemathesis', ['schemathesis>=4,<5']),
     run: async () => ({ problems: await fuzz(values.seconds, values.seed) }),

@@ -83,7 +83,7 @@ describe.skipIf(!isRun)('the policy packs at their doors', () => {
   })
 
   it('mcp-servers keeps a server of files behind the gateway to its folder', async () => {
-    const folder = realpathSync(scratchFolder())
+    const folder = realpathSync(scratchFolder('policy'))
     mkdirSync(join(folder, 'docs'))
     writeFileSync(join(folder, 'docs/a.md'), 'public')
     writeFileSync(join(folder, 'secret.txt'), 'secret')
@@ -152,7 +152,7 @@ describe.skipIf(!isRun)('the policy packs at their doors', () => {
   it('break-glass opens for a time, and closes', async () => {
     const body = { agent_id: 'on-call', action: 'ops.restart', context: { incident: 'INC-4711' } }
     const decision = async () => (await remit.client.authorize({ body })).decision
-    const open = scratchFolder()
+    const open = scratchFolder('policy')
     cpSync(join(PACKS, 'break-glass/open'), open, { recursive: true })
     const soon = new Date(Date.now() + 3_600_000).toISOString()
     const rules = readFileSync(join(open, 'rules.yaml'), 'utf8')

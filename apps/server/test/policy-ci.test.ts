@@ -103,10 +103,11 @@ async function startComments() {
   const comments: { readonly path: string; readonly token: string; readonly sent: string }[] = []
   const server = createServer((request, response) => {
     const token = String(request.headers['private-token'] ?? request.headers.authorization)
-    void text(request).then((sent) => {
-      comments.push({ path: request.url ?? '', token, sent })
+    const keep = async () => {
+      comments.push({ path: request.url ?? '', token, sent: await text(request) })
       response.writeHead(201, { 'content-type': 'application/json' }).end('{}')
-    })
+    }
+    void keep()
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -147,7 +148,7 @@ describe.skipIf(!isRun).each(['GitHub', 'GitLab'] as const)('the CI example for 
   })
 
   async function shell(command: string, cwd: string, env: Env = {}) {
-    const [program = '', ...args] = [...service.shell, command]
+    const [program, ...args] = [...service.shell, command]
     const path = [join(prefix, 'bin'), process.env['PATH']].join(delimiter)
     const child = spawn(program, args, {
       cwd,
