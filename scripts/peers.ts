@@ -10,6 +10,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { runSuites } from './peers/agentdojo.ts'
 import { useClient } from './peers/authlib.ts'
 import { ROOT, python } from './peers/environment.ts'
 import { installCollector } from './peers/collector.ts'
@@ -44,6 +45,11 @@ const PEERS: Readonly<Record<string, Peer>> = {
   // For `examples/test/litellm.test.ts`. The oldest is the first that can hold back a stream.
   'litellm-oldest': { install: () => python('litellm-oldest', ['litellm[proxy]==1.108.0']) },
   'litellm-newest': { install: () => python('litellm-newest', ['litellm[proxy]==1.110.2']) },
+  agentdojo: {
+    install: () => python('agentdojo', ['agentdojo==0.1.35']),
+    run: runSuites,
+    isFixed: true,
+  },
   authlib: {
     install: () => python('authlib', ['authlib==1.9.10', 'httpx==0.28.1', 'requests==2.34.2']),
     run: useClient,
