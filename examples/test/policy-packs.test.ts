@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'no
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { scratchFolder } from '@remit/testing'
-import { inFullRun } from '@remit/testing/pure'
+import { bundledProgram, inFullRun } from '@remit/testing/pure'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { serverProgram } from './mcp/support/gateway.ts'
 import { connect, startGateway } from './mcp/support/http.ts'
@@ -12,7 +12,6 @@ import type { RemitServer } from './support/server.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const PACKS = join(ROOT, 'examples/policies')
-const CLI = join(ROOT, 'apps/server/src/cli.ts')
 const run = promisify(execFile)
 const isRun = inFullRun('the policy packs at hooks and gateway') && hasModules()
 
@@ -25,13 +24,9 @@ describe.skipIf(!isRun)('the policy packs at their doors', () => {
 
   /** As somebody does it who has read the page. */
   const apply = (folder: string, set: string) =>
-    run(
-      process.execPath,
-      ['--conditions=@remit/source', CLI, 'policy', 'apply', folder, '--set', set],
-      {
-        env: { ...process.env, REMIT_URL: remit.url, REMIT_KEY: remit.org.key },
-      },
-    )
+    run(process.execPath, [bundledProgram('cli'), 'policy', 'apply', folder, '--set', set], {
+      env: { ...process.env, REMIT_URL: remit.url, REMIT_KEY: remit.org.key },
+    })
 
   it('coding-agents decides what hooks of Claude Code and Codex send', async () => {
     await apply(join(PACKS, 'coding-agents'), 'coding')
@@ -88,7 +83,7 @@ describe.skipIf(!isRun)('the policy packs at their doors', () => {
   })
 
   it('mcp-servers keeps a server of files behind the gateway to its folder', async () => {
-    const folder = realpathSync(scratchFolder())
+    const folder = realpathSync(scratchFolder('policy'))
     mkdirSync(join(folder, 'docs'))
     writeFileSync(join(folder, 'docs/a.md'), 'public')
     writeFileSync(join(folder, 'secret.txt'), 'secret')
@@ -157,7 +152,7 @@ describe.skipIf(!isRun)('the policy packs at their doors', () => {
   it('break-glass opens for a time, and closes', async () => {
     const body = { agent_id: 'on-call', action: 'ops.restart', context: { incident: 'INC-4711' } }
     const decision = async () => (await remit.client.authorize({ body })).decision
-    const open = scratchFolder()
+    const open = scratchFolder('policy')
     cpSync(join(PACKS, 'break-glass/open'), open, { recursive: true })
     const soon = new Date(Date.now() + 3_600_000).toISOString()
     const rules = readFileSync(join(open, 'rules.yaml'), 'utf8')

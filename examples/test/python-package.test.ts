@@ -67,7 +67,7 @@ describe.skipIf(!isRun)('the package for Python', () => {
     const program = `
 from importlib import resources
 from remit import Client, Gate
-import remit.ag2, remit.crewai, remit.google_adk, remit.langchain, remit.langgraph, remit.llama_index, remit.openai_agents, remit.pydantic_ai
+import remit.ag2, remit.claude_agent, remit.crewai, remit.google_adk, remit.langchain, remit.langgraph, remit.llama_index, remit.openai_agents, remit.pydantic_ai
 gate = Gate(Client("http://127.0.0.1:9", "rmk_x"), agent_id="a", retries=0)
 print(gate.check("pay").reason, resources.files("remit").joinpath("py.typed").is_file())`
     const { stdout } = await run(python, ['-c', program], { cwd: temp })

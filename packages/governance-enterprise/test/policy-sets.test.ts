@@ -162,6 +162,9 @@ describe.each(someDialects())('policy sets on %s', (dialect) => {
       ]),
     )
     expect(await decide({ agent_id: 'x', action: 'mail.send' })).toBe('deny')
+    expect(applied.changes.filter(({ weakens }) => weakens).map(({ name }) => name)).toEqual([
+      'large-refunds',
+    ])
     expect(await plan([wider, GRANT, LIMIT])).toMatchObject({ changes: [], unchanged: 3 })
   })
 
@@ -310,6 +313,23 @@ describe.each(someDialects())('policy sets on %s', (dialect) => {
       },
     })
     expect((await api.ok('listPolicies')).data).toEqual([])
+  })
+
+  it('are refused where a property does not hold', async () => {
+    const never = { for: { actions: ['payments.*'] }, never: 'allow' }
+    const property = document('Property', 'no-payment', never)
+    const narrow = document('Policy', 'no-payments', { effect: 'deny', actions: ['payments.x'] })
+    const body = await applyBody([narrow, property])
+    const refused = await api.refusal('applyPolicySet', { params, body })
+    expect(refused).toMatchObject({
+      code: 'property_violated',
+      property: 'no-payment',
+      result: 'violated',
+    })
+    const { agent_id, action } = refused['counterexample'] as typeof PAY
+    expect(await decide({ agent_id, action })).toBe('allow')
+    await apply([DENY, property])
+    expect(await decide({ agent_id, action })).toBe('deny')
   })
 
   it('refuse documents that are wrong, and name the place', async () => {

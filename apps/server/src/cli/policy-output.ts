@@ -5,10 +5,12 @@ import type {
   PlanReplay,
   PolicyDocument,
   PolicySetPlan,
+  PropertyResult,
   TestCase,
   TestResult,
   TestSummary,
 } from '@remit/contract'
+import type { Imported } from './policy-import.ts'
 import { printableLine } from './table.ts'
 
 const SIGNS = { create: '+', replace: '~', delete: '-', adopt: '=', release: 'o' } as const
@@ -23,7 +25,7 @@ export function planText(
   const lines = [
     `Policy set ${set}: ${countsText(changes)}, ${unchanged} unchanged`,
     ...changes.flatMap((one) => [
-      `  ${SIGNS[one.change]} ${one.change} ${one.kind} ${one.name}`,
+      `  ${SIGNS[one.change]} ${one.change} ${one.kind} ${one.name}${one.weakens ? ' (weakens)' : ''}`,
       ...differences(one, documents).map(
         ({ name, before, after }) =>
           `      ${name}: ${before === null ? '' : `${before} -> `}${after}`,
@@ -37,7 +39,7 @@ export function planText(
     ...(replay ? [replayText(replay)] : []),
   ]
   const shown = lines.map((line) => `${printableLine(line)}\n`).join('')
-  return `${shown}${testsText(tests, documents)}`
+  return `${shown}${testsText(tests, documents)}${propertiesText(plan.properties)}`
 }
 
 function countsText(changes: readonly ObjectChange[]): string {
@@ -135,6 +137,18 @@ function gotText({ got }: TestResult, test: TestCase | undefined): string {
 const list = (names: readonly string[]): string =>
   names.length === 0 ? 'nothing' : names.join(' ')
 
+/** The results of properties for the terminal. */
+export const propertiesText = (properties: readonly PropertyResult[]): string =>
+  properties.map((one) => `${printableLine(propertyText(one))}\n`).join('')
+
+function propertyText({ name, result, cases, because, counterexample }: PropertyResult): string {
+  const why =
+    counterexample === null
+      ? `${cases} cases${because.map((one) => `; ${one}`).join('')}`
+      : JSON.stringify(counterexample)
+  return `Property ${name}: ${result}, ${why}`
+}
+
 /** A plan in Markdown, for the comment of a pull request. */
 export function markdown(
   set: string,
@@ -160,6 +174,8 @@ export function markdown(
     tests.unmatched.length > 0 &&
       `**No test matches:** ${tests.unmatched.map(({ kind, name }) => cell(`${kind} ${name}`)).join(', ')}`,
     warnings.length > 0 && warnings.map((one) => `- ${cell(one)}`).join('\n'),
+    plan.properties.length > 0 &&
+      plan.properties.map((one) => `- ${cell(propertyText(one))}`).join('\n'),
     replay !== null && `${replayText(replay)}.`,
     `Plan \`${plan.plan_digest}\``,
   ]
@@ -172,7 +188,8 @@ function changeRow(one: ObjectChange, documents: readonly PolicyDocument[]): str
       `${code(name)}: ${before === null ? '' : `${code(before)} → `}${code(after)}`,
   )
   const notes = one.warnings.map((warning) => `⚠ ${cell(warning)}`)
-  return `| ${one.change} | ${one.kind} | ${cell(one.name)} | ${[...changed, ...notes].join('<br>')} |`
+  const change = one.weakens ? `${one.change}, **weakens**` : one.change
+  return `| ${change} | ${one.kind} | ${cell(one.name)} | ${[...changed, ...notes].join('<br>')} |`
 }
 
 /** A text in a line or a cell, in which nothing is markup. */
@@ -211,3 +228,10 @@ const XML: Readonly<Record<string, string>> = {
 }
 const xml = (text: string): string =>
   printableLine(text).replaceAll(/[&<>"]/g, (sign) => XML[sign] ?? sign)
+
+/** What became of each rule of another system. */
+export const importText = (report: readonly Imported[]): string =>
+  report
+    .map(({ rule, outcome, why }) => [`${outcome}: ${rule}`, ...why].join('; '))
+    .map((line) => `${printableLine(line)}\n`)
+    .join('')

@@ -4,16 +4,26 @@ import { join } from 'node:path'
 import type { PolicyDocument, PolicySetPlan } from '@remit/contract'
 import { createClient, RemitError } from '@remit/contract/client'
 import type { Client } from '@remit/contract/client'
+import { parseStrictJson, StrictJsonError } from '@remit/contract/json'
 import type { Command } from 'commander'
 import { boot } from '../boot/boot.ts'
 import { createLog } from '../boot/log.ts'
 import { readConfig } from '../settings/config.ts'
 import { CliError, EXIT } from './errors.ts'
-import { REPLACE, writeWhole } from './files.ts'
+import { readText, REPLACE, writeWhole } from './files.ts'
 import { subcommand } from './options.ts'
 import { placedErrors, readFolder, writeFolder } from './policy-files.ts'
 import type { FileDocument } from './policy-files.ts'
-import { junit, markdown, planText, testsText } from './policy-output.ts'
+import { importClaude, importCedar } from './policy-import.ts'
+import type { Import } from './policy-import.ts'
+import {
+  importText,
+  junit,
+  markdown,
+  planText,
+  propertiesText,
+  testsText,
+} from './policy-output.ts'
 import { remoteOption, remotely } from './session.ts'
 import type { CommandRun, RemoteOptions } from './session.ts'
 
@@ -64,9 +74,11 @@ export function policyCommands(program: Command, session: CommandRun): void {
   outputs(command('test <folder>', 'Run the tests of a folder; without --url, alone')).action(
     (folder: string, options: OutputOptions) =>
       planning(session, folder, options, 'scratch', async ({ plan, documents }) => {
-        session.print({ tests: plan.tests }, testsText(plan.tests, valuesOf(documents)))
+        const text = testsText(plan.tests, valuesOf(documents))
+        const { tests, properties } = plan
+        session.print({ tests, properties }, `${text}${propertiesText(properties)}`)
         await writeOutputs(plan, documents, options)
-        if (plan.tests.failed > 0) session.exitCode = EXIT.failed
+        if (isFailing(plan)) session.exitCode = EXIT.failed
       }),
   )
 
@@ -93,7 +105,7 @@ export function policyCommands(program: Command, session: CommandRun): void {
       planning(session, folder, options, 'server', async ({ client, plan, documents, body }) => {
         const text = planText(options.set, plan, valuesOf(documents))
         await writeOutputs(plan, documents, options)
-        if (plan.tests.failed > 0 || (plan.drift.length > 0 && !options.overwriteDrift)) {
+        if (isFailing(plan) || (plan.drift.length > 0 && !options.overwriteDrift)) {
           session.print({ plan, applied: null }, `${text}Nothing is applied.\n`)
           session.exitCode = exitOf(plan, false)
           return
@@ -133,15 +145,56 @@ export function policyCommands(program: Command, session: CommandRun): void {
           )
         }),
     )
+
+  subcommand(policy, 'import <format> <file> <folder>', 'Write rules of another system to a folder')
+    .option('--flat-actions', 'For Cedar: no action is in a group')
+    .option(...REPLACE)
+    .action(
+      async (
+        format: string,
+        file: string,
+        folder: string,
+        { flatActions, replace }: { flatActions?: true; replace?: true },
+      ) => {
+        const { documents, report } = imported(format, file, flatActions === true)
+        const files = await writeFolder(folder, documents, replace === true)
+        session.print(
+          { documents: documents.length, files, report },
+          `${importText(report)}${documents.length} documents in ${files.length} files of ${folder}\n`,
+        )
+      },
+    )
+}
+
+/** Reads the file of another system. */
+function imported(format: string, file: string, flatActions: boolean): Import {
+  if (format !== 'claude' && format !== 'cedar')
+    throw new CliError(`the format must be claude or cedar; given: ${format}`)
+  try {
+    const source = parseStrictJson(Buffer.from(readText(file)))
+    return format === 'claude' ? importClaude(source) : importCedar(source, { flatActions })
+  } catch (error) {
+    if (error instanceof StrictJsonError)
+      throw new CliError(`${file} is not JSON: ${error.reason}`, EXIT.failed)
+    throw error
+  }
 }
 
 const valuesOf = (documents: readonly FileDocument[]): PolicyDocument[] =>
   // The server has accepted them.
   documents.map(({ value }) => value as PolicyDocument)
 
+/** A test failed, or a property does not hold as it must. */
+const isFailing = ({ tests, properties }: PolicySetPlan): boolean =>
+  tests.failed > 0 ||
+  properties.some(
+    ({ result, require }) =>
+      result === 'violated' || (result === 'searched' && require === 'proved'),
+  )
+
 /** Worse results first: a failed test, drift, changes. */
 function exitOf(plan: PolicySetPlan, hasExitCode: boolean): number {
-  if (plan.tests.failed > 0) return EXIT.failed
+  if (isFailing(plan)) return EXIT.failed
   if (plan.drift.length > 0) return EXIT.drift
   return hasExitCode && plan.changes.length > 0 ? EXIT.changes : EXIT.ok
 }

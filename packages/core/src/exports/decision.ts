@@ -1,6 +1,7 @@
 export { agentFacts } from '../authorize/agent-facts.ts'
 export type { Preview } from '../authorize/preview.ts'
-export { readingsOf, resourceText } from '../authorize/decide.ts'
+export { decide, judge, readingsOf, resourceText } from '../authorize/decide.ts'
+export type { Slots, SlotState } from '../authorize/decide.ts'
 export { memoOf, SLOTS } from '../authorize/stage.ts'
 export type {
   Slot,

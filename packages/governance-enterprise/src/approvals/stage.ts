@@ -32,7 +32,7 @@ import {
   moveRequest,
   newRequests,
 } from './store.ts'
-import type { ApprovalRequestRow } from '../tables/approvals.ts'
+import type { ApprovalRequestRow, ApprovalRuleRow } from '../tables/approvals.ts'
 
 interface Snapshot {
   readonly rules: RuleIndex<CompiledApprovalRule>
@@ -73,14 +73,10 @@ export const approvalStage = ({
   reads: ['approval_rules', 'agents'],
 
   async load({ orgId, tx, organization }) {
-    const byMode = rulesByMode(await listRules(tx, orgId))
+    const rows = await listRules(tx, orgId)
     const agents = await offered('agentRegistry')?.load(orgId, tx)
-    return {
-      rules: RuleIndex.of(byMode.enforce),
-      byMode,
-      ownersOf: (agentId) => namesOf(agents?.get(agentId)),
-      fourEyes: organization.settings.four_eyes,
-    }
+    const ownersOf = (agentId: string) => namesOf(agents?.get(agentId))
+    return { ...rulesAlone(rows), ownersOf, fourEyes: organization.settings.four_eyes }
   },
 
   overlay(snapshot, overlay) {
@@ -95,9 +91,9 @@ export const approvalStage = ({
   match: (ask, { rules }) => (rules.size > 0 ? askedOf(ask, rules) : undefined),
 
   async prepare(_asks, { ownersOf, fourEyes }, { orgId, tx, now }, _outside, matched) {
-    const asked = new Map([...matched].filter(([, one]) => one === null || one.rules.length > 0))
-    const known = new Map<string, EffectiveRequest[]>()
-    if (asked.size === 0) return { asked, known, pending: new Map(), fourEyes }
+    const state = freshState(matched, fourEyes)
+    const { asked, known } = state
+    if (asked.size === 0) return state
     const hashes = new Set([...asked.values()].flatMap((one) => one?.binding.hash ?? []))
     for (const row of await findEffective(tx, orgId, [...hashes], now)) {
       const one = knownOf(row, ownersOf(row.agent_id), fourEyes)
@@ -105,7 +101,7 @@ export const approvalStage = ({
     }
     const agents = new Set([...asked.keys()].map((ask) => ask.request.agent_id))
     const pending = await countPending(tx, orgId, [...agents], now)
-    return { asked, known, pending, fourEyes }
+    return { ...state, pending }
   },
 
   leftOut: ({ rules }) => (rules.size > 0 ? 'approval_rules_not_in_plan' : null),
@@ -164,6 +160,22 @@ export const approvalStage = ({
     return entries
   },
 })
+
+/** The rules of rows for an organization without agents that have owners. */
+export function rulesAlone(rows: readonly ApprovalRuleRow[]): Snapshot {
+  const byMode = rulesByMode(rows)
+  return { byMode, rules: RuleIndex.of(byMode.enforce), ownersOf: () => [], fourEyes: false }
+}
+
+/** The state of a batch if nothing was requested before. */
+export const freshState = (matched: Matched, fourEyes = false) => ({
+  asked: new Map([...matched].filter(([, one]) => one === null || one.rules.length > 0)),
+  known: new Map<string, EffectiveRequest[]>(),
+  pending: new Map<string, number>(),
+  fourEyes,
+})
+
+type Matched = ReadonlyMap<Ask, RequiredApproval | null>
 
 /** The decision that joined a pending request is its entry. */
 async function join(

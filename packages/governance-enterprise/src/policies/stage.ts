@@ -46,7 +46,8 @@ export function policyStage(): Stage<PolicySnapshot, never, PolicySnapshot> {
   }
 }
 
-function storedSnapshot(
+/** The rules of rows that are enforced or observed. */
+export function storedSnapshot(
   rows: readonly PolicyRuleRow[],
   defaultEffect: PolicySnapshot['defaultEffect'],
 ): PolicySnapshot {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { OBJECT_KINDS } from '@remit/contract'
+import { CHECK_KINDS, OBJECT_KINDS } from '@remit/contract'
 import type { Drift, ObjectChange, ObjectKind, PolicyDocument } from '@remit/contract'
 import { canonicalJson } from '@remit/contract/json'
 import { invalid, isoTime } from '@remit/core/base'
@@ -32,7 +32,9 @@ export interface SetState {
 /** What documents would change. */
 export interface Comparison {
   /** In the order in which they are made. */
-  readonly changes: readonly (Omit<ObjectChange, 'warnings'> & { readonly at: number | null })[]
+  readonly changes: readonly (Omit<ObjectChange, 'warnings' | 'weakens'> & {
+    readonly at: number | null
+  })[]
   readonly unchanged: number
   readonly drift: readonly Drift[]
   /** Drift that applying the documents would overwrite. */
@@ -62,12 +64,12 @@ export function objectDocuments(
   }
   return documents.flatMap(({ kind: name_, name, spec }, at) => {
     take(`name ${keyOf(name_, name)}`, at)
-    if (name_ === 'Tests') return []
+    if (name_ === 'Tests' || name_ === 'Property') return []
     const kind = kinds.get(name_)
     if (!kind)
       throw invalid(
         `documents.${at}.kind`,
-        `must be a kind of this server: ${[...kinds.keys(), 'Tests'].join(', ')}`,
+        `must be a kind of this server: ${[...kinds.keys(), ...CHECK_KINDS].join(', ')}`,
       )
     const id = kind.idOf(name, spec)
     take(`id ${keyOf(name_, id)}`, at)
@@ -173,7 +175,7 @@ export function driftOf(row: PolicySetObjectRow, live: Spec | undefined): Drift[
 }
 
 /** Deletions first, of children before their parents; then the kinds in turn, parents first. */
-function inOrder<C extends Omit<ObjectChange, 'warnings'>>(changes: readonly C[]): C[] {
+function inOrder<C extends Omit<ObjectChange, 'warnings' | 'weakens'>>(changes: readonly C[]): C[] {
   const isGone = ({ change }: C) => change === 'delete' || change === 'release'
   const gone = changes.filter(isGone)
   const kept = changes.filter((one) => !isGone(one))

@@ -58,6 +58,7 @@ FRAMEWORKS = (
     _Framework("LangChain", "langchain", ("langchain",), "remit.langchain", Gate),
     _Framework("LangGraph", "langgraph", _GRAPHS, "remit.langgraph", Gate),
     _Framework("AG2", "ag2", ("ag2",), "remit.ag2", AsyncGate),
+    _Framework("Claude Agent SDK", "claude-agent-sdk", ("claude_agent_sdk",), "remit.claude_agent", AsyncGate),
     _Framework("OpenAI Agents", "openai-agents", ("agents",), "remit.openai_agents", AsyncGate),
     _Framework("Pydantic AI", "pydantic-ai-slim", ("pydantic_ai",), "remit.pydantic_ai", AsyncGate),
     _Framework("CrewAI", "crewai", ("crewai",), "remit.crewai", Gate),

@@ -51,7 +51,7 @@ def wrapper(gate: Gate) -> Callable[[Any, Callable[[Any], Any]], Any]:
     def wrap(request: Any, handler: Callable[[Any], Any]) -> Any:
         call = request.tool_call
         if request.tool is None:
-            return _told(gate, call, Deny("unmappable", _UNKNOWN_TOOL, call["id"]))
+            return _told(gate, request, Deny("unmappable", _UNKNOWN_TOOL, call["id"]))
         input, decided_request = _asked(request)
 
         def execute(decided: Any) -> Any:
@@ -59,7 +59,7 @@ def wrapper(gate: Gate) -> Callable[[Any, Callable[[Any], Any]], Any]:
 
         # First of all, as LangGraph runs this anew after an interrupt.
         done = gate.run(call["name"], input, execute, call_id=call["id"], is_failure=_is_failure)
-        return _told(gate, call, done)
+        return _told(gate, request, done)
 
     return wrap
 
@@ -70,27 +70,31 @@ def async_wrapper(gate: AsyncGate) -> Callable[[Any, Callable[[Any], Awaitable[A
     async def wrap(request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         call = request.tool_call
         if request.tool is None:
-            return _told(gate, call, Deny("unmappable", _UNKNOWN_TOOL, call["id"]))
+            return _told(gate, request, Deny("unmappable", _UNKNOWN_TOOL, call["id"]))
         input, decided_request = _asked(request)
 
         def execute(decided: Any) -> Awaitable[Any]:
             return handler(decided_request(decided))
 
         done = await gate.run(call["name"], input, execute, call_id=call["id"], is_failure=_is_failure)
-        return _told(gate, call, done)
+        return _told(gate, request, done)
 
     return wrap
 
 
-def _told(gate: Gate | AsyncGate, call: dict[str, Any], done: Ran[Any] | Deny | Pending) -> Any:
+def _told(gate: Gate | AsyncGate, request: Any, done: Ran[Any] | Deny | Pending) -> Any:
     """The result of a call, for its graph; a pending one interrupts it."""
     from langchain_core.messages import ToolMessage
+    from langchain_core.runnables.config import var_child_runnable_config
     from langgraph.types import interrupt
 
     if isinstance(done, Ran):
         return done.result
     if isinstance(done, Pending) and gate.does_return:
+        # Before 3.11, asyncio does not pass it on to the task of the call.
+        var_child_runnable_config.set(request.runtime.config)
         interrupt({"approval_id": done.approval_id, "until": done.until, "message": done.message})
+    call = request.tool_call
     return ToolMessage(tool_message(done), name=call["name"], tool_call_id=call["id"], status="error")
 
 
