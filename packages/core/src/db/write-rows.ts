@@ -19,7 +19,7 @@ export interface BulkInsert {
 
 /**
  * Writes rows of several tables with as few round trips as possible: PostgreSQL gets one statement
- * with a parameter per column, SQLite statements of 1, 2, 4 … 64 rows that stay prepared. A
+ * with a parameter per column, SQLite statements of 1 to 4, 8 … 64 rows that stay prepared. A
  * distributed database gets rows of values: it can tell their node only from those. Several statements
  * for PostgreSQL are sent together, without waiting for the answer to each.
  */
@@ -125,7 +125,7 @@ function asJson({ columns, rows }: BulkInsert, parameters: string[]): string {
  * prepared. A message of PostgreSQL has at most 65,535 parameters.
  */
 function sizeOf(left: number, cells: number, dialect: Dialect): number {
-  if (dialect === 'postgres' && left <= 16) return left
+  if (left <= (dialect === 'postgres' ? 16 : 4)) return left
   const most = Math.min(left, dialect === 'sqlite' ? 64 : 65_535 / cells)
   return 2 ** Math.floor(Math.log2(most))
 }
