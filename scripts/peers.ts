@@ -1,101 +1,114 @@
 /**
- * Test tools of others against Remit, nightly: `node --conditions=@remit/source scripts/peers.ts [install <name>…]`.
+ * Test tools of others against Remit, nightly: `node --conditions=@remit/source scripts/peers.ts [install] [<name>…]`.
  *
- * Installs LiteLLM, for `examples/test/litellm.test.ts`, and Schemathesis, each into an environment of its own below
- * `node_modules/.cache/peers`; then Schemathesis calls each operation of `openapi.json` on a real server with valid
- * and invalid inputs. Exits with 1 if one of its checks fails. Needs Python 3.10 to 3.13 with `venv`.
+ * Installs the named tools, or all, below `node_modules/.cache/peers`; unless told to `install` only, runs them
+ * and exits with 1 if one of them finds a fault. `--write` writes their figures to docs/peers.md. Needs Python 3.10
+ * to 3.13 with `venv`, Go, and the history of git.
  *
  * `--seconds N` (900) of Schemathesis at most; `--seed N`.
  */
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { startRemit } from '../examples/test/support/server.ts'
+import { useClient } from './peers/authlib.ts'
+import { ROOT, python } from './peers/environment.ts'
+import { installCollector } from './peers/collector.ts'
+import { probeGuard } from './peers/garak.ts'
+import { compareWithRelease, installOasdiff } from './peers/oasdiff.ts'
+import { fuzz } from './peers/schemathesis.ts'
 
-const root = resolve(import.meta.dirname, '..')
-const folder = join(root, 'node_modules/.cache/peers')
-
-/** The requirements of each environment. The oldest LiteLLM is the first that can hold back a stream. */
-const ENVIRONMENTS: Readonly<Record<string, readonly string[]>> = {
-  'litellm-oldest': ['litellm[proxy]==1.108.0'],
-  'litellm-newest': ['litellm[proxy]'],
-  schemathesis: ['schemathesis>=4,<5'],
+interface Result {
+  /** Markdown for docs/peers.md. */
+  readonly figures?: string
+  /** Lines; without any, all is well. */
+  readonly problems: readonly string[]
 }
 
-function run(command: string, args: readonly string[]): void {
-  const { status, error } = spawnSync(command, args, { stdio: 'inherit', cwd: root })
-  if (status !== 0) throw new Error(`${command} ended with ${status ?? error?.message}`)
-}
-
-function install(name: string): void {
-  const requirements = ENVIRONMENTS[name]
-  if (requirements === undefined)
-    throw new Error(`${name}: must be one of ${Object.keys(ENVIRONMENTS).join(', ')}`)
-  const environment = join(folder, name)
-  const installed = join(environment, 'installed')
-  if (existsSync(installed)) return
-  mkdirSync(folder, { recursive: true })
-  run('python3', ['-m', 'venv', '--clear', environment])
-  run(join(environment, 'bin/pip'), ['install', '--quiet', 'uv'])
-  const python = ['--python', join(environment, 'bin/python')]
-  run(join(environment, 'bin/uv'), ['pip', 'install', '--quiet', ...python, ...requirements])
-  writeFileSync(installed, '')
-}
-
-interface Operation {
-  readonly parameters?: readonly { readonly name?: string }[]
-}
-
-/** Runs Schemathesis against a server of its own. */
-async function fuzz(seconds: string, seed: string | undefined): Promise<boolean> {
-  const text = readFileSync(join(root, 'openapi.json'), 'utf8')
-  const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, Operation>> }
-  // They answer what is wrong with a body instead of refusing it.
-  const lenient = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods)
-      .filter(([, { parameters = [] }]) => parameters.some(({ name }) => name === 'validate'))
-      .map(([method]) => `${method.toUpperCase()} ${path}`),
-  )
-  const config = join(folder, 'schemathesis.toml')
-  writeFileSync(
-    config,
-    `[[operations]]
-include-name = ${JSON.stringify(lenient)}
-checks.negative_data_rejection.enabled = false
-`,
-  )
-  const server = await startRemit({ failedKeyLimit: 0 })
-  const args = [
-    '--config-file',
-    config,
-    'run',
-    join(root, 'openapi.json'),
-    `--url=${server.url}`,
-    `--header=Authorization: Bearer ${server.org.key}`,
-    // Of two keys, the server accepts neither.
-    '--generation-with-security-parameters=false',
-    // Rules go further than a schema can: unique names, texts in NFC, conditions that compile.
-    '--exclude-checks=positive_data_acceptance',
-    `--max-time=${seconds}`,
-    '--continue-on-failure',
-    // A hook may wait that long for an approval.
-    '--request-timeout=130',
-    '--workers=1',
-    ...(seed === undefined ? [] : [`--seed=${seed}`]),
-  ]
-  const child = spawn(join(folder, 'schemathesis/bin/st'), args, { stdio: 'inherit', cwd: folder })
-  const [code] = (await once(child, 'close')) as [number | null]
-  await server.stop()
-  return code === 0
+interface Peer {
+  install(): void
+  run?(): Promise<Result> | Result
+  /** The figures depend on nothing but Remit and the pinned tool: a change of them is a change of Remit. */
+  readonly isFixed?: true
 }
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { seconds: { type: 'string', default: '900' }, seed: { type: 'string' } },
+  options: {
+    seconds: { type: 'string', default: '900' },
+    seed: { type: 'string' },
+    write: { type: 'boolean', default: false },
+  },
 })
-const [verb, ...names] = positionals
-if (verb !== undefined && verb !== 'install') throw new Error(`${verb}: must be install`)
-for (const name of names.length > 0 ? names : Object.keys(ENVIRONMENTS)) install(name)
-if (verb === undefined && !(await fuzz(values.seconds, values.seed))) process.exitCode = 1
+
+const PEERS: Readonly<Record<string, Peer>> = {
+  // For `examples/test/litellm.test.ts`. The oldest is the first that can hold back a stream.
+  'litellm-oldest': { install: () => python('litellm-oldest', ['litellm[proxy]==1.108.0']) },
+  'litellm-newest': { install: () => python('litellm-newest', ['litellm[proxy]==1.110.2']) },
+  authlib: {
+    install: () => python('authlib', ['authlib==1.9.10', 'httpx==0.28.1', 'requests==2.34.2']),
+    run: useClient,
+  },
+  garak: {
+    install: () => python('garak', ['--no-deps', 'garak==0.17.1']),
+    run: probeGuard,
+    isFixed: true,
+  },
+  oasdiff: { install: installOasdiff, run: compareWithRelease },
+  // For `apps/server/test/collector.test.ts`.
+  otelcol: { install: installCollector },
+  schemathesis: {
+    install: () => python('schemathesis', ['schemathesis>=4,<5']),
+    run: async () => ({ problems: await fuzz(values.seconds, values.seed) }),
+  },
+}
+
+const PAGE = join(ROOT, 'docs/peers.md')
+
+/** Returns docs/peers.md in three parts; the second one is the figures of a tool, between their marks. */
+function parts(name: string): [before: string, figures: string, after: string] {
+  const page = readFileSync(PAGE, 'utf8')
+  const [, before, figures, after] =
+    new RegExp(`^([^]*<!-- figures: ${name} -->\n)([^]*?)(<!-- end -->[^]*)$`).exec(page) ?? []
+  if (before === undefined || figures === undefined || after === undefined)
+    throw new Error(`docs/peers.md has no place for the figures of ${name}`)
+  return [before, figures, after]
+}
+
+function write(name: string, figures: string): void {
+  const [before, , after] = parts(name)
+  writeFileSync(PAGE, `${before}\n${figures}\n\n${after}`)
+}
+
+/** Tables may be aligned differently. */
+const isWritten = (name: string, figures: string): boolean => {
+  const plain = (text: string) => text.replaceAll(/[\s-]+/g, ' ').trim()
+  return plain(parts(name)[1]) === plain(figures)
+}
+
+const isInstallOnly = positionals[0] === 'install'
+const names = isInstallOnly ? positionals.slice(1) : positionals
+const unknown = names.find((name) => !(name in PEERS))
+if (unknown !== undefined)
+  throw new Error(`${unknown}: must be one of ${Object.keys(PEERS).join(', ')}`)
+const chosen = Object.entries(PEERS).filter(([name]) => names.length === 0 || names.includes(name))
+for (const [name, peer] of chosen) {
+  try {
+    peer.install()
+    const { figures, problems } = (isInstallOnly ? undefined : await peer.run?.()) ?? {
+      problems: [],
+    }
+    if (figures !== undefined) {
+      console.log(`${name}:\n${figures}`)
+      if (values.write) write(name, figures)
+      else if (peer.isFixed && !isWritten(name, figures)) {
+        console.error(`${name}: the figures differ from docs/peers.md; --write writes them`)
+        process.exitCode = 1
+      }
+    }
+    for (const problem of problems) console.error(`${name}: ${problem}`)
+    if (problems.length > 0) process.exitCode = 1
+  } catch (error) {
+    console.error(`${name}: ${error instanceof Error ? error.message : String(error)}`)
+    process.exitCode = 1
+  }
+}

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { inFullRun } from '@remit/testing/pure'
@@ -15,7 +16,7 @@ const page = resolve(import.meta.dirname, '../../docs/python-frameworks.md')
 
 const all = environments()
 const installed = isRun ? all.filter(isInstalled) : []
-const missing = all.filter((one) => !isInstalled(one))
+const missing = all.filter((one) => !isInstalled(one) && !one.nightly)
 if (isRun && missing.length > 0)
   process.stderr.write(
     `skipped: ${missing.map((one) => one.requirement).join(', ')} are not installed; see examples/test/support/python-hosts.ts\n`,
@@ -45,7 +46,8 @@ describe.skipIf(installed.length === 0)('an adapter for Python in its framework'
         PATH: process.env['PATH'],
         HOME: folder,
         PYTHONPATH: join(python, 'src'),
-        PYTHONDONTWRITEBYTECODE: '1',
+        // A framework compiles for longer than the cases take.
+        PYTHONPYCACHEPREFIX: join(folder, 'pycache'),
         // CrewAI asks a question at its first start, sends reports, and waits for both.
         CREWAI_TESTING: 'true',
         CREWAI_DISABLE_TELEMETRY: 'true',
@@ -81,14 +83,14 @@ describe.skipIf(installed.length === 0)('an adapter for Python in its framework'
 
   const newest = new Map(installed.map((one) => [one.driver, one]))
   const decided = [...newest.values()].filter(({ driver }) =>
-    /^(langchain|openai_agents)$/.test(driver),
+    /^(ag2|langchain|openai_agents)$/.test(driver),
   )
   it.each(decided)(
     'runs what was decided in $requirement',
     async (environment) => {
       const { stderr } = await runIn(environment, 'live_decided.py')
 
-      expect(stderr).toMatch(/^OK \(skipped=[1-6]\)$/m)
+      expect(stderr).toMatch(/^OK \(skipped=[1-7]\)$/m)
     },
     600_000,
   )
@@ -96,46 +98,63 @@ describe.skipIf(installed.length === 0)('an adapter for Python in its framework'
   it.each(installed)('shows a broken gate in $requirement', ({ requirement }) => {
     const { breaks = {} } = found.get(requirement) ?? {}
 
-    expect(Object.keys(breaks)).toHaveLength(3)
+    // A host that runs its tools itself runs them once, whatever the gate does.
+    expect(Object.keys(breaks).length).toBeGreaterThanOrEqual(2)
     expect(Object.entries(breaks).filter(([, result]) => !result.startsWith('failed'))).toEqual([])
   })
 
   it.skipIf(missing.length > 0)('is as docs/python-frameworks.md shows it', async () => {
-    await expect(pageOf(installed, found)).toMatchFileSnapshot(page)
+    const shown = readFileSync(page, 'utf8')
+    const made = pageOf(all, found, shown)
+
+    // Another machine has other Pythons.
+    const isSame = withoutPythons(made) === withoutPythons(shown)
+    await expect(isSame ? shown : made).toMatchFileSnapshot(page)
   })
 })
 
-/** The page, but for its introduction, is what the cases returned. */
-function pageOf(shown: readonly Environment[], found: ReadonlyMap<string, HostResults>): string {
-  const columns = shown.map((one) => ({ ...one, cases: found.get(one.requirement)?.cases ?? {} }))
-  const names = [...new Set(columns.flatMap(({ cases }) => Object.keys(cases)))].toSorted()
-  const reasons = [
-    ...new Set(
-      columns.flatMap(({ name, cases }) =>
-        Object.entries(cases)
-          .filter(([, result]) => result.startsWith('skipped'))
-          .map(([at, result]) => `- ${name}, ${at}: ${result.replace('skipped: ', '')}`),
-      ),
-    ),
-  ].toSorted()
-  const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+const withoutPythons = (text: string) => text.replaceAll(/ \| 3\.\d+ \| /g, ' | 3 | ')
+
+/** The page: what the cases returned, and the lines that it has of frameworks that are not installed. */
+function pageOf(
+  every: readonly Environment[],
+  found: ReadonlyMap<string, HostResults>,
+  shown: string,
+): string {
+  const cases = new Set<string>()
+  const reasons = new Set<string>()
+  const rows = every.map(({ name, version, requirement }) => {
+    const results = found.get(requirement)
+    const start = `| ${name} ${version} | `
+    if (results === undefined) {
+      for (const line of shown.split('\n')) if (line.startsWith(`- ${name}, `)) reasons.add(line)
+      return shown.split('\n').find((line) => line.startsWith(start)) ?? `${start}–`
+    }
+    const holding = Object.keys(results.cases).filter((at) => results.cases[at] === 'passed')
+    for (const [at, result] of Object.entries(results.cases)) {
+      if (!result.startsWith('skipped')) cases.add(at)
+      else reasons.add(`- ${name}, ${at}: ${result.replace('skipped: ', '')}`)
+    }
+    const minor = results.python.split('.').slice(0, 2).join('.')
+    return `${start}${minor} | ${holding.length} of ${Object.keys(results.cases).length} |`
+  })
   return `# Python frameworks
 
-Each adapter of \`sdks/python\` runs in an agent of its framework with a scripted model, against a running server, with the oldest and the newest version that is supported. The tests of the repository write this page (\`pnpm test python-hosts -u\` with \`REMIT_TEST_RUNS=full\`, after \`node examples/test/support/python-hosts.ts\`).
+Each adapter of \`sdks/python\` runs in an agent of its framework with a scripted model, against a running server, with the oldest and the newest version that is supported, on the oldest and the newest Python from 3.10 to 3.13 on the machine. The tests of the repository write this page (\`pnpm test python-hosts -u\` with \`REMIT_TEST_RUNS=full\`, after \`node examples/test/support/python-hosts.ts\`), those of the Claude Agent SDK every night. While the gate is broken (a denied call runs, a call runs twice, nothing is settled), cases fail in each version.
 
-${[
-  row(['case', ...columns.map(({ name, version }) => `${name} ${version}`)]),
-  row(['---', ...columns.map(() => '---')]),
-  ...names.map((at) => row([at, ...columns.map(({ cases }) => wordOf(cases[at]))])),
-].join('\n')}
+The cases:
 
-Not applicable (–):
+${[...cases]
+  .toSorted()
+  .map((at) => `- ${at}`)
+  .join('\n')}
 
-${reasons.join('\n')}
+| framework | Python | cases that hold |
+| --- | --- | --- |
+${rows.join('\n')}
+
+The others are not applicable:
+
+${[...reasons].toSorted().join('\n')}
 `
-}
-
-function wordOf(result: string | undefined): string {
-  if (result === 'passed') return 'holds'
-  return result?.startsWith('skipped') ? '–' : 'fails'
 }

@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { inFullRun, runs } from '@remit/testing/pure'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { FAULTS, startFaultyProxy } from './support/faults.ts'
+import { pythons } from './support/python-hosts.ts'
 import { createPythonRules } from './support/python.ts'
 import { hasModules, startRemit } from './support/server.ts'
 import type { RemitServer } from './support/server.ts'
@@ -14,16 +15,20 @@ const run = promisify(execFile)
 const folder = resolve(import.meta.dirname, '../../sdks/python')
 const hasPython = spawnSync('python3', ['--version']).status === 0
 
-const python = (args: readonly string[], env: Record<string, string> = {}) =>
-  run('python3', args, {
+const python = (
+  args: readonly string[],
+  env: Record<string, string> = {},
+  command: string = 'python3',
+) =>
+  run(command, args, {
     cwd: folder,
     env: { PATH: process.env['PATH'], PYTHONPATH: 'src', PYTHONDONTWRITEBYTECODE: '1', ...env },
   })
 
 // Without python3 these say that they are skipped.
 describe.skipIf(!hasPython)('the gate in Python', () => {
-  it('passes the vectors of the gate in TypeScript', async () => {
-    const { stderr } = await python(['-m', 'unittest', 'discover', '-s', 'tests'])
+  it.each(pythons())('passes the vectors of the gate in TypeScript with %s', async (command) => {
+    const { stderr } = await python(['-m', 'unittest', 'discover', '-s', 'tests'], {}, command)
 
     expect(stderr).toMatch(/^OK$/m)
   })
@@ -49,8 +54,8 @@ describe.skipIf(!hasPython)('the gate in Python', () => {
       const env = { REMIT_URL: server.url, REMIT_KEY: server.org.key }
       const { stderr } = await python(['tests/live_decided.py'], env)
 
-      expect(stderr).toMatch(/^OK(?: \(skipped=[1-7]\))?$/m)
-      expect(stderr).toMatch(/Ran 18 tests/)
+      expect(stderr).toMatch(/^OK(?: \(skipped=[1-8]\))?$/m)
+      expect(stderr).toMatch(/Ran 19 tests/)
     })
 
     it('runs nothing without an allow behind a faulty proxy, and holds once for a call', async () => {

@@ -5,11 +5,19 @@ import { tmpdir } from 'node:os'
 import { makeImage } from './make-image.ts'
 import type { MadeImage } from './make-image.ts'
 import { run } from '../staging.ts'
+import { HOME } from './server-tree.ts'
 import { USER } from './system-tree.ts'
 
-/** Programs that would help an attacker in the container, and packages of the development. */
-const UNWANTED =
-  /^(usr\/)?s?bin\/(?!node$)|(^|\/)node_modules\/(vitest|typescript|rolldown|vite|oxlint)$/
+/**
+ * Programs that would help an attacker in the container, packages of the development, and kinds of files that no
+ * running server reads.
+ */
+const UNWANTED = [
+  /^(usr\/)?s?bin\/(?!node$)/,
+  /(^|\/)node_modules\/(@types|vitest|typescript|rolldown|vite|oxlint)$/,
+  /^opt\/.+(\.ts|\.cts|\.mts|\.map|\.flow|\.md|\.test\.js|\/\.[^/]+)$/,
+  /^opt\/.+\/node_modules\/(@[^/]+\/)?[^/]+\/(tests?|__tests__|benchmarks?|examples)$/,
+]
 
 export interface ImageCheck {
   readonly edition: 'community' | 'enterprise'
@@ -39,14 +47,29 @@ export async function checkImage(
     console.log(`skipped: the image is not started without ${missing.join(' and ')}`)
     return image
   }
-  const settings = edition === 'community' ? {} : { REMIT_EVALUATION: '1' }
+  const isCommunity = edition === 'community'
+  const settings = {
+    REMIT_BOOTSTRAP_ORG: 'probe',
+    ...(!isCommunity && { REMIT_EVALUATION: '1' }),
+  }
   const report = await bootImage(join(out, 'first'), image, settings, async (root) => {
     const names = await readdir(root, { recursive: true })
-    const unwanted = names.filter((name) => UNWANTED.test(name))
+    const unwanted = names.filter((name) => UNWANTED.some((one) => one.test(name)))
     if (unwanted.length > 0) throw new Error(`unwanted in the image:\n  ${unwanted.join('\n  ')}`)
     await inspect?.(root)
   })
-  const expected = { uid: 65_532, ready: 200, console: 200, write: 'EROFS', exitCode: 0 }
+  const expected = {
+    uid: 65_532,
+    ready: 200,
+    console: 200,
+    reference: 200,
+    guard: 200,
+    decision: isCommunity ? 404 : 200,
+    report: isCommunity ? 404 : 'ready',
+    missing: '',
+    write: 'EROFS',
+    exitCode: 0,
+  }
   const wrong = Object.entries(expected).filter(
     ([name, value]) => report[name as keyof typeof expected] !== value,
   )
@@ -67,6 +90,13 @@ interface BootReport {
   readonly health: { readonly edition: string; readonly version: string }
   readonly ready: number
   readonly console: number
+  readonly reference: number
+  readonly guard: number
+  readonly decision: number
+  /** State of a report, or status of its refusal. */
+  readonly report: string | number
+  /** Packages that the code of the server names and cannot import. */
+  readonly missing: string
   /** Code of the error of a write outside `/data` and `/tmp`. */
   readonly write: string
   readonly exitCode: number
@@ -74,23 +104,56 @@ interface BootReport {
 
 /** Runs in the sandbox, beside the server: there is no network but its own loopback. */
 const PROBE = `
+const { readdirSync, readFileSync, writeFileSync } = require('node:fs')
 const [command, ...args] = JSON.parse(process.argv[1])
 const server = require('node:child_process').spawn(command, [...args, '--json'], {
-  stdio: ['ignore', 'pipe', 'inherit'],
+  cwd: '/data', stdio: ['ignore', 'pipe', 'inherit'],
 })
+/** Errors of the imports of every package that the code names; it loads some of them late. */
+async function missing() {
+  const code = ['dist', 'node_modules/@remit'].flatMap((folder) =>
+    readdirSync(folder, { recursive: true }).map((name) => folder + '/' + name))
+  const named = code.filter((path) => path.endsWith('.js')).flatMap((path) =>
+    [...readFileSync(path, 'utf8').matchAll(/\\b(?:from|import) ?[(]?'([@a-z][\\w./@-]*)'/g)])
+  const names = [...new Set(named.map(([, name]) => name))]
+  if (names.length < 60) throw new Error('the code imports too little: ' + names)
+  const tries = await Promise.allSettled(names.map((name) => import(name)))
+  return tries.flatMap(({ reason }) => reason ? [reason.message] : []).join('; ')
+}
 let said = ''
 server.stdout.on('data', async (chunk) => {
   said += chunk
   if (!said.includes('\\n')) return
-  const url = 'http://127.0.0.1:' + new URL(JSON.parse(said).url).port
-  const status = async (path) => (await fetch(url + path)).status
+  const { url: address, first } = JSON.parse(said)
+  const url = 'http://127.0.0.1:' + new URL(address).port
+  const ask = (path, body) => fetch(url + path, {
+    headers: { authorization: 'Bearer ' + first.secret, 'content-type': 'application/json' },
+    ...(body && { method: 'POST', body: JSON.stringify(body) }),
+  })
+  const status = async (path, body) => (await ask(path, body)).status
+  /** Waits for a report that takes longer than a request. */
+  const report = async () => {
+    const made = await ask('/v1/compliance/reports', { framework: 'soc2' })
+    if (!made.ok) return made.status
+    const { id } = await made.json()
+    for (;;) {
+      const { status } = await (await ask('/v1/compliance/reports/' + id)).json()
+      if (status !== 'generating') return status
+      await new Promise((done) => setTimeout(done, 100))
+    }
+  }
   let write = 'none'
-  try { require('node:fs').writeFileSync('/opt/remit/server/x', '') } catch (error) { write = error.code }
-  const report = {
+  try { writeFileSync('/opt/remit/server/x', '') } catch (error) { write = error.code }
+  const answers = {
     uid: process.getuid(), write, health: await (await fetch(url + '/health')).json(),
     ready: await status('/ready'), console: await status('/console'),
+    reference: await status('/docs/openapi-explorer.js'),
+    guard: await status('/v1/guard', { content: 'The meeting is at ten.' }),
+    decision: await status('/v1/authorize', { agent_id: 'a', action: 'read' }),
+    report: await report(),
+    missing: await missing(),
   }
-  server.once('exit', (exitCode) => console.log(JSON.stringify({ ...report, exitCode })))
+  server.once('exit', (exitCode) => console.log(JSON.stringify({ ...answers, exitCode })))
   server.kill('SIGTERM')
 })
 `
@@ -120,7 +183,13 @@ async function bootImage(
     const data = join(work, 'data')
     await mkdir(data)
     const env = [...command.env, ...Object.entries(settings).map(([k, v]) => `${k}=${v}`)]
-    const sandbox = ['--unshare-all', '--die-with-parent', '--clearenv', '--chdir', '/data']
+    const sandbox = [
+      '--unshare-all',
+      '--die-with-parent',
+      '--clearenv',
+      '--chdir',
+      `/${HOME}/server`,
+    ]
     const user = ['--uid', String(USER), '--gid', String(USER)]
     const mounts = ['--ro-bind', root, '/', '--tmpfs', '/tmp', '--bind', data, '/data']
     const system = ['--proc', '/proc', '--dev', '/dev']

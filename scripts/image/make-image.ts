@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, rm, writeFile, readdir } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { ROOT, run } from '../staging.ts'
 import { writeOciLayout } from './oci-layout.ts'
-import { HOME, writeServerTree, dependencyOptions } from './server-tree.ts'
+import { dependencyOptions, HOME, packageFolders, writeServerTree } from './server-tree.ts'
 import { USER, writeSystemTree } from './system-tree.ts'
 import type { SystemPackage } from './system-tree.ts'
 
@@ -199,16 +199,14 @@ const NODE: Component = {
 
 /** Returns every package in the tree of the server. */
 async function packagesBelow(root: string): Promise<{ name: string; version: string }[]> {
-  const home = join(root, HOME, 'server/node_modules')
-  const paths = await readdir(home, { recursive: true })
-  const manifests = paths.filter((path) => MANIFEST.test(path))
+  const folders = await packageFolders(join(root, HOME, 'server'))
   return Promise.all(
-    manifests.map(
-      async (path) =>
-        JSON.parse(await readFile(join(home, path), 'utf8')) as { name: string; version: string },
+    folders.map(
+      async (folder) =>
+        JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as {
+          name: string
+          version: string
+        },
     ),
   )
 }
-
-/** The manifest of a package; some packages have further ones inside. */
-const MANIFEST = /^(?:.+\/node_modules\/)?(?:@[^/]+\/)?[^/]+\/package\.json$/

@@ -90,13 +90,14 @@ const FORMS: readonly Form[] = [
     name: 'spend limit',
     schema: SpendLimitInput,
     stored: {
+      hourly_usd: 1,
       daily_usd: 5,
       monthly_usd: 50.5,
       on_missing_amount: 'deny',
       hold_ttl_seconds: 90,
       settlement_by_agent: 'any',
     },
-    answer: { agent_id: 'payer', spent: { day: {}, month: {} } },
+    answer: { agent_id: 'payer', spent: { hour: {}, day: {}, month: {} } },
     through: (stored) => limitDrafts.inputOf(limitDrafts.draftOf(stored)),
   },
   {
@@ -211,11 +212,11 @@ test('the error of a condition is shown beside those of the other members', asyn
 
 // `pnpm types` fails where a line below is accepted.
 test('a form that forgets a new optional member of what it replaces does not compile', () => {
-  const grown = SpendLimitInput.safeExtend({ hourly_usd: SpendLimitInput.shape.daily_usd })
+  const grown = SpendLimitInput.safeExtend({ weekly_usd: SpendLimitInput.shape.daily_usd })
   type Tomorrow = Omit<Contract['setSpendLimit'], 'body'> & { readonly body: typeof grown }
   // @ts-expect-error The body lacks a member of the schema.
   const body: WholeBody<Tomorrow> = limitDrafts.inputOf(limitDrafts.empty)
-  expect(body).not.toHaveProperty('hourly_usd')
+  expect(body).not.toHaveProperty('weekly_usd')
   expect(grown.safeParse({ ...body, daily_usd: 5 }).success).toBe(true)
 
   expectTypeOf<

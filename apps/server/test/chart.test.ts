@@ -1,15 +1,14 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { inFullRun } from '@remit/testing/pure'
-import { Ajv } from 'ajv'
-import { Deployment } from 'kubernetes-models/apps/v1'
-import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2'
-import { Job } from 'kubernetes-models/batch/v1'
-import { PodDisruptionBudget } from 'kubernetes-models/policy/v1'
-import { ConfigMap, Service } from 'kubernetes-models/v1'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { readConfig } from '../src/settings/config.ts'
-import { canRender, ChartRenderer, chartText, defaultValues } from './support/chart.ts'
+import { objectsOf, readTypes, runHelm } from './support/kubernetes-objects.ts'
+import type { Validate } from './support/kubernetes-objects.ts'
+import { kubernetesTool } from './support/kubernetes-tools.ts'
 
-const KINDS = { ConfigMap, Deployment, HorizontalPodAutoscaler, Job, PodDisruptionBudget, Service }
+const VALUES = resolve(import.meta.dirname, '../../../deploy/helm/remit/values.yaml')
 
 interface Container {
   readonly image: string
@@ -44,35 +43,22 @@ const VARIANTS = {
   },
 } as const
 
-const isRendered = canRender()
-if (!isRendered)
-  process.stderr.write('skipped: the chart is rendered with Go and the library sprig of Debian\n')
+const helm = kubernetesTool('helm')
 
-describe('the chart', () => {
-  it('passes settings of the server, and no secret', () => {
-    expect(() => readConfig(defaultValues()['settings'] as never)).not.toThrow(/./)
-  })
+it('the chart passes settings of the server, and no secret', () => {
+  const { settings } = parse(readFileSync(VALUES, 'utf8')) as { settings: Record<string, string> }
 
-  it('has values that its schema accepts', () => {
-    const validate = new Ajv().compile(JSON.parse(chartText('values.schema.json')) as object)
-
-    for (const values of Object.values(VARIANTS))
-      expect(validate({ ...defaultValues(), ...values }), JSON.stringify(validate.errors)).toBe(
-        true,
-      )
-    expect(validate({ ...defaultValues(), passwords: 'secret' })).toBe(false)
-  })
+  expect(() => readConfig(settings)).not.toThrow(/./)
 })
 
-describe.skipIf(!inFullRun('rendering the chart') || !isRendered)('the rendered chart', () => {
-  let chart: ChartRenderer
+describe.skipIf(!inFullRun('rendering the chart') || helm === null)('the chart in Helm', () => {
+  let errorsOf: Validate
   beforeAll(() => {
-    chart = new ChartRenderer()
-  }, 300_000)
-  afterAll(() => chart.remove())
+    errorsOf = readTypes()
+  }, 120_000)
 
-  const render = (name: keyof typeof VARIANTS, release?: string) =>
-    chart.render(VARIANTS[name], release) as readonly Manifest[]
+  const render = (name: keyof typeof VARIANTS, release = 'remit') =>
+    objectsOf(runHelm(helm ?? '', ['template', release], VARIANTS[name])) as readonly Manifest[]
   const find = (all: readonly Manifest[], kind: string): Manifest => {
     const found = all.find((one) => one.kind === kind)
     if (!found) throw new Error(`no ${kind}`)
@@ -85,19 +71,29 @@ describe.skipIf(!inFullRun('rendering the chart') || !isRendered)('the rendered 
   }
 
   it.each(Object.keys(VARIANTS) as (keyof typeof VARIANTS)[])(
-    'is valid for the schemas of Kubernetes with %s, and names nothing twice',
+    'has objects of the types of Kubernetes with %s, and names nothing twice',
     (name) => {
       const all = render(name)
-      for (const one of all) {
-        if (one.kind === 'ServiceMonitor') continue
-        const Model = KINDS[one.kind as keyof typeof KINDS]
-        expect(Model, one.kind).toBeDefined()
-        expect(() => new Model(one as never).validate(), one.kind).not.toThrow(/./)
-      }
+      // The operator of Prometheus has the type of the other kind.
+      for (const one of all.filter(({ kind }) => kind !== 'ServiceMonitor'))
+        expect(errorsOf(one), one.kind).toEqual([])
       const names = all.map(({ kind, metadata }) => `${kind} ${metadata.name}`)
       expect(names).toEqual([...new Set(names)])
     },
   )
+
+  it('passes its linter', () => {
+    for (const values of Object.values(VARIANTS))
+      expect(runHelm(helm ?? '', ['lint', '--strict'], values)).toContain('0 chart(s) failed')
+  })
+
+  it.each([
+    [{ passwords: 'secret' }, /passwords/],
+    [{ image: { repository: '' } }, /\/image\/repository/],
+    [{ replicas: 0 }, /\/replicas/],
+  ])('refuses the values %j, and names the field', (values, message) => {
+    expect(() => runHelm(helm ?? '', ['template', 'remit'], values)).toThrow(message)
+  })
 
   it('gives the job and the servers the same settings, and other roles of the database', () => {
     const all = render('its own values')

@@ -1,14 +1,11 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
-import { text } from 'node:stream/consumers'
-import { createApi, scratchFolder } from '@remit/testing'
+import { scratchFolder } from '@remit/testing'
 import type { Api } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { listen } from '../src/boot/listen.ts'
-import type { Listener } from '../src/boot/listen.ts'
-import { hasModules, loadModules } from '../src/boot/modules.ts'
-import { run as runProgram } from '../src/cli/program.ts'
+import { hasModules } from '../src/boot/modules.ts'
+import { createRemoteCommands } from './support/remote-commands.ts'
+import type { RemoteCommands } from './support/remote-commands.ts'
 
 const READ = { name: 'read', description: 'Reads a file', inputSchema: { type: 'object' } }
 const EVIL = {
@@ -23,35 +20,17 @@ const PAY = {
 
 describe.skipIf(!hasModules())('commands that call a server', () => {
   let api: Api
-  let server: Listener
-  let env: Record<string, string>
+  let commands: RemoteCommands
   beforeAll(async () => {
-    api = await createApi({ modules: await loadModules() })
-    server = await listen(api.remit.app, { host: '127.0.0.1', port: 0 })
-    env = { REMIT_URL: server.url, REMIT_KEY: api.org.key }
+    commands = await createRemoteCommands()
+    ;({ api } = commands)
     await report([READ])
   })
-  afterAll(async () => {
-    await server.stop()
-    await api.remit.close()
-  })
+  afterAll(() => commands.close())
 
   const report = async (tools: object[]) =>
     (await api.ok('reportMcpTools', { body: { upstream: 'files', tools } })).data[0]!
-  const run = async (args: readonly string[], changed: Record<string, string> = {}) => {
-    const [stdout, stderr] = [new PassThrough(), new PassThrough()]
-    const io = {
-      env: { ...env, ...changed },
-      stdin: new PassThrough(),
-      stdout,
-      stderr,
-      endSignal: () => new AbortController().signal,
-    }
-    const code = await runProgram(args, io)
-    stdout.end()
-    stderr.end()
-    return { code, stdout: await text(stdout), stderr: await text(stderr) }
-  }
+  const run: RemoteCommands['run'] = (args, changed) => commands.run(args, changed)
   const remit = (args: readonly string[], changed?: Record<string, string>) =>
     run(['mcp', 'tools', ...args], changed)
   const stateOf = async (id: string) =>

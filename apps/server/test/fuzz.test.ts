@@ -105,7 +105,7 @@ describe.each(fullDialects())('requests of every kind on %s', (dialect) => {
 })
 
 const OAUTH_PATHS: ReadonlySet<string> = new Set(
-  Object.values(endpoints).flatMap(({ oauth, path }) => (oauth ? [path] : [])),
+  Object.values(endpoints).flatMap(({ form, path }) => (form ? [path] : [])),
 )
 
 /** Returns whether a success has the shape that the contract defines for its endpoint. */

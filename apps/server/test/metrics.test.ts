@@ -48,6 +48,11 @@ describe.skipIf(!hasModules())('the metrics', () => {
     })
     await api.ok('createPolicy', { body: { effect: 'deny', actions: ['db.*'] } })
     await api.ok('setApprovalRule', { params: { id: 'large' }, body: { actions: ['pay.*'] } })
+    const observed = { mode: 'observe', effect: 'deny' } as const
+    await api.ok('createPolicy', { body: { ...observed, actions: ['read'] } })
+    await api.ok('createPolicy', {
+      body: { ...observed, actions: ['pay.*'], condition: 'context.x' },
+    })
     await api.ok('setSpendLimit', { params: { id: 'spender' }, body: { daily_usd: 5 } })
     for (const action of ['read', 'read', 'db.drop', 'pay.out'])
       await api.ok('authorize', { body: { agent_id: 'a', action } })
@@ -75,6 +80,8 @@ describe.skipIf(!hasModules())('the metrics', () => {
     'remit_decisions_total{decision="deny",reason="policy_deny"} 1',
     'remit_decisions_total{decision="needs_approval",reason="approval_required"} 1',
     'remit_decision_seconds_count 5',
+    'remit_observed_rules_total{would="deny"} 3',
+    'remit_observed_rules_total{would="error"} 1',
     'remit_approvals_pending 1',
     'remit_webhook_backlog 0',
     'remit_sink_lag_entries 0',

@@ -1,11 +1,13 @@
-import { createServer } from 'node:http'
-import type { IncomingHttpHeaders, Server } from 'node:http'
+import { once } from 'node:events'
+import { createServer, request } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createServer as createRemitServer } from '../src/boot/serve.ts'
 import { readConfig } from '../src/settings/config.ts'
+import { createOrg } from './support/cli.ts'
 import { createInstallation } from './support/installation.ts'
 import type { Installation } from './support/installation.ts'
 
@@ -46,9 +48,9 @@ beforeEach(async () => {
   headers = []
   status = 200
   installation = await createInstallation()
-  collector = createServer((request, response) => {
-    headers.push(request.headers)
-    void json(request).then((body) => {
+  collector = createServer((asked, response) => {
+    headers.push(asked.headers)
+    void json(asked).then((body) => {
       bodies.push(body as Body)
       return response.writeHead(status, { 'content-type': 'application/json' }).end('{}')
     })
@@ -111,6 +113,31 @@ it('a collector gets the metrics of the page, with their names and values', asyn
   )
   const attributes = body?.resourceMetrics[0]?.resource.attributes
   expect(attributes).toContainEqual({ key: 'service.name', value: { stringValue: 'remit' } })
+})
+
+it('the last values count a request that ended while the server stopped', async () => {
+  const { key } = await createOrg(installation.env)
+  const server = await start(3_600_000)
+  const { port } = new URL(server.url)
+  const own = {
+    authorization: `Bearer ${key.secret}`,
+    'content-type': 'application/json',
+    expect: '100-continue',
+  }
+  const late = request({ port, path: '/v1/ledger', method: 'POST', headers: own })
+  // The server has begun the request, and waits for its body.
+  late.flushHeaders()
+  await once(late, 'continue')
+  const stopped = server.stop()
+  late.end('{"action":"a.b"}')
+  const [answer] = (await once(late, 'response')) as [IncomingMessage]
+  answer.resume()
+  await stopped
+
+  const duration = metricsOf(bodies.at(-1)!).get('remit_http_request_duration_seconds')?.histogram
+  const routes = duration?.dataPoints.map((point) => labelsOf(point)['route'])
+  expect(answer.statusCode).toBe(201)
+  expect(routes).toContain('appendEntry')
 })
 
 it('a collector gets the headers of the settings, whose values may have `=`', async () => {

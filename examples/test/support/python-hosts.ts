@@ -7,14 +7,15 @@
  *     node --conditions=@remit/source examples/test/support/python-hosts.ts
  */
 import { execFile, spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
+import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
-/** The checker of types, and what builds the package. */
-const TOOLS = ['mypy==2.4.1', 'build==1.3.0', 'setuptools==80.9.0']
+/** A checker of types, a linter, and what builds the package. */
+const TOOLS = ['mypy==2.4.1', 'ruff==0.17.6', 'build==1.3.0', 'setuptools==80.9.0']
 const FOLDER = resolve(import.meta.dirname, '../../../sdks/python')
 
 interface Host {
@@ -23,6 +24,10 @@ interface Host {
   /** With the day from which its dependencies are. */
   readonly oldest: readonly [version: string, day: string]
   readonly newest: string
+  /** Another host, which brings this one in the same versions: they share its environments. */
+  readonly within?: string
+  /** Its program has 400 MB: with REMIT_NIGHTLY=1 only. */
+  readonly nightly?: true
 }
 
 export interface Environment {
@@ -34,6 +39,8 @@ export interface Environment {
   readonly day?: string
   readonly folder: string
   readonly python: string
+  readonly nightly?: true
+  readonly within?: string
 }
 
 /** Of each framework the oldest and the newest version; `isInstalled` says which are there. */
@@ -41,13 +48,17 @@ export function environments(): Environment[] {
   const hosts = JSON.parse(readFileSync(join(FOLDER, 'hosts.json'), 'utf8')) as Record<string, Host>
   return Object.entries(hosts).flatMap(([driver, host]) =>
     [{ version: host.oldest[0], day: host.oldest[1] }, { version: host.newest }].map((one) => {
-      const folder = join(FOLDER, '.hosts', `${host.package}-${one.version}`)
+      const owner = hosts[host.within ?? driver] ?? host
+      const version = one.day === undefined ? owner.newest : owner.oldest[0]
+      const folder = join(FOLDER, '.hosts', `${owner.package}-${version}`)
       const requirement = `${host.package}==${one.version}`
       return {
         driver,
         name: host.name,
         requirement,
         ...one,
+        ...(host.nightly && { nightly: host.nightly }),
+        ...(host.within !== undefined && { within: host.within }),
         folder,
         python: join(folder, 'bin/python'),
       }
@@ -59,6 +70,19 @@ export function toolsEnvironment(): Environment {
   const folder = join(FOLDER, '.hosts', `tools-${TOOLS.join('-')}`)
   const python = join(folder, 'bin/python')
   return { driver: '', name: 'tools', requirement: TOOLS.join(' '), version: '', folder, python }
+}
+
+const works = (command: string) => spawnSync(command, ['--version']).status === 0
+
+/** The Pythons from 3.10 to 3.13 that are on the machine, the oldest first: on the path, or of pyenv. */
+export function pythons(): string[] {
+  const root = join(process.env['PYENV_ROOT'] ?? join(homedir(), '.pyenv'), 'versions')
+  const others = existsSync(root) ? readdirSync(root) : []
+  return ['3.10', '3.11', '3.12', '3.13'].flatMap((version) => {
+    const folders = others.filter((name) => name.startsWith(`${version}.`))
+    const own = folders.map((name) => join(root, name, 'bin', `python${version}`))
+    return [`python${version}`, ...own].find(works) ?? []
+  })
 }
 
 export const isInstalled = (environment: Environment): boolean => existsSync(environment.python)
@@ -83,11 +107,14 @@ async function install(environment: Environment, uv: string, python: string): Pr
 }
 
 async function main(): Promise<void> {
-  const missing = [...environments(), toolsEnvironment()].filter((one) => !isInstalled(one))
+  const isNightly = process.env['REMIT_NIGHTLY'] === '1'
+  const wanted = environments().filter(
+    ({ nightly, within }) => within === undefined && (isNightly || !nightly),
+  )
+  const missing = [...wanted, toolsEnvironment()].filter((one) => !isInstalled(one))
   if (missing.length === 0) return
-  const works = (command: string) => spawnSync(command, ['--version']).status === 0
-  const pythons = ['3.10', '3.11', '3.12', '3.13'].map((one) => `python${one}`).filter(works)
-  const [first] = pythons
+  const found = pythons()
+  const [first] = found
   if (first === undefined) {
     console.log(
       'No Python from 3.10 to 3.13 is here: the adapters for Python are not tested with frameworks',
@@ -102,7 +129,7 @@ async function main(): Promise<void> {
   }
   await Promise.all(
     missing.map(async (one) => {
-      const python = one.day === undefined ? (pythons.at(-1) ?? first) : first
+      const python = one.day === undefined ? (found.at(-1) ?? first) : first
       try {
         await install(one, uv, python)
         console.log(`${one.requirement} with ${python}`)

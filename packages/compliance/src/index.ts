@@ -1,6 +1,6 @@
 import { defineModule } from '@remit/core/module'
 import { operatorOf } from './operator.ts'
-import { previewRoutes } from './preview/routes.ts'
+import { previewRoutes, replaysOf } from './preview/routes.ts'
 import { Generator } from './report/generator.ts'
 import { reportRoutes } from './report/routes.ts'
 import { archive, migrations, placements } from './tables/schema.ts'
@@ -33,7 +33,11 @@ export default defineModule({
         ...statRoutes(deps),
         ...usageRoutes(counts),
       ],
-      provides: { compliance: operatorOf(deps, jobs), usageCounts: counts },
+      provides: {
+        compliance: operatorOf(deps, jobs),
+        replays: replaysOf(deps, jobs),
+        usageCounts: counts,
+      },
       check: () => refuseRestored(deps),
       start() {
         watch.start()

@@ -101,7 +101,7 @@ const WORKED_OUT: readonly (readonly [string, unknown, number])[] = [
   // payer, but not buyer.
   ['M40', share(1, 2, '0.5000'), 2],
   // 2 January (13 and 14) and January (14).
-  ['M41', { agent_days: 1, agent_months: 1 }, 1],
+  ['M41', { agent_hours: 0, agent_days: 1, agent_months: 1 }, 1],
   ['M42', { denials: 1, agents: 1, by_agent: [{ id: 'payer', count: 1 }] }, 1],
 ]
 

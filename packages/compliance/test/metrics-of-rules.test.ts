@@ -193,9 +193,9 @@ describe('spend', () => {
 
   it('fits a cap to the last millionth', () => {
     const fits = [born, limit(day(1), 100), spending(day(2), 0.000001, 99.999999)]
-    expect(value(fits, 'M41')).toEqual({ agent_days: 0, agent_months: 0 })
+    expect(value(fits, 'M41')).toEqual({ agent_hours: 0, agent_days: 0, agent_months: 0 })
     const over = [born, limit(day(1), 100), spending(day(2), 0.000002, 99.999999)]
-    expect(value(over, 'M41')).toEqual({ agent_days: 1, agent_months: 0 })
+    expect(value(over, 'M41')).toEqual({ agent_hours: 0, agent_days: 1, agent_months: 0 })
   })
 
   it('is compared with the cap in force, not with the one in the decision', () => {

@@ -1,4 +1,5 @@
 import { REPORT_FORMATS, CSV_PARTS } from '@remit/contract'
+import { readyReport } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CATALOGUES } from '../src/catalogue/catalogue.ts'
 import { decision, day } from './support/entries.ts'
@@ -18,7 +19,7 @@ describe.each([...CATALOGUES.keys()])('a report on %s', (framework) => {
     const body = { framework, ...QUARTER }
     await play(api, [...goodLedger(), decision(day(15, 0.5))])
     api.clock.set('2026-04-02T08:00:00.000Z')
-    ids.push((await api.ok('createReport', { body })).id)
+    ids.push((await readyReport(api, body)).id)
   })
   afterAll(() => api.remit.close())
 

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { at, MAX_POINTER, MAX_REPLACED } from './fit/index.ts'
 import type { Json } from './fit/index.ts'
+import { byWindow } from './fit/values.ts'
 import { Receipt } from './ledger.ts'
 import { Action, AgentId, component, FreeForm, Resource, Timestamp } from './primitives.ts'
 import { Reason } from './reasons.ts'
@@ -85,8 +86,7 @@ const SpendWindow = z.object({
 
 export const SpendState = z.object({
   amount_usd: z.number().nullable(),
-  daily: SpendWindow.nullable(),
-  monthly: SpendWindow.nullable(),
+  ...byWindow('word', () => SpendWindow.nullable()),
 })
 export type SpendState = z.infer<typeof SpendState>
 

@@ -18,6 +18,7 @@ import { mcpTools } from './mcp-tools.ts'
 import { organization } from './organization.ts'
 import { people } from './people.ts'
 import { policies } from './policies.ts'
+import { policySets } from './policy-sets.ts'
 import { scorers } from './scorers.ts'
 import { session } from './session.ts'
 import { spendLimits } from './spend-limits.ts'
@@ -33,6 +34,7 @@ export const contract = {
   ...authorize,
   ...ledger,
   ...policies,
+  ...policySets,
   ...spendLimits,
   ...stats,
   ...usage,

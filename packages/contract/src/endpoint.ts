@@ -68,8 +68,8 @@ export interface Endpoint<
    */
   readonly lenient?: true
   /**
-   * Also accepts `application/x-www-form-urlencoded`, as sent by OAuth clients; each field once, as
-   * a string.
+   * For OAuth clients: also accepts `application/x-www-form-urlencoded`, each field once, as a string.
+   * Errors are `application/json` with the members of RFC 6749 §5.2 in addition to those of a problem.
    */
   readonly form?: true
   /**
@@ -81,11 +81,6 @@ export interface Endpoint<
   readonly anyPrincipal?: true
   /** Refuses requests that a page of another origin sent, also where no cookie is sent. */
   readonly sameOrigin?: true
-  /**
-   * Errors are `application/json` with the members of RFC 6749 §5.2 in addition to those of a
-   * problem.
-   */
-  readonly oauth?: true
   /** Field of the response that is shown once and omitted from a repeat. */
   readonly secretField?: string
   /** Field of the response that a repeat also has; stored encrypted. */

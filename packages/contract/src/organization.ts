@@ -140,6 +140,7 @@ export const organization = {
     viaWriter: true,
     summary: 'Update the settings of the organization',
     text: 'Changes settings. Omitted settings do not change, and `null` restores a default. The change applies to every decision after the response.',
+    problems: ['managed_by_policy_set'],
     body: OrganizationChange,
     ok: Organization,
   }),

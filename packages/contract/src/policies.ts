@@ -105,6 +105,7 @@ export const policies = {
     summary: 'Create a policy rule with an id of your choice, or replace the version that was read',
     text: 'Creates a policy rule with the id in the path (201), or replaces one in one change (200): no decision is taken without either version. To replace, `If-Match` must have the `ETag` of the version that was read, so that two editors do not overwrite each other, or `*` for any version. `If-None-Match: *` only creates. The entry `policy.created` or `policy.updated` holds the whole version.',
     problems: [
+      'managed_by_policy_set',
       'policy_not_found',
       'precondition_required',
       'too_many_broad_rules',
@@ -124,7 +125,7 @@ export const policies = {
     viaWriter: true,
     summary: 'Delete a policy rule',
     text: 'Deletes a policy rule. No decision after the answer follows it.',
-    problems: ['policy_not_found'],
+    problems: ['managed_by_policy_set', 'policy_not_found'],
     params: Id,
     query: z.strictObject({ change_reason: ChangeReason.optional() }),
   }),

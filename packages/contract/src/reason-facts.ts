@@ -34,6 +34,7 @@ export const REASONS = {
   agent_suspended: before,
   agent_removed: before,
   no_permission: { ...before, needsMatch: false },
+  spend_limit_hourly: { ...before, spend: 'cap' },
   spend_limit_daily: { ...before, spend: 'cap' },
   spend_limit_monthly: { ...before, spend: 'cap' },
   spend_unavailable: { ...before, needsMatch: false, spend: 'no_data' },

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
+import { byWindow, WINDOWS } from './fit/values.ts'
 import { Receipt } from './ledger.ts'
 import { AgentId, component, integer, page, Paging, Timestamp, Usd } from './primitives.ts'
 
 const caps = {
-  daily_usd: Usd.nullable().default(null),
-  monthly_usd: Usd.nullable().default(null),
+  ...byWindow('cap', () => Usd.nullable().default(null)),
   on_missing_amount: z.enum(['zero', 'deny']).default('zero'),
   hold_ttl_seconds: integer(1, 31_536_000).nullable().default(null),
   settlement_by_agent: z
@@ -18,9 +18,9 @@ const caps = {
 
 export const SpendLimitInput = z
   .strictObject(caps)
-  .refine((limit) => limit.daily_usd !== null || limit.monthly_usd !== null, {
+  .refine((limit) => WINDOWS.some(({ cap }) => limit[cap] !== null), {
     path: ['daily_usd'],
-    message: 'or monthly_usd is required: a limit has at least one cap',
+    message: 'or hourly_usd or monthly_usd is required: a limit has at least one cap',
   })
   .meta({ id: 'SpendLimitInput' })
 export type SpendLimitInput = z.infer<typeof SpendLimitInput>
@@ -38,7 +38,7 @@ export const SpendLimit = component('SpendLimit', {
   created_at: Timestamp,
   created_by: z.string(),
   updated_at: Timestamp,
-  spent: z.object({ day: Usage, month: Usage }),
+  spent: z.object(byWindow('name', () => Usage)),
   ledger: Receipt.optional(),
 })
 export type SpendLimit = z.infer<typeof SpendLimit>
@@ -71,7 +71,7 @@ export const spendLimits = {
     plan: 'team',
     roles: ['read', 'approver'],
     summary: 'List spend limits',
-    text: 'Lists the spend limits with what is spent and held in the current day and month.',
+    text: 'Lists the spend limits with what is spent and held in the current hour, day and month.',
     query: z.strictObject(Paging),
     ok: page(SpendLimit),
   }),
@@ -113,7 +113,8 @@ export const spendLimits = {
     plan: 'team',
     viaWriter: true,
     summary: 'Create or replace the spend limit of an agent',
-    text: 'Sets or replaces the spend limit of an agent: 201 for a new limit, 200 for a replaced one. Days and months are those of UTC. Spend from before the limit counts.',
+    text: 'Sets or replaces the spend limit of an agent: 201 for a new limit, 200 for a replaced one. Hours, days and months are those of UTC. Spend from before the limit counts.',
+    problems: ['managed_by_policy_set'],
     params: Id,
     body: SpendLimitInput,
     replaces: true,
@@ -127,7 +128,7 @@ export const spendLimits = {
     viaWriter: true,
     summary: 'Remove the spend limit of an agent',
     text: 'Removes the spend limit of an agent. The spend so far stays in the ledger and counts again under a later limit.',
-    problems: ['spend_limit_not_found'],
+    problems: ['managed_by_policy_set', 'spend_limit_not_found'],
     params: Id,
   }),
 }

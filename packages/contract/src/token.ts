@@ -64,7 +64,7 @@ export const AuthorizationServer = component('AuthorizationServer', {
   grant_types_supported: z.array(z.literal(TOKEN_EXCHANGE)).describe('Token exchange only'),
   response_types_supported: z
     .array(z.string())
-    .describe('Empty: there is no authorization endpoint'),
+    .describe('`none`: there is no authorization endpoint'),
   scopes_supported: z.array(Scope).describe('Scopes that a token can be exchanged for'),
   introspection_endpoint: z.url().describe('Endpoint for introspection (RFC 7662)'),
   introspection_endpoint_auth_methods_supported: AuthMethods.describe(
@@ -93,7 +93,6 @@ export const token = {
     keyless: 'by_setting',
     form: true,
     lenient: true,
-    oauth: true,
     viaWriter: true,
     maxBodyBytes: 32 * 1024,
     summary: 'Exchange a token of a trusted issuer for an agent credential (RFC 8693)',

@@ -115,7 +115,7 @@ export const trust = {
     ...changing,
     summary: 'Delete a trust policy',
     text: 'Deletes a trust policy. No decision after the answer follows it.',
-    problems: ['trust_policy_not_found'],
+    problems: ['managed_by_policy_set', 'trust_policy_not_found'],
     params: z.strictObject({ policyID: PathId }),
   }),
   evaluateTrust: endpoint('POST /v1/identity/authorize', {

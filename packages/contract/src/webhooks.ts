@@ -13,11 +13,14 @@ export const WebhookEvent = z
     'authorization.denied',
     'enforcement.gap',
     'mcp.tool_changed',
+    'policy_set.drifted',
     'quota.threshold',
     'spend.threshold',
   ])
   .meta({ id: 'WebhookEvent' })
 export type WebhookEvent = z.infer<typeof WebhookEvent>
+
+const DeliveredEvent = z.enum([...WebhookEvent.options, 'webhook.test'])
 
 const Format = z
   .enum(['standard', 'slack', 'teams', 'email'])
@@ -62,7 +65,7 @@ export type Webhook = z.infer<typeof Webhook>
 
 export const WebhookDelivery = component('WebhookDelivery', {
   message_id: z.string(),
-  event: z.union([WebhookEvent, z.literal('webhook.test')]),
+  event: DeliveredEvent,
   status: z.enum(['delivered', 'retrying', 'failed']),
   at: Timestamp,
   attempts: z.int(),
@@ -81,7 +84,7 @@ const Attempt = z.object({
 /** A message for one webhook, with every attempt. */
 export const Delivery = component('Delivery', {
   id: z.string().describe('The `webhook-id` of the message'),
-  event: z.union([WebhookEvent, z.literal('webhook.test')]),
+  event: DeliveredEvent,
   created_at: Timestamp,
   state: z.enum(['pending', 'delivered', 'failed']).describe('State of the delivery'),
   attempts: z.array(Attempt).describe('The last twenty, oldest first'),

@@ -24,6 +24,7 @@ import { sessionRoutes } from './http/session-routes.ts'
 import type { Route } from './http/endpoint.ts'
 import { Ledger } from './ledger/read/ledger.ts'
 import type { Deps, Settings } from './module/module.ts'
+import type { DocumentKind } from './module/documents.ts'
 import type { Ports } from './module/ports.ts'
 import { assemble } from './module/registry.ts'
 import { reseal } from './module/stored-secrets.ts'
@@ -88,6 +89,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   })
   const computer = new ComputePool()
   const ports: Partial<Ports> = {}
+  const documents: DocumentKind[] = []
   const deps: Deps = {
     db,
     databaseUrl: sharedUrl(options.databaseUrl),
@@ -108,6 +110,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     planCeiling: options.planCeiling,
     settings,
     newOrganization: options.newOrganization ?? null,
+    documents: () => documents,
     port: (name) => offered(ports, name),
     offered: (name) => ports[name],
   }
@@ -115,8 +118,9 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   const assembled = assemble(parts)
   Object.assign(ports, assembled.ports)
   authenticator.use(ports.credentials)
-  decider.use(assembled.stages)
-  writer.use(assembled.observers)
+  decider.use(assembled.stages, ports.counters)
+  documents.push(...assembled.documents)
+  writer.use(assembled.observers, assembled.changeObservers)
 
   const operators = operatorKeys(options.operatorKeys ?? new Map())
   const archive = Object.assign({}, ...modules.map((module) => module.archive)) as ArchiveRules

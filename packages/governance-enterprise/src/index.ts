@@ -16,8 +16,12 @@ import { inventoryRoutes } from './inventory/routes.ts'
 import { appender } from './ledger/appender.ts'
 import { ledgerRoutes } from './ledger/routes.ts'
 import { mcpRoutes } from './mcp/routes.ts'
+import { driftObserver } from './policy-sets/drift.ts'
+import { documentKinds } from './policy-sets/kinds.ts'
+import { policySetRoutes } from './policy-sets/routes.ts'
 import { policyRoutes } from './policies/routes.ts'
 import { policyStage } from './policies/stage.ts'
+import { readCounters } from './counters/store.ts'
 import { conditions } from './rules/port.ts'
 import { archive, migrations, placements } from './tables/schema.ts'
 import { scorersOf } from './scorers/index.ts'
@@ -69,6 +73,7 @@ export default defineModule({
         ...authzenRoutes(deps),
         ...spendRoutes(deps),
         ...policyRoutes(deps),
+        ...policySetRoutes(deps),
         ...delegationRoutes(deps),
         ...mcpRoutes(deps),
         ...hookRoutes(hostCalls),
@@ -86,6 +91,8 @@ export default defineModule({
       scorerRuns: scorers.scorerRuns,
       guardChecks: guardChecks(deps, guardCounts),
       observers: [...approvals.observers, ...webhooks.observers],
+      changeObservers: [driftObserver(deps)],
+      documents: documentKinds(rosterReader(deps), deps),
       erasers: approvals.erasers,
       storedSecrets: [webhookSecrets(deps), sinkSecrets(deps)],
       start() {
@@ -107,6 +114,7 @@ export default defineModule({
       provides: {
         agentSwitch: agentSwitch(deps),
         conditions,
+        counters: { read: readCounters },
         ruleTrials: ruleTrials(deps),
         spendAccounts: spendAccounts(deps),
         toolDecisions: tools,

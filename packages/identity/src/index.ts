@@ -14,7 +14,7 @@ import { issuerRoutes } from './issuers/routes.ts'
 import { peopleOf } from './login/index.ts'
 import { loginSecrets } from './login/own/store.ts'
 import { archive, migrations, placements } from './tables/schema.ts'
-import { trustRoutes } from './trust/routes.ts'
+import { trustDocuments, trustRoutes } from './trust/routes.ts'
 
 export default defineModule({
   name: 'identity',
@@ -34,6 +34,7 @@ export default defineModule({
     const refusals = new Refusals(deps)
     const people = peopleOf(deps)
     return {
+      documents: [trustDocuments(deps)],
       routes: [
         ...agentRoutes(deps),
         ...credentialRoutes(deps, directory, hasher),

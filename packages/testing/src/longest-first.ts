@@ -6,6 +6,7 @@ import { BaseSequencer } from 'vitest/node'
  * after a first run, and one worker alone at the end makes the others wait.
  */
 const LONGEST = [
+  'examples/test/python-hosts.test.ts',
   'examples/test/packed.test.ts',
   'apps/server/test/packaging.test.ts',
   'examples/test/faults.test.ts',

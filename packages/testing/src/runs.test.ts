@@ -53,4 +53,8 @@ describe.runIf(isFullRun)('a sample in a full run', () => {
   it('is the whole list', () => {
     expect(sampled(['a', 'b', 'c'])).toEqual(['a', 'b', 'c'])
   })
+
+  it('of a list of cases that are much alike is a part, and in a complete run the whole list', () => {
+    expect(sampled(['a', 'b', 'c', 'd'], 4, 2)).toHaveLength(isCompleteRun ? 4 : 2)
+  })
 })

@@ -45,9 +45,12 @@ export function pairs<A, B>(first: readonly A[], second: readonly B[]): (readonl
   )
 }
 
-/** Returns all cases, or one in `share` of them from a random start. */
-export function sampled<T>(cases: readonly T[], share = CASES_SHARE): readonly T[] {
-  if (isFullRun) return cases
-  const first = Math.floor(Math.random() * Math.min(share, cases.length))
-  return cases.filter((_, at) => at % share === first)
+/**
+ * Returns all cases, or one in `share` of them from a random start; in a full run one in `full`, for lists of
+ * thousands of cases that are much alike.
+ */
+export function sampled<T>(cases: readonly T[], share = CASES_SHARE, full = 1): readonly T[] {
+  const every = isCompleteRun ? 1 : isFullRun ? full : share
+  const first = Math.floor(Math.random() * Math.min(every, cases.length))
+  return cases.filter((_, at) => at % every === first)
 }

@@ -1,16 +1,14 @@
 """Agents of frameworks with scripted models."""
 
+import asyncio
+import contextlib
 import json
 import uuid
 
 
 def scripted(name, arguments):
     from agents import Model, ModelResponse, Usage
-    from openai.types.responses import (
-        ResponseFunctionToolCall,
-        ResponseOutputMessage,
-        ResponseOutputText,
-    )
+    from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 
     call = ResponseFunctionToolCall(
         type="function_call", call_id=str(uuid.uuid4()), name=name, arguments=json.dumps(arguments)
@@ -53,3 +51,17 @@ def run_langchain(middleware, tools, args, state=None, **values):
 
     agent = create_agent(ScriptedModel(), tools, middleware=middleware, state_schema=state)
     return agent.invoke({"messages": [("user", "Call it.")], **values})
+
+
+def run_ag2(gate, tool, args):
+    from ag2 import Agent
+    from ag2.events import ToolCallEvent
+    from ag2.testing import TestConfig
+
+    from remit.ag2 import governed
+
+    call = ToolCallEvent(tool.__name__, id=str(uuid.uuid4()), arguments=json.dumps(args))
+    agent = Agent("payer", config=TestConfig(call, "done"), tools=[governed(gate, tool)])
+    # The scripted model raises what tools raise.
+    with contextlib.suppress(ValueError):
+        asyncio.run(agent.ask("Call it."))

@@ -12,9 +12,9 @@ import pathlib
 import unittest
 import uuid
 
-from remit import AsyncGate, Client, Gate, NotExecuted, RemitDenied
+from frameworks import run_ag2, run_langchain, scripted
 
-from frameworks import run_langchain, scripted
+from remit import AsyncGate, Client, Gate, NotExecuted, RemitDenied
 
 CLIENT = Client(os.environ["REMIT_URL"], os.environ["REMIT_KEY"])
 MAP = {
@@ -346,6 +346,7 @@ class Decided(unittest.TestCase):
     @installed("agents")
     def test_a_tool_of_openai_agents_ends_as_it_ended(self):
         from agents import Agent, FunctionTool, RunConfig, Runner, function_tool
+
         from remit.openai_agents import governed
 
         def failing(error):
@@ -384,6 +385,7 @@ class Decided(unittest.TestCase):
 
         from agents import Agent, RunConfig, Runner, function_tool
         from pydantic import BaseModel
+
         from remit.openai_agents import governed
 
         class Part(BaseModel):
@@ -395,7 +397,7 @@ class Decided(unittest.TestCase):
         def run(is_strict, args):
             @function_tool(name_override="order", strict_mode=is_strict)
             def order(
-                to: str, usd: float = 5000, force: bool = False, note: Optional[str] = None, part: Part = Part()
+                to: str, usd: float = 5000, force: bool = False, note: str | None = None, part: Part = Part()
             ) -> str:
                 ran.append((to, usd, force, note, part.size, part.inner and part.inner.size))
                 return "paid"
@@ -425,6 +427,7 @@ class Decided(unittest.TestCase):
     def test_a_tool_of_openai_agents_has_one_name_for_each_argument(self):
         from agents import Agent, RunConfig, Runner, function_tool
         from pydantic import BaseModel, ConfigDict, Field
+
         from remit.openai_agents import governed
 
         class Payee(BaseModel):
@@ -462,6 +465,7 @@ class Decided(unittest.TestCase):
 
         from langchain_core.tools import StructuredTool
         from pydantic import BaseModel, StringConstraints
+
         from remit.langchain import remit_middleware
 
         class Input(BaseModel):
@@ -495,6 +499,7 @@ class Decided(unittest.TestCase):
         from langchain_core.tools import InjectedToolCallId, tool
         from langgraph.prebuilt import InjectedState
         from pydantic import BaseModel, field_validator
+
         from remit.langchain import remit_middleware
 
         class State(AgentState):
@@ -535,6 +540,7 @@ class Decided(unittest.TestCase):
     def test_a_tool_of_langchain_runs_once_with_what_was_decided_whatever_a_later_middleware_does(self):
         from langchain.agents.middleware import ToolRetryMiddleware, wrap_tool_call
         from langchain_core.tools import tool
+
         from remit.langchain import remit_middleware
 
         ran = []
@@ -567,6 +573,20 @@ class Decided(unittest.TestCase):
         self.assertEqual(ran, [1, 2])
         self.assertIn("must come before remit_middleware", run({}, [], giving))
         self.assertEqual(ran, [1, 2])
+
+    @installed("ag2")
+    def test_a_model_does_not_choose_what_ag2_adds_to_its_arguments(self):
+        from ag2 import Depends, Inject
+
+        ran = []
+
+        def order(usd: float = 5000, bank: str = Inject(default="own"), user: str = Depends(lambda: "ada")) -> None:
+            ran.append((usd, bank, user))
+
+        gate = AsyncGate(CLIENT, agent_id=self.agent)
+        for args in ({"usd": "7"}, {}, {"usd": 7, "bank": "mine"}, {"usd": 7, "user": "root"}):
+            run_ag2(gate, order, args)
+        self.assertEqual(ran, [(7.0, "own", "ada")])
 
 
 if __name__ == "__main__":

@@ -62,8 +62,6 @@ export const approvals = {
   noEarlier: 'No earlier request like this was approved under the same rule.',
   was: 'Approved before',
   spend: 'Spend of the agent',
-  spendDay: 'Today',
-  spendMonth: 'This month',
   spendLine: (before: string, after: string, cap: string) => `${before}, then ${after} of ${cap}`,
   approve: 'Approve',
   reject: 'Reject',

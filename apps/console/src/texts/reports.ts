@@ -92,7 +92,5 @@ export const reports = {
   },
   spendChart: 'Spend against caps',
   spendNote: 'Allowed amounts in the period, against the caps of today.',
-  highestDay: (agent: string) => `${agent}, highest day`,
-  highestMonth: (agent: string) => `${agent}, highest month`,
   allEvidence: 'All entries behind this control',
 } as const

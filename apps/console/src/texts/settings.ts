@@ -158,6 +158,7 @@ export const settings = {
       'authorization.denied': 'A decision was deny.',
       'enforcement.gap': 'Something ran without a decision.',
       'mcp.tool_changed': 'The definition of an MCP tool changed.',
+      'policy_set.drifted': 'An object of a policy set was changed outside of it.',
       'quota.threshold': 'A limit of the plan is nearly reached.',
       'spend.threshold': 'A spend limit is nearly reached.',
     } satisfies Record<WebhookEvent, string>,

@@ -88,7 +88,9 @@ export async function createServer(
   )
   const close = async () => {
     remit.release()
-    await Promise.all([reminder.close(), door.close(), metrics?.stop(), sender?.close()])
+    await Promise.all([reminder.close(), door.close(), metrics?.stop()])
+    // The last values include the requests that ended while the door closed.
+    await sender?.close()
     await remit.close()
   }
   try {

@@ -10,7 +10,15 @@ import { ListenError } from '../boot/listen.ts'
 import { MigrationsPending } from '../boot/tables.ts'
 
 /** Exit codes; docs/cli.md explains each. 78 is EX_CONFIG of sysexits.h. */
-export const EXIT = { ok: 0, failed: 1, couldNotRun: 2, notAnchored: 3, badConfig: 78 } as const
+export const EXIT = {
+  ok: 0,
+  failed: 1,
+  couldNotRun: 2,
+  notAnchored: 3,
+  changes: 10,
+  drift: 11,
+  badConfig: 78,
+} as const
 
 /** An error with a one-line message for the operator. */
 export class CliError extends Error {

@@ -16,6 +16,7 @@ import { ledgerCommands } from './ledger.ts'
 import { licenseCommands } from './license.ts'
 import { mcpCommands } from './mcp.ts'
 import { orgCommands } from './org.ts'
+import { policyCommands } from './policy.ts'
 import { printable } from './table.ts'
 import { serveCommand } from './serve.ts'
 import { spendCommands } from './spend.ts'
@@ -57,6 +58,7 @@ Commands that call a server read its address from REMIT_URL and their key from R
   secretsCommands(program, session)
   agentCommands(program, session)
   spendCommands(program, session)
+  policyCommands(program, session)
   mcpCommands(program, session)
   complianceCommands(program, session)
   guardCommand(program, session)

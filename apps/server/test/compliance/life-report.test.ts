@@ -35,7 +35,7 @@ describe.skipIf(!hasModules())('a report reads what the other packages write', (
     ['M38: no author approved', 'M38', 0],
     ['M39: nothing is left', 'M39', { policies: 0, deny_rules: 0, approval_rules: 0 }],
     ['M40: what was spent was capped', 'M40', { numerator: 1, denominator: 1 }],
-    ['M41: and fitted', 'M41', { agent_days: 0, agent_months: 0 }],
+    ['M41: and fitted', 'M41', { agent_hours: 0, agent_days: 0, agent_months: 0 }],
     ['M26: one agent of two was removed', 'M26', { active: 1, registered: 2, removed: 1 }],
     ['M27: a person owns the other', 'M27', 0],
     // The first was rotated without overlap, the second revoked, the third ended with its issuer.

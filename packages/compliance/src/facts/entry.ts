@@ -1,7 +1,8 @@
 import type { Actor } from '@remit/contract'
 import { isRecord, readData } from '@remit/contract/entries'
 import type { EntryKind, EntryReading, RecordedJson } from '@remit/contract/entries'
-import { toMicroUsd } from '@remit/contract/values'
+import { byWindow, toMicroUsd } from '@remit/contract/values'
+import type { ByWindow } from '@remit/contract/values'
 
 /** The part of an entry that the fold needs: the hashed fields, without the search columns. */
 export interface FactRow {
@@ -143,8 +144,7 @@ const GOVERNING: ReadonlySet<string> = new Set(['policy', 'permission', 'approva
 /** The usage before the request, and the caps; in micro-USD. */
 export interface RecordedSpend {
   readonly amountMicro: number | null
-  readonly daily: RecordedWindow | null
-  readonly monthly: RecordedWindow | null
+  readonly windows: ByWindow<RecordedWindow | null>
 }
 
 export interface RecordedWindow {
@@ -167,8 +167,7 @@ function decisionOf(data: Decided): DecisionFacts {
       approval && approval.id !== null ? { id: approval.id, status: approval.status ?? '' } : null,
     spend: spend && {
       amountMicro: microOf(spend.amount_usd),
-      daily: windowOf(spend.daily),
-      monthly: windowOf(spend.monthly),
+      windows: byWindow('name', ({ word }) => windowOf(spend[word])),
     },
     hasInvalidAmount: data.amount_invalid === true,
     observed: observedOf(data),

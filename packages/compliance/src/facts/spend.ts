@@ -1,4 +1,5 @@
 import { reasonFacts } from '@remit/contract'
+import { byWindow, WINDOWS } from '@remit/contract/values'
 import type { DecisionFacts, FactEntry, RecordedWindow } from './entry.ts'
 import { Cases } from './facts.ts'
 import type { CreateMeter } from './meter.ts'
@@ -24,8 +25,8 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
   const spenders = new Map<string, boolean>()
   /** Agents with a cap at some time in the period. */
   const capped = new Set<string>()
-  const days = new Set<string>()
-  const months = new Set<string>()
+  /** The windows of agents in which one was allowed more than its cap. */
+  const exceeded = byWindow('name', () => new Set<string>())
   /** Allows with an amount, and those under a cap. */
   const spending = new Cases()
   const held = new Cases()
@@ -50,7 +51,7 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
     const limit = state.spendLimits.get(id)
     if (!hasCap(limit)) {
       // The decision itself names caps: the entry that set them was erased.
-      if (decided.spend?.daily || decided.spend?.monthly) return
+      if (WINDOWS.some(({ name }) => decided.spend?.windows[name])) return
       uncapped.add(seq)
       spenders.set(id, false)
       return
@@ -58,13 +59,12 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
     if (!spenders.has(id)) spenders.set(id, true)
     capped.add(id)
     held.add(time)
-    const isDayOver = isOver(limit.dailyMicro, decided.spend?.daily, micro)
-    const isMonthOver = isOver(limit.monthlyMicro, decided.spend?.monthly, micro)
-    if (!isDayOver && !isMonthOver) return
-    over.add(seq)
-    const day = new Date(time).toISOString().slice(0, 10)
-    if (isDayOver) days.add(`${day} ${id}`)
-    if (isMonthOver) months.add(`${day.slice(0, 7)} ${id}`)
+    const passed = WINDOWS.filter(({ name }) =>
+      isOver(limit.caps[name], decided.spend?.windows[name], micro),
+    )
+    if (passed.length > 0) over.add(seq)
+    for (const { name, letters } of passed)
+      exceeded[name].add(`${new Date(time).toISOString().slice(0, letters)} ${id}`)
   }
 
   return {
@@ -84,7 +84,8 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
       note(state)
       const ok = [...spenders.values()].filter(Boolean).length
       const share = ratioOf(ok, spenders.size)
-      const value = { agent_days: days.size, agent_months: months.size }
+      const counts = WINDOWS.map(({ name }) => [`agent_${name}s`, exceeded[name].size] as const)
+      const value = Object.fromEntries(counts)
       return {
         metrics: [
           metric('M40', share, spenders.size),
@@ -107,7 +108,7 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
             population: capped.size,
             value,
             cases: held,
-            params: { n: days.size + months.size },
+            params: { n: counts.reduce((sum, [, size]) => sum + size, 0) },
           }),
         ],
       }
@@ -131,7 +132,7 @@ export const amountOf = ({ spend, heldMicro }: DecisionFacts): number =>
 
 /** Returns whether a limit has a cap. */
 export const hasCap = (limit: SpendLimitState | undefined): limit is SpendLimitState =>
-  limit !== undefined && (limit.dailyMicro !== null || limit.monthlyMicro !== null)
+  limit !== undefined && WINDOWS.some(({ name }) => limit.caps[name] !== null)
 
 /**
  * M15: decisions without spend data. The reason of a denial shows it. An allow for an agent with a

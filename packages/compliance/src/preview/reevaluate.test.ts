@@ -68,6 +68,7 @@ describe('a reevaluated decision', () => {
     agent_suspended: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
     agent_removed: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
     no_permission: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
+    spend_limit_hourly: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
     spend_limit_daily: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
     spend_limit_monthly: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
     spend_unavailable: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],

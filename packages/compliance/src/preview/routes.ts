@@ -13,7 +13,7 @@ import { implement } from '@remit/core/http'
 import type { Route } from '@remit/core/http'
 import { firstOf } from '@remit/core/ledger/lanes'
 import type { EntryDraft } from '@remit/core/ledger/lanes'
-import type { Deps } from '@remit/core/module'
+import type { Deps, Replays } from '@remit/core/module'
 import { refuseSuspended } from '@remit/core/orgs/settings'
 import { Turns } from '@remit/core/threads'
 import { actorOf, personOf } from '@remit/core/caller'
@@ -131,6 +131,29 @@ export const previewRoutes = (deps: Deps, jobs: Pick<Jobs, 'replay'>): Route[] =
     },
   })
 }
+
+/** Replays for other modules: see `Replays`. */
+export const replaysOf = (
+  { offered }: Pick<Deps, 'offered'>,
+  jobs: Pick<Jobs, 'replay'>,
+): Replays => ({
+  async count(orgId, overlay, period) {
+    const [from = '', to = ''] = [period.from, period.to].map((time) => isoTime(Date.parse(time)))
+    const result = await jobs.replay(orgId, {
+      module: requireRuleTrials(offered('ruleTrials')).module,
+      overlay,
+      span: { from, to },
+      digest: null,
+      maxDecisions: period.max_decisions,
+      limit: 0,
+      maxMs: REPLAY_MS,
+    })
+    if (!result) throw fail('rules_changed')
+    const { decisions, flipped, not_replayable: unknown } = result.counts
+    const not_replayable = Object.values(unknown).reduce((sum, count) => sum + count, 0)
+    return { from, to, decisions, flipped, not_replayable, complete: result.rest === null }
+  },
+})
 
 /** The time of the decision, bounded: distant times are outside all spend windows and rules. */
 function momentOf(at: string | undefined, now: number): number {

@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { Match } from '../authorize.ts'
 import { AppendOutcome } from '../ledger.ts'
+import { byWindow } from '../fit/values.ts'
 import { Plan, Timestamp, Usd } from '../primitives.ts'
 import { observations } from '../rules.ts'
 import { EVENT, json } from './row.ts'
 import type { EntryRows } from './row.ts'
 
 const window = z.object({ limit_usd: z.number(), spent_usd: z.number() }).nullable()
-const spend = z.object({ amount_usd: z.number().nullable(), daily: window, monthly: window })
+const spend = z.object({ amount_usd: z.number().nullable(), ...byWindow('word', () => window) })
 
 /** The decision is optional in both kinds, since the request alone tells them apart. */
 const appended = z.strictObject({

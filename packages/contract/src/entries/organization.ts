@@ -71,6 +71,10 @@ export const organizationKinds = {
       acknowledge_short_retention: z.boolean().optional(),
       reason: reason.describe('of a suspension or deletion'),
       operator: operator.describe("name of the operator's key"),
+      policy_set: z
+        .strictObject({ id: z.string(), plan_digest: z.string() })
+        .optional()
+        .describe('the policy set and the plan that made the change'),
       ...by,
     }),
     change: configuration('change'),

@@ -36,9 +36,9 @@ export const reports = {
   },
   'policy.dry_run': {
     ...EVENT,
-    says: 'a dry-run or a replay; never a decision',
+    says: 'a dry-run, a replay or a plan; never a decision',
     data: z.strictObject({
-      method: z.enum(['dry_run', 'replay']).describe('`dry_run`, `replay`'),
+      method: z.enum(['dry_run', 'replay', 'plan']).describe('`dry_run`, `replay`, `plan`'),
       overlay: z
         .object({
           digest: z.string(),
@@ -66,6 +66,17 @@ export const reports = {
         .partialRecord(z.enum(FLIPS), z.int())
         .optional()
         .describe('earlier releases have fewer kinds'),
+      policy_set: z
+        .strictObject({
+          id: z.string(),
+          plan_digest: z.string(),
+          changes: z.int(),
+          drift: z.int(),
+          tests: z.strictObject({ passed: z.int(), failed: z.int() }),
+          replayed: z.int().optional(),
+        })
+        .optional()
+        .describe('of a plan'),
       ...by,
     }),
     agent: 'never',

@@ -4,8 +4,17 @@ import { AgentMode, Permission } from '../delegation.ts'
 import { ChangeReason, Policy } from '../policies.ts'
 import { SpendLimit } from '../spend-limits.ts'
 import { TrustPolicy } from '../trust.ts'
-import { by } from './row.ts'
+import { by as person } from './row.ts'
 import type { EntryRows } from './row.ts'
+
+/** The plan of a policy set that made a change, and the person who applied it. */
+const by = {
+  policy_set: z
+    .strictObject({ id: z.string(), plan_digest: z.string() })
+    .optional()
+    .describe('the policy set and the plan that made the change'),
+  ...person,
+}
 
 const state = { agent: 'never', event: null, carried: 'state' } as const
 
@@ -116,5 +125,52 @@ export const rules = {
     ...trustPolicies,
     says: 'a trust policy was deleted',
     change: deletion,
+  },
+  'policy_set.applied': {
+    ...state,
+    says: 'a plan of a policy set was applied; the entries before it are its changes',
+    data: z.strictObject({
+      set: z.string(),
+      revision: z.int(),
+      digest: z.string().describe('of the documents'),
+      base_digest: z.string().describe('of the objects before'),
+      plan_digest: z.string(),
+      counts: z.record(z.string(), z.int()).describe('changes by kind of change'),
+      tests: z.strictObject({ passed: z.int(), failed: z.int() }),
+      properties: z.record(z.string(), z.string()).optional().describe('results by name'),
+      ...reason,
+      ...person,
+    }),
+    change,
+    touches: [],
+  },
+  'policy_set.locked': {
+    ...state,
+    says: 'a policy set was locked or unlocked',
+    data: z.strictObject({ set: z.string(), locked: z.boolean(), ...person }),
+    change,
+    touches: [],
+  },
+  'policy_set.removed': {
+    ...state,
+    says: 'a policy set was removed',
+    data: z.strictObject({ set: z.string(), objects: z.enum(['keep', 'delete']), ...person }),
+    change: deletion,
+    touches: [],
+  },
+  'policy_set.drifted': {
+    ...state,
+    says: 'an object of a policy set was changed outside of it; the entry before it is the change',
+    data: z.strictObject({
+      set: z.string(),
+      kind: z.string().describe('kind of the document'),
+      name: z.string(),
+      object_id: z.string(),
+      ...person,
+    }),
+    event: { is: 'policy_set.drifted', sends: 'data' },
+    carried: 'no',
+    change: null,
+    touches: [],
   },
 } as const satisfies EntryRows

@@ -66,6 +66,31 @@ export const toMicroUsd = (usd: number): number => Math.round(usd * 1e6)
 /** Converts integer micro-USD to the USD number of the API. */
 export const fromMicroUsd = (micro: number): number => micro / 1e6
 
+/**
+ * The windows of UTC time in which spend is counted, shortest first: how many letters of a time name one
+ * (`2026-11-20`), the member of its cap, and its word in other names (`spend_limit_daily`).
+ */
+export const WINDOWS = [
+  { name: 'hour', word: 'hourly', cap: 'hourly_usd', letters: 13 },
+  { name: 'day', word: 'daily', cap: 'daily_usd', letters: 10 },
+  { name: 'month', word: 'monthly', cap: 'monthly_usd', letters: 7 },
+] as const
+
+export type Window = (typeof WINDOWS)[number]
+
+/** A value for each window. */
+export type ByWindow<T> = Readonly<Record<Window['name'], T>>
+
+/** Returns a value for each window, under its name, cap or word. */
+export function byWindow<Key extends 'name' | 'cap' | 'word', T>(
+  key: Key,
+  valueOf: (window: Window) => T,
+): Record<Window[Key], T> {
+  const values: Partial<Record<Window[Key], T>> = {}
+  for (const window of WINDOWS) values[window[key] as Window[Key]] = valueOf(window)
+  return values as Record<Window[Key], T>
+}
+
 /** Maximum number of links in a chain of permissions after its root. */
 export const MAX_DELEGATION_DEPTH = 8
 

@@ -87,7 +87,7 @@ describe('openApi', () => {
   it.each(operations)(
     '$method $path documents its success, its refusals and who may call it',
     ({ operation }) => {
-      const { status, alsoStatus, plan, roles, oauth, ...rest } = endpoints[operation.operationId]!
+      const { status, alsoStatus, plan, roles, ...rest } = endpoints[operation.operationId]!
       const { public: open, keyless, form } = rest
       const more = [...(form ? [{ client: [] }] : []), ...(keyless ? [{}] : [])]
       const own = more.length > 0 ? [{ key: [] }, { apiKey: [] }, ...more] : undefined
@@ -97,7 +97,7 @@ describe('openApi', () => {
         expect.arrayContaining([...expected, 'default']),
       )
       expect(operation.responses['default']?.content).toHaveProperty([
-        oauth ? 'application/json' : 'application/problem+json',
+        form ? 'application/json' : 'application/problem+json',
       ])
       expect(operation['x-plan']).toBe(plan)
       expect(operation['x-roles']).toEqual(open ? [] : ['admin', ...roles])
@@ -124,6 +124,7 @@ describe('openApi', () => {
   it.each([
     ['getCheckpoint', '200', { $ref: '#/components/schemas/CheckpointParts' }],
     ['getProof', '200', { $ref: '#/components/schemas/InclusionProof' }],
+    ['createPolicy', '201', { $ref: '#/components/schemas/CreatedPolicy' }],
     [
       'createPolicy',
       '200',

@@ -165,7 +165,8 @@ function success(name: string, endpoint: Endpoint, status: number, components: C
   const others = endpoint.alsoProduces?.map((other) => [other, { schema: { type: 'string' } }])
   const schemaOf = (shape: z.ZodType) => jsonSchema(shape, 'output', components, name)
   const ok = schemaOf(endpoint.ok)
-  const also = Object.values(endpoint.also ?? {}).map(schemaOf)
+  // Nothing is created where another shape is the answer.
+  const also = status === 200 ? Object.values(endpoint.also ?? {}).map(schemaOf) : []
   const shapes = endpoint.produces
     ? { [type]: [ok], 'application/json': also }
     : { [type]: [ok, ...also] }
@@ -187,6 +188,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   inventory: 'Agent hosts and what governs them.',
   authzen: 'The same decisions for clients of the AuthZEN Authorization API 1.0.',
   policies: 'Rules that allow or deny actions.',
+  'policy-sets': 'Rules that are planned, tested and applied as a whole.',
   stats: 'Counts of decisions for charts.',
   usage: 'Counts for invoices.',
   'spend-holds': 'Amounts of allowed decisions that are not settled.',
@@ -311,7 +313,7 @@ function problemResponses(endpoint: Endpoint): Json {
   const response = (status: number) => {
     const shared = common.find((one) => one === status)
     const codes = own[status as CommonStatus] ?? []
-    if (shared && codes.length === 0 && !endpoint.oauth)
+    if (shared && codes.length === 0 && !endpoint.form)
       return { $ref: `#/components/responses/${NAMES[shared]}` }
     return problem(new Set([...codes, ...(shared ? COMMON[shared] : [])]), endpoint)
   }
@@ -324,8 +326,8 @@ function problemResponses(endpoint: Endpoint): Json {
   }
 }
 
-function problem(codes: Iterable<ProblemCode>, { oauth, public: open }: Partial<Endpoint>): Json {
-  const type = oauth ? 'application/json' : 'application/problem+json'
+function problem(codes: Iterable<ProblemCode>, { form, public: open }: Partial<Endpoint>): Json {
+  const type = form ? 'application/json' : 'application/problem+json'
   return {
     description: [...codes].map((code) => `- \`${code}\`: ${PROBLEMS[code][1]}.`).join('\n'),
     headers: problemHeaders(open === true),

@@ -14,6 +14,15 @@ type WithBody = {
  * A request for every endpoint with a body, with caller-chosen identifiers. A test sends each of
  * them, in this order, to a real server. An endpoint without an example does not compile.
  */
+const DOCUMENTS: Example<Contract['planPolicySet']>['body']['documents'] = [
+  {
+    apiVersion: 'remit.dev/v1',
+    kind: 'ApprovalRule',
+    name: 'large-refunds',
+    spec: { actions: ['refunds.create'], condition: 'context.amount_usd > 500.0' },
+  },
+]
+
 const ALL = {
   authorize: {
     body: {
@@ -231,6 +240,16 @@ const ALL = {
     },
   },
   createReport: { body: { framework: 'eu_ai_act', role: 'deployer' } },
+  planPolicySet: { params: { id: 'main' }, body: { documents: DOCUMENTS } },
+  applyPolicySet: {
+    params: { id: 'main' },
+    body: {
+      documents: DOCUMENTS,
+      plan_digest: '3vJx0qF1c0B9kD6nq9m2mV8o1mCqk0Xy0s5JkJ6o2cE',
+      change_reason: 'Refunds above 500 USD need an approval',
+    },
+  },
+  lockPolicySet: { params: { id: 'main' }, body: { locked: true } },
   dryRunPolicies: {
     body: {
       agent_id: 'payer',

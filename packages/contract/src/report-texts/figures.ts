@@ -3,6 +3,7 @@ import type { Figure } from '../report-document.ts'
 /** Labels of figure members whose names are unclear. */
 const LABELS: Readonly<Record<string, string>> = {
   agent_days: 'agent-days over the cap',
+  agent_hours: 'agent-hours over the cap',
   agent_months: 'agent-months over the cap',
   agents_checked: 'agents checked',
   allows_after_stop: 'allows after a stop',

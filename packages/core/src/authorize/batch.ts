@@ -7,7 +7,17 @@ import type { OrganizationVersions } from '../limits/at-version.ts'
 import { RetryBatch } from '../ledger/write/work.ts'
 import { judge, observe } from './decide.ts'
 import type { RuleVerdicts, Slots, SlotState } from './decide.ts'
-import type { Ask, DecisionScope, Observer, Overlay, Slot, Stage } from './stage.ts'
+import type {
+  Ask,
+  CounterNeed,
+  Counters,
+  CounterSource,
+  DecisionScope,
+  Observer,
+  Overlay,
+  Slot,
+  Stage,
+} from './stage.ts'
 
 /** The transaction in which a batch is prepared, and the version of the rules that it sees. */
 export interface BatchScope extends DecisionScope {
@@ -33,6 +43,7 @@ export class DecisionStages {
   stages: Stages = new Map()
   /** The stages that need external facts. */
   gathering: readonly (readonly [Slot, Stage])[] = []
+  counters: CounterSource | null = null
 
   constructor(log: Logger, versions: OrganizationVersions) {
     this.log = log
@@ -40,8 +51,9 @@ export class DecisionStages {
   }
 
   /** Fills the slots. Called once, at boot. */
-  use(stages: Stages): void {
+  use(stages: Stages, counters: CounterSource | null): void {
     this.stages = stages
+    this.counters = counters
     this.gathering = [...stages].filter(([, stage]) => stage.gather !== undefined)
   }
 
@@ -72,6 +84,8 @@ export class DecisionBatch {
   readonly #unavailable = new Set<Slot>()
   /** The stages of the last attempt. */
   slots: Slots = new Map()
+  /** The counters of the last attempt; null in an edition without them. */
+  counters: Counters | null = null
 
   constructor(all: DecisionStages, orgId: string, overlaid?: OverlaidRules) {
     this.#all = all
@@ -102,7 +116,7 @@ export class DecisionBatch {
   }
 
   /**
-   * Judges as many requests as the time allows, and prepares the state of every stage for them; the rest
+   * Reads counters, judges as many requests as the time allows, and prepares the state of every stage for them; the rest
    * of the requests is left for the next batch. After a stage that fails, `RetryBatch` is thrown because
    * its transaction must end, and the next attempt does without it. An error that means that the database
    * is unavailable, or asks to repeat the transaction, is rethrown.
@@ -119,6 +133,7 @@ export class DecisionBatch {
       slots.set(slot, { stage, available, rules, state: null, leftOut: null, effects: [] })
     }
     this.slots = slots
+    const counters = (this.counters = await this.#read(asks, scope))
     const observers = this.#overlaid
       ? observersOf(this.#all.stages, (slot) => slots.get(slot)?.rules)
       : snapshot.observers
@@ -134,14 +149,36 @@ export class DecisionBatch {
       try {
         const outside = this.#outside.get(slot)
         filled.state = stage.prepare
-          ? await stage.prepare(ready, rules, scope, outside, matchedOf(judged, slot))
+          ? await stage.prepare(
+              ready,
+              rules,
+              { ...scope, counters },
+              outside,
+              matchedOf(judged, slot),
+            )
           : rules
         filled.leftOut = stage.leftOut?.(rules) ?? null
       } catch (error) {
-        this.#fail(slot, error)
+        this.#fail(error, slot)
       }
     }
     return judged
+  }
+
+  /** Reads the counters of all requests at once. */
+  async #read(asks: readonly Ask[], scope: BatchScope): Promise<Counters | null> {
+    const counting: Slot[] = []
+    const needs: CounterNeed[] = []
+    try {
+      for (const [slot, { stage, available, rules }] of this.slots) {
+        if (!available || !stage.counts) continue
+        counting.push(slot)
+        needs.push(...stage.counts(asks, rules, scope.now))
+      }
+      return (await this.#all.counters?.read(needs, scope)) ?? null
+    } catch (error) {
+      return this.#fail(error, ...counting)
+    }
   }
 
   /**
@@ -165,7 +202,7 @@ export class DecisionBatch {
       try {
         rules.set(slot, await stage.load(scope))
       } catch (error) {
-        this.#fail(slot, error)
+        this.#fail(error, slot)
       }
     }
     const snapshot = { version, rules, observers: observersOf(stages, (slot) => rules.get(slot)) }
@@ -182,9 +219,9 @@ export class DecisionBatch {
     this.#all.log.error({ err: error, slot }, 'observed rules failed; the decision is not affected')
   }
 
-  #fail(slot: Slot, error: unknown): never {
+  #fail(error: unknown, ...slots: readonly Slot[]): never {
     if (isUnavailable(error)) throw error
-    this.#giveUp(slot, error)
+    for (const slot of slots) this.#giveUp(slot, error)
     throw new RetryBatch()
   }
 

@@ -262,7 +262,8 @@ function effectsOf(ask: Ask, decision: Decision, trace: DecisionResult['trace'])
   for (const { slot, verdict } of trace) {
     if (verdict.verdict === 'deny' || verdict.effect === undefined) continue
     const meant = verdict.verdict === 'pass' ? 'allow' : 'needs_approval'
-    if (meant === decision) effects.push({ slot, ask, decision, effect: verdict.effect })
+    const { effect, moves } = verdict
+    if (meant === decision) effects.push({ slot, ask, decision, effect, moves })
   }
   return effects
 }

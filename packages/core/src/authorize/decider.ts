@@ -31,16 +31,18 @@ import { admittedDecisions, quotaEntries, quotaExceeded } from '../limits/month.
 import type { ObserveDecision } from '../telemetry/metrics.ts'
 import type { HeavyWorkQueue } from '../threads/heavy-work-queue.ts'
 import { decide, unseenPlaces, resourceText, unclearType } from './decide.ts'
-import type { DecisionResult } from './decide.ts'
+import type { DecisionResult, Observations } from './decide.ts'
 import { DecisionBatch, DecisionStages } from './batch.ts'
 import { preview } from './preview.ts'
 import type { Preview, PreviewOptions } from './preview.ts'
-import type { Ask, Slot, Stage, ClaimedFacts } from './stage.ts'
+import type { Ask, CounterSource, Slot, Stage, ClaimedFacts } from './stage.ts'
 
 interface Job {
   readonly decisionId: string
   readonly request: AuthorizeRequest
   readonly claims: ClaimedFacts
+  /** Of the last run of the transaction. */
+  observations?: Observations | undefined
 }
 
 interface DeciderDeps {
@@ -68,8 +70,8 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
   }
 
   /** Fills the slots. Called once, at boot. */
-  use(stages: ReadonlyMap<Slot, Stage>): void {
-    this.#stages.use(stages)
+  use(stages: ReadonlyMap<Slot, Stage>, counters: CounterSource | null = null): void {
+    this.#stages.use(stages, counters)
   }
 
   open(orgId: string): LaneBatch<Job, AuthorizeAnswer> {
@@ -120,7 +122,7 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     try {
       const answer = await this.#writer.submit(this, orgId, job, traced)
       const { decision, reason, matched } = answer
-      this.#deps.observe(decision, reason, performance.now() - began)
+      this.#deps.observe(decision, reason, performance.now() - began, wouldOf(job.observations))
       span?.set({
         'remit.decision': decision,
         'remit.reason': reason,
@@ -174,13 +176,15 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     const asks = works.map((work) => askOf(scope.orgId, work, scope.now))
     const judged = await batch.prepare(asks, scope)
     const outcomes: (Outcome<AuthorizeAnswer> | typeof LATER)[] = []
-    for (const [i, { caller, origin }] of works.entries()) {
+    for (const [i, work] of works.entries()) {
+      const { caller, origin } = work
       const about = judged[i]
       if (!about) {
         outcomes.push(LATER)
         continue
       }
       const decided = decide(about.ask, batch.slots, about)
+      work.job.observations = about.observations
       // The reply refers to the request until the commit.
       about.ask.memo = undefined
       if (decided.broken) {
@@ -191,15 +195,23 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
         const filled = batch.slots.get(effect.slot)
         filled?.stage.apply?.(effect, filled.state)
         filled?.effects.push(effect)
+        if (effect.moves) batch.counters?.apply(effect.moves)
       }
       outcomes.push(outcomeOf(decided, caller, scope, origin.trace))
     }
     const further: EntryDraft[] = []
     for (const { stage, state, effects } of batch.slots.values())
       if (effects.length > 0) further.push(...((await stage.record?.(effects, state, scope)) ?? []))
+    scope.writes.push(...(batch.counters?.writes() ?? []))
     return { outcomes, further }
   }
 }
+
+/** What each observed rule would have decided; `incomplete` where some were not evaluated or left out. */
+const wouldOf = ({ observed = [], observed_incomplete }: Observations = {}): string[] => [
+  ...observed.map(({ would }) => would),
+  ...(observed_incomplete ? ['incomplete'] : []),
+]
 
 function askOf(orgId: string, { job, caller }: Work<Job>, now: number): Ask {
   const { request, claims, decisionId } = job

@@ -76,6 +76,46 @@ export interface AskMemo {
 export const memoOf = (ask: Ask): AskMemo =>
   ask.memo?.of === ask ? ask.memo : (ask.memo = { of: ask })
 
+/** The place of a counter: what is counted, and in which window (`2026-11-20`). */
+export interface CounterKey {
+  readonly subject: string
+  readonly window: string
+}
+
+/** A change of a counter: integers, such as micro-USD. */
+export interface Move extends CounterKey {
+  readonly used: number
+  readonly held: number
+}
+
+/** The state of a counter for the next request of a batch. */
+export interface Counter {
+  used: number
+  held: number
+  /** `used + held` at the start of the batch. */
+  before: number
+}
+
+/** The counters of a batch: read before it is judged, moved by its decisions, written once. */
+export interface Counters {
+  /** Returns the counter itself; one that was not read is zero. */
+  of(subject: string, window: string): Counter
+  apply(moves: readonly Move[]): void
+  /** The rows to write. */
+  writes(): readonly BulkInsert[]
+}
+
+/** A counter to read. */
+export interface CounterNeed extends CounterKey {
+  /** Holds on it can end by themselves. */
+  readonly mayEnd: boolean
+}
+
+/** Reads counters; provided by the module that has their tables. */
+export interface CounterSource {
+  read(needs: readonly CounterNeed[], scope: DecisionScope): Promise<Counters>
+}
+
 /** The result of a stage for one request. */
 export type StageVerdict =
   | Pass
@@ -93,6 +133,7 @@ export type StageVerdict =
       readonly message: string
       readonly notes?: StageNotes
       readonly effect?: unknown
+      readonly moves?: undefined
       readonly failed?: undefined
     }
 
@@ -103,6 +144,8 @@ export interface Pass {
   readonly notes?: StageNotes
   /** Passed to `apply` and `record` if the request is allowed in the end. */
   readonly effect?: unknown
+  /** The changes of counters that the effect stands for. */
+  readonly moves?: readonly Move[]
   readonly failed?: undefined
 }
 
@@ -125,6 +168,7 @@ export interface Effect {
   readonly ask: Ask
   readonly decision: Decision
   readonly effect: unknown
+  readonly moves: readonly Move[] | undefined
 }
 
 /**
@@ -161,7 +205,7 @@ export type Observer = (ask: Ask, meter: Meter) => readonly ObservedRule[]
  * Conditions are evaluated before the batch is prepared, in `match` or in the `decide` of a stage
  * without `prepare`. Requests without computing time left are neither prepared nor decided.
  *
- * If a stage throws in `load`, `prepare` or `gather`, the batch is decided again with the stage
+ * If a stage throws in `load`, `counts`, `prepare` or `gather`, the batch is decided again with the stage
  * marked as unavailable, and the stage denies with `unavailable`.
  */
 export interface Stage<Snapshot = unknown, Outside = unknown, State = unknown, Matched = unknown> {
@@ -179,6 +223,8 @@ export interface Stage<Snapshot = unknown, Outside = unknown, State = unknown, M
   load(scope: LoadScope): Promise<Snapshot>
   /** Gathers external facts before the transaction begins. */
   gather?(asks: readonly Ask[], snapshot: Snapshot): Promise<Outside>
+  /** Returns the counters that the decisions of these requests need. Pure. */
+  counts?(asks: readonly Ask[], snapshot: Snapshot, now: number): readonly CounterNeed[]
   /**
    * Evaluates the conditions for one request, for a stage with `prepare`; undefined if it has no
    * rules.
@@ -192,7 +238,7 @@ export interface Stage<Snapshot = unknown, Outside = unknown, State = unknown, M
   prepare?(
     asks: readonly Ask[],
     snapshot: Snapshot,
-    scope: DecisionScope,
+    scope: DecisionScope & { readonly counters: Counters | null },
     outside: Outside | undefined,
     matched: ReadonlyMap<Ask, Matched>,
   ): Promise<State>

@@ -13,6 +13,7 @@ export {
 } from '../ledger/write/work.ts'
 export type {
   Change,
+  ChangeObserver,
   EntryObserver,
   Lane,
   LaneBatch,

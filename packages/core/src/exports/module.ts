@@ -13,6 +13,7 @@ export type {
 } from '../module/module.ts'
 export type {
   Ports,
+  Replays,
   UsageCounts,
   SpendAccounts,
   SpendComparison,
@@ -30,6 +31,7 @@ export type {
   Compliance,
   OnProgress,
 } from '../module/ports.ts'
+export type { AdmittedDocument, DocumentKind, DocumentObject } from '../module/documents.ts'
 export { SettingError } from '../module/ports.ts'
 export type { StoredSecrets } from '../module/stored-secrets.ts'
 export type { FinishedRun, ScorerRuns } from '../scorers/run.ts'

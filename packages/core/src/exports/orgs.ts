@@ -10,6 +10,7 @@ export {
   resumeOrganization,
   setSettings,
   updateSettings,
+  settingsChange,
   findOrganizationById,
 } from '../orgs/administration.ts'
 export type { PlanChange, SettingsOptions } from '../orgs/administration.ts'

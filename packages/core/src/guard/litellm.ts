@@ -221,8 +221,11 @@ async function checkTexts(
   let isChanged = false
   for (const text of texts) {
     const { action, reasons, redacted } = await check(text)
-    if (action === 'block' || (action === 'redact' && !mayReplace))
-      return blocked(`The guard of Remit blocks this ${type} (${reasons.join(', ')}).`)
+    const isKept = action === 'redact' && !mayReplace
+    if (action === 'block' || isKept) {
+      const hint = isKept ? ' The header Remit-Redact: replace of the guardrail replaces them.' : ''
+      return blocked(`The guard of Remit blocks this ${type} (${reasons.join(', ')}).${hint}`)
+    }
     isChanged ||= action === 'redact'
     safe.push(action === 'redact' && redacted !== undefined ? redacted : text)
   }

@@ -13,7 +13,7 @@ import type {
 import type { FailedKeys, RateLimit } from './limits.ts'
 import { readCookie } from '../sessions/sessions.ts'
 import type { Sessions } from '../sessions/sessions.ts'
-import { parseKey } from '../keys/key-text.ts'
+import { formFault, parseKey } from '../keys/key-text.ts'
 import { readFields } from './body.ts'
 import { headerOf } from './header.ts'
 
@@ -134,7 +134,7 @@ export class Admission {
  * does not prolong the session.
  */
 async function callerFromDatabase(
-  { header, session, isBasic }: PresentedKey,
+  { header, session, client }: PresentedKey,
   { authenticator, sessions }: AdmissionDeps,
   known?: Caller,
 ): Promise<Caller> {
@@ -148,7 +148,7 @@ async function callerFromDatabase(
   try {
     return await authenticator.authenticate(header)
   } catch (error) {
-    throw isBasic ? basicRefusal(error) : error
+    throw client ? clientRefusal(error, header, client) : error
   }
 }
 
@@ -213,8 +213,8 @@ export interface PresentedKey {
   readonly session?: string
   /** The body, if it had to be read for the authentication; its error is not reported yet. */
   readonly body?: Promise<Uint8Array>
-  /** The request used HTTP Basic, so a refusal must name that scheme (RFC 6749 §5.2). */
-  readonly isBasic?: true
+  /** The authentication of an OAuth client: a refusal must name HTTP Basic where it was used (RFC 6749 §5.2). */
+  readonly client?: 'basic' | 'other'
 }
 
 /** Matches no key. */
@@ -262,20 +262,27 @@ export async function presentedByClient(
     .then((bytes) => readFields(endpoint, c, bytes) as Readonly<Record<string, unknown>>)
     .catch((): Readonly<Record<string, unknown>> => ({}))
   if (header === undefined)
-    return { header: secret === undefined ? undefined : bearer(id, secret), body }
+    return { header: secret === undefined ? undefined : bearer(id, secret), client: 'other', body }
   if (secret !== undefined) throw twoKeys('client_secret')
-  if (!/^Basic(?: |$)/i.test(header)) return { header, body }
+  if (!/^Basic(?: |$)/i.test(header)) return { header, client: 'other', body }
   const [, encoded] = /^Basic +([A-Za-z0-9+/=]+)$/i.exec(header) ?? []
-  return { header: encoded === undefined ? NO_KEY : fromBasic(encoded), isBasic: true, body }
+  return { header: encoded === undefined ? NO_KEY : fromBasic(encoded), client: 'basic', body }
 }
 
-/** Adds the Basic scheme to a refusal of HTTP Basic credentials; returns other errors unchanged. */
-const basicRefusal = (error: unknown): unknown =>
-  error instanceof Failure && error.code === 'unauthorized'
-    ? fail('unauthorized', error.message, {
-        headers: { 'WWW-Authenticate': 'Basic realm="remit", charset="UTF-8"' },
-      })
-    : error
+const NO_CLIENT =
+  'Send the id of a valid key as client_id and the key as client_secret, or the header Authorization: Bearer <key>'
+
+/** Says to an OAuth client, in its terms, what a valid key is; returns other errors unchanged. */
+function clientRefusal(
+  error: unknown,
+  header: string | undefined,
+  client: 'basic' | 'other',
+): unknown {
+  if (!(error instanceof Failure) || error.code !== 'unauthorized') return error
+  const basic = { 'WWW-Authenticate': 'Basic realm="remit", charset="UTF-8"' }
+  const headers = client === 'basic' ? basic : (error.extras.headers ?? {})
+  return fail('unauthorized', formFault(header) ?? NO_CLIENT, { headers })
+}
 
 const bearer = (id: unknown, secret: unknown): string =>
   typeof secret === 'string' && parseKey(secret)?.id === id ? `Bearer ${secret}` : NO_KEY

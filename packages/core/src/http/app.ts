@@ -67,7 +67,14 @@ export function createApp(options: AppOptions): Hono {
     ...openPages(options),
   ])
   app.notFound((c) => withParameters.fetch(c.req.raw, c.env))
-  withParameters.notFound((c) => problemResponse(refuse(c.req.path), requestIdOf(c)))
+  // A client takes an answer of the token endpoint without `error` for a token.
+  const forClients = new Set<string>(
+    options.routes.flatMap(({ endpoint }) => (endpoint.form ? endpoint.path : [])),
+  )
+  withParameters.notFound((c) => {
+    const respond = forClients.has(c.req.path) ? oauthResponse : problemResponse
+    return respond(refuse(c.req.path), requestIdOf(c))
+  })
   app.onError(onError(options.log))
   withParameters.onError(onError(options.log))
   return app
@@ -83,7 +90,7 @@ const onError =
     const facts = { request_id: requestId, route: route?.name, status: failure.status }
     if (failure.status === 503) log.warn(facts, failure.code)
     else if (failure.status >= 500) log.error({ ...facts, err: error }, failure.code)
-    return (route?.endpoint.oauth ? oauthResponse : problemResponse)(failure, requestId)
+    return (route?.endpoint.form ? oauthResponse : problemResponse)(failure, requestId)
   }
 
 const openPages = ({

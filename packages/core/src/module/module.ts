@@ -14,7 +14,7 @@ import type { GuardChecks } from '../guard/checked.ts'
 import type { ExternalModel } from '../guard/external-model.ts'
 import type { Eraser } from '../ledger/write/eraser.ts'
 import type { Ledger } from '../ledger/read/ledger.ts'
-import type { EntryObserver } from '../ledger/write/work.ts'
+import type { ChangeObserver, EntryObserver } from '../ledger/write/work.ts'
 import type { Writer } from '../ledger/write/writer.ts'
 import type { Outbound } from '../net/outbound.ts'
 import type { Bucket } from '../net/s3.ts'
@@ -29,6 +29,7 @@ import type { ConsolePage } from '../http/console.ts'
 import type { Route } from '../http/endpoint.ts'
 import type { Witness } from '../kms/witness.ts'
 import type { CreateOrganization } from '../orgs/organizations.ts'
+import type { DocumentKind } from './documents.ts'
 import type { Ports } from './ports.ts'
 import type { StoredSecrets } from './stored-secrets.ts'
 
@@ -57,6 +58,10 @@ export interface Contribution {
   readonly guardChecks?: GuardChecks
   /** Notified of every entry in the transaction that writes it. */
   readonly observers?: readonly EntryObserver[]
+  /** Notified of every configuration change; may refuse it, or add entries. */
+  readonly changeObservers?: readonly ChangeObserver[]
+  /** The kinds of objects that a policy set can contain. */
+  readonly documents?: readonly DocumentKind[]
   /** Erase the module's copies of payloads that are erased from entries. */
   readonly erasers?: readonly Eraser[]
   readonly provides?: Partial<Ports>
@@ -109,6 +114,8 @@ export interface Deps {
   readonly settings: Settings
   /** Creates organizations; null where nobody can over HTTP. */
   readonly newOrganization: CreateOrganization | null
+  /** Returns the kinds of documents of all modules; only after every `setup` has run. */
+  readonly documents: () => readonly DocumentKind[]
   /** Returns a port of another module; only after every `setup` has run. */
   port<K extends keyof Ports>(name: K): Ports[K]
   /** Returns a port of an optional module. */

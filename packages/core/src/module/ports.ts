@@ -1,6 +1,7 @@
 import type {
   LedgerVerification,
   Owner,
+  PlanReplay,
   ReadyReport,
   Reason,
   ReportQuery,
@@ -10,7 +11,7 @@ import type {
   VerifyLedgerRequest,
 } from '@remit/contract'
 import type { Meter } from '../computing/computing.ts'
-import type { Ask, Overlay } from '../authorize/stage.ts'
+import type { Ask, CounterSource, Overlay } from '../authorize/stage.ts'
 import type { ToolDecisions } from '../authorize/tool-decisions.ts'
 import type { AnyDatabase } from '../db/portable.ts'
 import type { Impersonations } from '../caller/caller.ts'
@@ -30,6 +31,8 @@ export interface Ports {
   /** Records refused impersonations. */
   readonly impersonations: Impersonations
   readonly credentials: Credentials
+  /** Counters that decisions read and move. */
+  readonly counters: CounterSource
   readonly people: PeopleSessions
   readonly conditions: Conditions
   /** Checks policy rules before they are in force. */
@@ -41,6 +44,18 @@ export interface Ports {
   /** Decisions on the tool calls of agent hosts; absent without the module. */
   readonly toolDecisions: ToolDecisions
   readonly usageCounts: UsageCounts
+  /** Replays recorded decisions under other rules. */
+  readonly replays: Replays
+}
+
+/** Recorded decisions under other rules. */
+export interface Replays {
+  /** Counts the decisions of a period that would differ under an admitted overlay. */
+  count(
+    orgId: string,
+    overlay: Overlay,
+    period: { readonly from: string; readonly to: string; readonly max_decisions: number },
+  ): Promise<PlanReplay>
 }
 
 /** Usage that is counted from ledgers. */

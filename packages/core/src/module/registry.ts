@@ -3,12 +3,13 @@ import { SLOTS } from '../authorize/stage.ts'
 import type { Slot, Stage } from '../authorize/stage.ts'
 import type { GuardChecks } from '../guard/checked.ts'
 import type { Eraser } from '../ledger/write/eraser.ts'
-import type { EntryObserver } from '../ledger/write/work.ts'
+import type { ChangeObserver, EntryObserver } from '../ledger/write/work.ts'
 import type { ScorerRuns } from '../scorers/run.ts'
 import type { Scorer } from '../scorers/scorer.ts'
 import type { ConsolePage } from '../http/console.ts'
 import type { Route } from '../http/endpoint.ts'
 import type { Contribution, Module } from './module.ts'
+import type { DocumentKind } from './documents.ts'
 import type { Ports } from './ports.ts'
 import type { StoredSecrets } from './stored-secrets.ts'
 
@@ -25,6 +26,8 @@ export interface Assembled {
   readonly scorerRuns: readonly ScorerRuns[]
   readonly guardChecks: readonly GuardChecks[]
   readonly observers: readonly EntryObserver[]
+  readonly changeObservers: readonly ChangeObserver[]
+  readonly documents: readonly DocumentKind[]
   readonly erasers: readonly Eraser[]
   readonly ports: Partial<Ports>
   readonly consolePages: readonly ConsolePage[]
@@ -46,6 +49,8 @@ export function assemble(parts: readonly Part[]): Assembled {
   const routes = contributions.flatMap((one) => one.routes ?? [])
   const scorers = contributions.flatMap((one) => one.scorers ?? [])
   once('endpoint', routes, ({ endpoint }) => `${endpoint.method} ${endpoint.path}`)
+  const documents = contributions.flatMap((one) => one.documents ?? [])
+  once('kind of document', documents, ({ kind }) => kind)
   once('scorer', scorers, ({ name }) => name)
   for (const route of routes) {
     if (contractEndpoints[route.name] !== route.endpoint)
@@ -72,6 +77,8 @@ export function assemble(parts: readonly Part[]): Assembled {
     scorerRuns: contributions.flatMap((one) => one.scorerRuns ?? []),
     guardChecks: contributions.flatMap((one) => one.guardChecks ?? []),
     observers: contributions.flatMap((one) => one.observers ?? []),
+    changeObservers: contributions.flatMap((one) => one.changeObservers ?? []),
+    documents,
     erasers: contributions.flatMap((one) => one.erasers ?? []),
     ports,
     consolePages: contributions.flatMap((one) => one.consolePages ?? []),

@@ -5,7 +5,7 @@ import { fail, invalid } from '../base/errors.ts'
 import { keyCreation, keyRevocation, keyRotation } from '../keys/changes.ts'
 import type { EntryData } from '../ledger/format/draft.ts'
 import { firstOf } from '../ledger/write/work.ts'
-import type { WorkOrigin } from '../ledger/write/work.ts'
+import type { Change, WorkOrigin } from '../ledger/write/work.ts'
 import type { Writer } from '../ledger/write/writer.ts'
 import { actorOf, personOf } from '../caller/caller.ts'
 import { organizationRecord, checkRetention } from './organizations.ts'
@@ -138,20 +138,26 @@ export const setSettings = async (
 /**
  * Changes settings; `null` restores a default. Throws like `changeSettings` and `checkRetention`.
  */
-export async function updateSettings(
+export const updateSettings = async (
   writer: Writer,
   orgId: string,
   origin: WorkOrigin,
   change: Readonly<Record<string, unknown>>,
+  options: SettingsOptions = {},
+): Promise<OrganizationUpdate> => writer.change(orgId, origin, settingsChange(change, options))
+
+/** The change of settings, for `Writer.change`; see `updateSettings`. */
+export function settingsChange(
+  change: Readonly<Record<string, unknown>>,
   { acknowledgeShortRetention = false }: SettingsOptions = {},
-): Promise<OrganizationUpdate> {
+): Change<OrganizationUpdate> {
   checkRetention(change['retention_days'], acknowledgeShortRetention)
   const update = (row: OrganizationRow) => {
     checkLimit(change['retention_days'], limitsOf(row).retention_days)
     return { ...row, settings: changeSettings(row.settings, change) }
   }
   const noted = acknowledgeShortRetention ? { acknowledge_short_retention: true } : {}
-  return updateOrganization(writer, orgId, origin, update, noted)
+  return organizationChange(update, noted)
 }
 
 function checkLimit(days: unknown, most: number | undefined): void {
@@ -162,24 +168,19 @@ function checkLimit(days: unknown, most: number | undefined): void {
 /** The row of an organization after a change at a time. */
 type Update = (row: OrganizationRow, recordedAt: string) => OrganizationRow
 
-/** Changes the row of an organization for the operator of the server; see `updateOrganization`. */
+/** Changes the row of an organization for the operator of the server; see `organizationChange`. */
 export const updateForOperator = async (
   writer: Writer,
   orgId: string,
   noted: EntryExtras,
   update: Update,
 ): Promise<OrganizationRecord> =>
-  (await updateOrganization(writer, orgId, OPERATOR, update, noted)).organization
+  (await writer.change(orgId, OPERATOR, organizationChange(update, noted))).organization
 
 /** Changes the row of an organization in a configuration change, and records it. */
-function updateOrganization(
-  writer: Writer,
-  orgId: string,
-  origin: WorkOrigin,
-  update: Update,
-  noted: EntryExtras = {},
-): Promise<OrganizationUpdate> {
-  return writer.change(orgId, origin, async ({ tx, recordedAt, decided }, caller) => {
+const organizationChange =
+  (update: Update, noted: EntryExtras = {}): Change<OrganizationUpdate> =>
+  async ({ tx, orgId, recordedAt, decided }, caller) => {
     const before = await findOrganizationById(tx, orgId)
     const row = update(before, recordedAt)
     const { plan, settings, limits, suspended_at, delete_after } = row
@@ -204,8 +205,7 @@ function updateOrganization(
       ],
       reply: (recorded) => ({ organization, receipt: firstOf(recorded).receipt }),
     }
-  })
-}
+  }
 
 /** Returns the row of an organization; throws if it does not exist. */
 export async function findOrganizationById(

@@ -195,8 +195,13 @@ export function requestMetrics(metrics: Metrics, inFlight: () => number): Observ
   return (route, status, ms) => observe(ms / 1000, route, String(status))
 }
 
-/** Records a decision and the time until it was durable, in milliseconds. */
-export type ObserveDecision = (decision: string, reason: string, ms: number) => void
+/** Records a decision, the time until it was durable in milliseconds, and what observed rules would have done. */
+export type ObserveDecision = (
+  decision: string,
+  reason: string,
+  ms: number,
+  would: readonly string[],
+) => void
 
 export function decisionMetrics(metrics: Metrics): ObserveDecision {
   const count = metrics.counter('remit_decisions_total', 'Recorded decisions by outcome', [
@@ -208,8 +213,14 @@ export function decisionMetrics(metrics: Metrics): ObserveDecision {
     'Time from a validated request to its durable decision',
     { buckets: SECONDS },
   )
-  return (decision, reason, ms) => {
+  const countObserved = metrics.counter(
+    'remit_observed_rules_total',
+    'Matches of rules in the mode observe, by what they would have decided',
+    ['would'],
+  )
+  return (decision, reason, ms, would) => {
     count(decision, reason)
     duration(ms / 1000)
+    for (const one of would) countObserved(one)
   }
 }

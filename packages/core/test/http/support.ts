@@ -40,7 +40,7 @@ export const pathOf = ({ path }: Endpoint): string => path.replace(/\{\w+\}/g, '
  * its members in their own media type.
  */
 export async function problemOf(response: Response, endpoint?: Endpoint): Promise<Problem> {
-  const type = endpoint?.oauth ? 'application/json' : 'application/problem+json'
+  const type = endpoint?.form ? 'application/json' : 'application/problem+json'
   expect(response.headers.get('content-type')).toBe(type)
   expect(response.headers.get('cache-control')).toBe('no-store')
   const problem = (await response.json()) as Problem

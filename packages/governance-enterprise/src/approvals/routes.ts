@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { approvals } from '@remit/contract'
-import type { Approval, ApprovalRule, ApprovalDecision } from '@remit/contract'
+import type { Approval, ApprovalRule, ApprovalRuleInput, ApprovalDecision } from '@remit/contract'
 import { existing, fail, Failure, invalid, pageOf } from '@remit/core/base'
 import { actAs, isOwn, ownAgent, actorOf, personOf } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
@@ -219,44 +219,57 @@ const ruleHandlers = ({ db, writer }: Pick<Deps, 'db' | 'writer'>): RuleHandlers
     if (query.validate === 'true')
       return new Reply({ valid: true, errors: [], warnings }, { status: 200 })
     const version = versionOf(request)
-    return writer.change(caller.orgId, request, async ({ tx, recordedAt }, admitted) => {
-      const before = await findRule(tx, caller.orgId, id)
-      requireVersion(version, before)
-      const row = {
-        org_id: caller.orgId,
-        id,
-        ...storedRule(body),
-        created_at: before?.created_at ?? recordedAt,
-        created_by: before?.created_by ?? actorOf(admitted).id,
-        updated_at: recordedAt,
-      }
-      await putRule(tx, row)
-      const rule = wireRule(row)
-      const data = { approval_rule: rule, ...personOf(admitted) }
-      const entry = { kind: 'approval_rule.set', actor: actorOf(admitted), data } as const
-      const headers = {
-        ETag: tagOf(row),
-        ...(!before && { Location: `/v1/approval-rules/${id}` }),
-      }
-      return receipted(
-        [entry],
-        { ...rule, warnings },
-        (answer) => new Reply<ApprovalRule>(answer, { status: before ? 200 : 201, headers }),
-      )
-    })
+    return writer.change(caller.orgId, request, putApprovalRule(id, body, warnings, version))
   },
 
-  removeApprovalRule: ({ params: { id } }, caller, request) => {
-    const version = versionOf(request)
-    return writer.change(caller.orgId, request, async ({ tx }, admitted) => {
-      const row = await findRule(tx, caller.orgId, id)
-      if (row) requireVersion(version, row)
-      if (!row || !(await deleteRule(tx, caller.orgId, id))) throw fail('approval_rule_not_found')
-      const data = { approval_rule: wireRule(row), ...personOf(admitted) }
-      return recording({ kind: 'approval_rule.removed', actor: actorOf(admitted), data })
-    })
-  },
+  removeApprovalRule: ({ params: { id } }, caller, request) =>
+    writer.change(caller.orgId, request, deleteApprovalRule(id, versionOf(request))),
 })
+
+/** Creates a rule, or replaces it; `version` is the one that the caller has read. */
+export const putApprovalRule =
+  (
+    id: string,
+    body: ApprovalRuleInput,
+    warnings: string[] = [],
+    version: string | null = null,
+  ): Change<Reply<ApprovalRule>> =>
+  async ({ tx, orgId, recordedAt }, caller) => {
+    const before = await findRule(tx, orgId, id)
+    requireVersion(version, before)
+    const row = {
+      org_id: orgId,
+      id,
+      ...storedRule(body),
+      created_at: before?.created_at ?? recordedAt,
+      created_by: before?.created_by ?? actorOf(caller).id,
+      updated_at: recordedAt,
+    }
+    await putRule(tx, row)
+    const rule = wireRule(row)
+    const data = { approval_rule: rule, ...personOf(caller) }
+    const entry = { kind: 'approval_rule.set', actor: actorOf(caller), data } as const
+    const headers = {
+      ETag: tagOf(row),
+      ...(!before && { Location: `/v1/approval-rules/${id}` }),
+    }
+    return receipted(
+      [entry],
+      { ...rule, warnings },
+      (answer) => new Reply<ApprovalRule>(answer, { status: before ? 200 : 201, headers }),
+    )
+  }
+
+/** Deletes a rule. */
+export const deleteApprovalRule =
+  (id: string, version: string | null = null): Change<undefined> =>
+  async ({ tx, orgId }, caller) => {
+    const row = await findRule(tx, orgId, id)
+    if (row) requireVersion(version, row)
+    if (!row || !(await deleteRule(tx, orgId, id))) throw fail('approval_rule_not_found')
+    const data = { approval_rule: wireRule(row), ...personOf(caller) }
+    return recording({ kind: 'approval_rule.removed', actor: actorOf(caller), data })
+  }
 
 /** A hash: a rule has no count of its changes. */
 const tagOf = ({ document }: { readonly document: string }): string =>

@@ -50,6 +50,22 @@ export function toPermission(row: PermissionTerms): CompiledPermission {
   }
 }
 
+/** The terms of a stored permission in API form. */
+export const termsOf = (row: PermissionRow) => ({
+  agent_id: row.agent_id,
+  effect: row.effect,
+  actions: listOf(row.actions),
+  resources: listOf(row.resources),
+  condition: row.condition,
+  parent_id: row.parent_id,
+  granted_by: { type: row.granted_by_type, id: row.granted_by_id },
+  can_delegate: row.can_delegate === 1,
+  max_depth: row.max_depth,
+  not_before: row.not_before,
+  expires_at: row.expires_at,
+  description: row.description,
+})
+
 /** A stored list of patterns. */
 export const listOf = (text: string): string[] => JSON.parse(text) as string[]
 

@@ -6,6 +6,7 @@ import type {
   Answer,
   EffectivePermissions,
   Permission as Wire,
+  Receipt,
 } from '@remit/contract'
 import { fail, isoTime } from '@remit/core/base'
 import { actorOf, personOf, withAgent } from '@remit/core/caller'
@@ -13,7 +14,7 @@ import type { Caller } from '@remit/core/caller'
 import { implement, Reply } from '@remit/core/http'
 import type { Route } from '@remit/core/http'
 import { receipted } from '@remit/core/ledger/lanes'
-import type { EntryDraft, LedgerScope } from '@remit/core/ledger/lanes'
+import type { Change, EntryDraft, LedgerScope } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
 import { matchesPattern } from '@remit/contract/patterns'
 import type { AnyDatabase } from '@remit/core/db'
@@ -33,7 +34,7 @@ import {
   parentChain,
 } from './grant.ts'
 import type { Granter } from './grant.ts'
-import { toPermission, listOf } from './permission.ts'
+import { toPermission, termsOf } from './permission.ts'
 import {
   findPermission,
   revokeTree,
@@ -85,54 +86,78 @@ export const delegationRoutes = (deps: Deps): Route[] => {
     grantPermission: async ({ params: { id }, body }, caller, request) => {
       admitCondition(body.condition)
       const hints = await actionHints(db, caller.orgId, body.actions)
-      return writer.change(caller.orgId, request, async (scope, admitted) => {
-        const { tx, now, orgId } = scope
-        const { row, isNew, chain } = await grantPermission(scope, readRoster, admitted, id, body)
-        const further =
-          row.effect === 'allow' ? await ensureGrantedMode(scope, admitted, row.agent_id) : []
-        const permission = wirePermission(row, chain, now, await readRoster(tx, orgId))
-        const warnings = [...ruleWarnings(toPermission(row), row.effect, now), ...hints]
-        const granted = { kind: 'permission.granted', ...headOf(permission, admitted) } as const
-        const headers = { Location: `/v1/delegation/permissions/${id}` }
-        return receipted(
-          [granted, ...further],
-          { ...permission, warnings },
-          (answer) => new Reply<Permission>(answer, isNew ? { headers } : { status: 200 }),
-        )
-      })
+      return writer.change(caller.orgId, request, putGrant(readRoster, id, body, hints))
     },
 
     revokePermission: ({ params: { id } }, caller, request) =>
-      writer.change(caller.orgId, request, async (scope, admitted) => {
-        const { tx, now, orgId, recordedAt } = scope
-        const revoked = await revokeTree(tx, orgId, id, {
-          at: recordedAt,
-          by: actorOf(admitted).id,
-          revision: scope.configVersion,
-        })
-        const row = await findPermission(tx, orgId, id)
-        if (!row || revoked.length === 0) throw fail('permission_not_found')
-        const [permission] = await wirePermissions(tx, readRoster, orgId, [row], now)
-        if (!permission) throw fail('permission_not_found')
-        const head = headOf(permission, admitted)
-        const parts = []
-        for (let start = 0; start < revoked.length; start += IDS_AN_ENTRY)
-          parts.push(revoked.slice(start, start + IDS_AN_ENTRY))
-        const entryOf = (part: string[]): EntryDraft => ({
-          kind: 'permission.revoked',
-          ...head,
-          data: { ...head.data, revoked: part },
-        })
-        return receipted(parts.map(entryOf), { revoked })
-      }),
+      writer.change(caller.orgId, request, revokePermission(readRoster, id)),
 
     setAgentMode: ({ params: { agent_id }, body: { mode } }, caller, request) =>
-      writer.change(caller.orgId, request, async (scope, admitted) => {
-        const entry = await setMode(scope, admitted, agent_id, mode)
-        return receipted([entry], { agent_id, mode })
-      }),
+      writer.change(caller.orgId, request, putAgentMode(agent_id, mode)),
   })
 }
+
+/** Creates or replaces a permission. */
+export const putGrant =
+  (
+    readRoster: ReadRoster,
+    id: string,
+    body: PermissionInput,
+    hints: readonly string[] = [],
+  ): Change<Reply<Permission>> =>
+  async (scope, caller) => {
+    const { tx, now, orgId } = scope
+    const { row, isNew, chain } = await grantPermission(scope, readRoster, caller, id, body)
+    const further =
+      row.effect === 'allow' ? await ensureGrantedMode(scope, caller, row.agent_id) : []
+    const permission = wirePermission(row, chain, now, await readRoster(tx, orgId))
+    const warnings = [...ruleWarnings(toPermission(row), row.effect, now), ...hints]
+    const granted = { kind: 'permission.granted', ...headOf(permission, caller) } as const
+    const headers = { Location: `/v1/delegation/permissions/${id}` }
+    return receipted(
+      [granted, ...further],
+      { ...permission, warnings },
+      (answer) => new Reply<Permission>(answer, isNew ? { headers } : { status: 200 }),
+    )
+  }
+
+/** Revokes a permission and its descendants. */
+export const revokePermission =
+  (
+    readRoster: ReadRoster,
+    id: string,
+  ): Change<{ readonly revoked: string[]; readonly ledger: Receipt }> =>
+  async (scope, caller) => {
+    const { tx, now, orgId, recordedAt } = scope
+    const revoked = await revokeTree(tx, orgId, id, {
+      at: recordedAt,
+      by: actorOf(caller).id,
+      revision: scope.configVersion,
+    })
+    const row = await findPermission(tx, orgId, id)
+    if (!row || revoked.length === 0) throw fail('permission_not_found')
+    const [permission] = await wirePermissions(tx, readRoster, orgId, [row], now)
+    if (!permission) throw fail('permission_not_found')
+    const head = headOf(permission, caller)
+    const parts = []
+    for (let start = 0; start < revoked.length; start += IDS_AN_ENTRY)
+      parts.push(revoked.slice(start, start + IDS_AN_ENTRY))
+    const entryOf = (part: string[]): EntryDraft => ({
+      kind: 'permission.revoked',
+      ...head,
+      data: { ...head.data, revoked: part },
+    })
+    return receipted(parts.map(entryOf), { revoked })
+  }
+
+/** Sets the mode of an agent. */
+export const putAgentMode =
+  (
+    agentId: string,
+    mode: AgentMode,
+  ): Change<{ readonly agent_id: string; readonly mode: AgentMode; readonly ledger: Receipt }> =>
+  async (scope, caller) =>
+    receipted([await setMode(scope, caller, agentId, mode)], { agent_id: agentId, mode })
 
 /** The head and the common data of an entry: the whole permission, without its time-dependent members. */
 function headOf(whole: Permission, caller: Caller | null) {
@@ -359,18 +384,7 @@ function wirePermission(
   const dead = chainBreakOf(chain, now, roster)
   return {
     id: row.id,
-    agent_id: row.agent_id,
-    effect: row.effect,
-    actions: listOf(row.actions),
-    resources: listOf(row.resources),
-    condition: row.condition,
-    parent_id: row.parent_id,
-    granted_by: { type: row.granted_by_type, id: row.granted_by_id },
-    can_delegate: row.can_delegate === 1,
-    max_depth: row.max_depth,
-    not_before: row.not_before,
-    expires_at: row.expires_at,
-    description: row.description,
+    ...termsOf(row),
     created_at: row.created_at,
     created_by: row.created_by,
     updated_at: row.updated_at,

@@ -17,13 +17,13 @@ import { fail, invalid } from '@remit/core/base'
 import type { Failure } from '@remit/core/base'
 import type { BulkInsert } from '@remit/core/db'
 import { resourceText } from '@remit/core/decision'
+import type { Move } from '@remit/core/decision'
 import { withContent } from '@remit/core/ledger/records'
 import { AppendThresholds } from '../spend/append-thresholds.ts'
-import { findHolds, holdRows, totalRows } from '../spend/totals-store.ts'
-import type { Movement } from '../spend/totals-store.ts'
+import { agentMoves, counterRows, findHolds, holdRows } from '../counters/store.ts'
 import type { SpendHoldRow } from '../tables/schema.ts'
 import { agentsThatSettleFreely } from '../spend/limits-store.ts'
-import { freesOwnCap, settleHold } from '../spend/settle.ts'
+import { freesOwnCap, heldAt, settleHold } from '../counters/settle.ts'
 
 /** Appends an entry of a caller and settles the hold that it names. */
 export type Append = (
@@ -85,7 +85,7 @@ const appendLane = (thresholds: AppendThresholds | null): Lane<AppendJob, Append
     const holds = await readHolds(works, scope)
     const batch = new Batch(scope, holds, await readFree(works, holds, scope))
     const outcomes = works.map((work) => batch.append(work))
-    const further = (await thresholds?.entries(batch.movements, batch.settled, scope)) ?? []
+    const further = (await thresholds?.entries(batch.counted, scope)) ?? []
     scope.writes.push(...batch.writes())
     return { outcomes, further }
   })
@@ -123,7 +123,9 @@ class Batch {
   readonly #holds: Map<string, SpendHoldRow>
   readonly #free: ReadonlySet<string>
   readonly settled: SpendHoldRow[] = []
-  readonly movements: Movement[] = []
+  readonly moves: Move[] = []
+  /** The moves without the ends of holds that were over before. */
+  readonly counted: Move[] = []
 
   constructor(scope: LedgerScope, holds: Map<string, SpendHoldRow>, free: ReadonlySet<string>) {
     this.#scope = scope
@@ -190,22 +192,22 @@ class Batch {
     if (cost === undefined) return
     const { recordedAt } = this.#scope
     if (hold) {
-      this.movements.push(...settleHold(hold, cost, recordedAt))
+      const moves = settleHold(hold, cost, recordedAt)
+      const isOver = heldAt(hold, recordedAt) === 0
+      this.#move(moves, isOver ? moves.filter(({ held }) => held === 0) : moves)
       const settled = { ...hold, state: 'settled' as const }
       this.#holds.set(hold.decision_id, settled)
       this.settled.push(settled)
-    } else if (cost > 0) {
-      this.movements.push({
-        agentId: draft.agent_id ?? draft.actor.id,
-        day: recordedAt.slice(0, 10),
-        spent: toMicroUsd(cost),
-        held: 0,
-      })
-    }
+    } else this.#move(agentMoves(draft.agent_id ?? draft.actor.id, recordedAt, toMicroUsd(cost), 0))
+  }
+
+  #move(moves: readonly Move[], counted = moves): void {
+    this.moves.push(...moves)
+    this.counted.push(...counted)
   }
 
   writes(): BulkInsert[] {
-    return [holdRows(this.settled), totalRows(this.#scope.orgId, this.movements)]
+    return [holdRows(this.settled), counterRows(this.#scope.orgId, this.moves)]
   }
 }
 

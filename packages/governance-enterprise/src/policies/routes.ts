@@ -41,7 +41,7 @@ export const policyRoutes = ({ db, clock, ids, writer }: Deps): Route[] =>
     },
 
     createPolicy: async ({ body, query }, caller, request) => {
-      const admitted = admit(body, await actionHints(db, caller.orgId, body.actions))
+      const admitted = admitPolicy(body, await actionHints(db, caller.orgId, body.actions))
       if (query.validate === 'true')
         return new Reply(
           { valid: true, errors: [], warnings: admitted.warnings(clock.now()) },
@@ -52,7 +52,7 @@ export const policyRoutes = ({ db, clock, ids, writer }: Deps): Route[] =>
 
     replacePolicy: async ({ params, body }, caller, request) => {
       const expected = expectedBy(request)
-      const admitted = admit(body, await actionHints(db, caller.orgId, body.actions))
+      const admitted = admitPolicy(body, await actionHints(db, caller.orgId, body.actions))
       return writer.change(
         caller.orgId,
         request,
@@ -64,9 +64,10 @@ export const policyRoutes = ({ db, clock, ids, writer }: Deps): Route[] =>
       writer.change(caller.orgId, request, deletePolicy(params.policyID, query.change_reason)),
   })
 
-function admit(
+/** Compiles the condition of a rule; throws the refusal of its endpoint. */
+export function admitPolicy(
   { change_reason: reason, ...input }: PolicyChange,
-  hints: readonly string[],
+  hints: readonly string[] = [],
 ): AdmittedPolicy {
   const condition = admitCondition(input.condition)
   const warnings = (now: number) => [
@@ -103,8 +104,11 @@ interface AdmittedPolicy {
 
 type Answer = Policy & { warnings: string[] }
 
-/** The version that a `PUT` requires: any, one revision, or no rule; null: no rule, or a refusal that names the revision. */
-type Expected = '*' | number | 'nothing' | null
+/**
+ * The version that a `PUT` requires: any, one revision, or no rule; `any_or_nothing`: the rule may be missing; null: no
+ * rule, or a refusal that names the revision.
+ */
+type Expected = '*' | number | 'nothing' | 'any_or_nothing' | null
 
 /** Creates a rule, with the id of the caller if there is one. */
 const createPolicy =
@@ -122,7 +126,7 @@ const createPolicy =
   }
 
 /** Creates a rule, or replaces the version that the caller has read, in one change. */
-const putPolicy =
+export const putPolicy =
   (ids: Ids, id: string, expected: Expected, admitted: AdmittedPolicy): Change<Reply<Answer>> =>
   async (scope, caller) => {
     const { tx, orgId, now, recordedAt } = scope
@@ -139,7 +143,7 @@ const putPolicy =
       )
     if (expected === 'nothing')
       throw fail('version_mismatch', `The policy exists, with the revision ${revision}`)
-    if (expected !== '*' && expected !== revision)
+    if (typeof expected === 'number' && expected !== revision)
       throw fail(
         'version_mismatch',
         `The policy has the revision ${revision}; read it again before changing it`,
@@ -154,7 +158,7 @@ const putPolicy =
   }
 
 /** Deletes a rule. */
-const deletePolicy =
+export const deletePolicy =
   (id: string, reason: string | undefined): Change<undefined> =>
   async ({ tx, orgId }, caller) => {
     const row = existing(await deleteRule(tx, orgId, id), 'policy_not_found')

@@ -1,13 +1,13 @@
 import { toMicroUsd } from '@remit/contract/values'
 import { actorOf } from '@remit/core/caller'
 import type { Caller } from '@remit/core/caller'
+import type { Move } from '@remit/core/decision'
 import { lane, toClientError } from '@remit/core/ledger/lanes'
 import type { EntryDraft, Lane } from '@remit/core/ledger/lanes'
 import type { Deps, FinishedRun, ScorerRuns } from '@remit/core/module'
 import { OPERATOR } from '@remit/core/orgs'
 import { AppendThresholds } from '../spend/append-thresholds.ts'
-import { totalRows } from '../spend/totals-store.ts'
-import type { Movement } from '../spend/totals-store.ts'
+import { agentMoves, counterRows } from '../counters/store.ts'
 
 interface Job {
   readonly caller: Caller
@@ -36,9 +36,9 @@ export function scorerRuns({ writer, settings }: Pick<Deps, 'writer' | 'settings
 const runsLane = (thresholds: AppendThresholds | null): Lane<Job, null> =>
   lane('scorer_runs', async (works, scope) => {
     const jobs = works.map(({ job }) => job)
-    const movements = jobs.flatMap((job) => movementOf(job, scope.recordedAt))
-    const further = (await thresholds?.entries(movements, [], scope)) ?? []
-    scope.writes.push(totalRows(scope.orgId, movements))
+    const moves = jobs.flatMap((job) => movesOf(job, scope.recordedAt))
+    const further = (await thresholds?.entries(moves, scope)) ?? []
+    scope.writes.push(counterRows(scope.orgId, moves))
     const outcomes = jobs.map((job) => ({ entries: [entryOf(job)], reply: () => null }))
     return { outcomes, further }
   })
@@ -49,18 +49,8 @@ function costOf({ metadata }: FinishedRun): number | null {
   return typeof cost === 'number' ? cost : null
 }
 
-function movementOf({ caller, run }: Job, recordedAt: string): Movement[] {
-  const cost = costOf(run) ?? 0
-  if (cost <= 0) return []
-  return [
-    {
-      agentId: actorOf(caller).id,
-      day: recordedAt.slice(0, 10),
-      spent: toMicroUsd(cost),
-      held: 0,
-    },
-  ]
-}
+const movesOf = ({ caller, run }: Job, recordedAt: string): Move[] =>
+  agentMoves(actorOf(caller).id, recordedAt, toMicroUsd(Math.max(0, costOf(run) ?? 0)), 0)
 
 function entryOf({ caller, run }: Job): EntryDraft {
   const cost = costOf(run)

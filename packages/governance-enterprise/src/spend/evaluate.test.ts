@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { toMicroUsd } from '@remit/contract/values'
+import { byWindow, toMicroUsd } from '@remit/contract/values'
 import { describe, expect, it } from 'vitest'
 import { amountOf, evaluateSpend, windowsAt } from './evaluate.ts'
 import type { Limit, SpendUsage } from './evaluate.ts'
@@ -7,6 +7,7 @@ import type { Limit, SpendUsage } from './evaluate.ts'
 interface Row {
   readonly name: string
   readonly limit: {
+    readonly hourly_usd?: number
     readonly daily_usd?: number
     readonly monthly_usd?: number
     readonly on_missing_amount?: 'zero' | 'deny'
@@ -27,16 +28,21 @@ const windows = windowsAt(Date.parse('2026-11-20T08:00:00.000Z'))
 
 const limitOf = ({ limit }: Row): Limit => ({
   agentId: 'payer',
-  dailyMicro: limit.daily_usd === undefined ? null : toMicroUsd(limit.daily_usd),
-  monthlyMicro: limit.monthly_usd === undefined ? null : toMicroUsd(limit.monthly_usd),
+  caps: byWindow('name', ({ cap }) => {
+    const usd = limit[cap]
+    return usd === undefined ? null : toMicroUsd(usd)
+  }),
   onMissingAmount: limit.on_missing_amount ?? 'zero',
   holdTtlSeconds: null,
 })
 
+const counted = (used: number, held: number) => ({ used, held, before: used + held })
 const usageOf = ({ spent }: Row): SpendUsage | null =>
   spent && {
-    day: { spent: toMicroUsd(spent.day ?? 0), held: toMicroUsd(spent.dayHeld ?? 0) },
-    month: { spent: toMicroUsd(spent.month ?? 0), held: toMicroUsd(spent.monthHeld ?? 0) },
+    of: (_, window) =>
+      window === windows.day.id
+        ? counted(toMicroUsd(spent.day ?? 0), toMicroUsd(spent.dayHeld ?? 0))
+        : counted(toMicroUsd(spent.month ?? 0), toMicroUsd(spent.monthHeld ?? 0)),
   }
 
 const evaluate = (row: Row) =>
@@ -51,13 +57,12 @@ describe('evaluateSpend', () => {
     const verdict = evaluateSpend(
       {
         agentId: 'payer',
-        dailyMicro: 5_000_000,
-        monthlyMicro: 20_000_000,
+        caps: { hour: null, day: 5_000_000, month: 20_000_000 },
         onMissingAmount: 'zero',
         holdTtlSeconds: null,
       },
       { micro: 2_000_000 },
-      { day: { spent: 1_500_000, held: 2_000_000 }, month: { spent: 21_000_000, held: 2_000_000 } },
+      { of: (_, id) => counted(id === windows.day.id ? 1_500_000 : 21_000_000, 2_000_000) },
       windows,
     )
 
@@ -67,6 +72,7 @@ describe('evaluateSpend', () => {
       limitUsd: 5,
       spend: {
         amount_usd: 2,
+        hourly: null,
         daily: {
           limit_usd: 5,
           spent_usd: 3.5,

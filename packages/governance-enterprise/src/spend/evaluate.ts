@@ -1,13 +1,16 @@
 import type { Reason, SpendState } from '@remit/contract'
-import { fromMicroUsd, isUsd, toMicroUsd } from '@remit/contract/values'
+import { byWindow, fromMicroUsd, isUsd, toMicroUsd, WINDOWS } from '@remit/contract/values'
+import type { ByWindow, Window } from '@remit/contract/values'
 import { actorOf } from '@remit/core/caller'
+import type { CounterNeed, Counters } from '@remit/core/decision'
 import type { EntryDraft } from '@remit/core/ledger/lanes'
+
+export const UNCAPPED = byWindow('word', () => null)
 
 /** A compiled limit; caps are micro-USD. */
 export interface Limit {
   readonly agentId: string
-  readonly dailyMicro: number | null
-  readonly monthlyMicro: number | null
+  readonly caps: ByWindow<number | null>
   readonly onMissingAmount: 'zero' | 'deny'
   readonly holdTtlSeconds: number | null
 }
@@ -16,11 +19,8 @@ export interface Limit {
 export const microOf = (usd: number | null): number | null =>
   usd === null ? null : toMicroUsd(usd)
 
-/** Spent and held amounts in each window, micro-USD. The held amount grows while a batch is decided. */
-export interface SpendUsage {
-  readonly day: { spent: number; held: number }
-  readonly month: { spent: number; held: number }
-}
+/** What an agent used and holds in each window, micro-USD. */
+export type SpendUsage = Pick<Counters, 'of'>
 
 export type SpendVerdict =
   | { readonly denied: null; readonly spend: SpendState }
@@ -32,8 +32,9 @@ export type SpendVerdict =
     }
 
 /**
- * Returns whether a limit allows an amount: `spent + held + amount > cap` denies; without an amount
- * `spent + held >= cap` denies; a cap of 0 denies everything. Unknown usage (null) denies.
+ * Returns whether a limit allows an amount: `used + held + amount > cap` denies; without an amount
+ * `used + held >= cap` denies; a cap of 0 denies everything. Unknown usage (null) denies. The shortest
+ * window that denies gives the reason.
  */
 export function evaluateSpend(
   limit: Limit,
@@ -58,51 +59,37 @@ export function evaluateSpend(
       spend,
     }
   }
-  const micro = amount === 'missing' ? null : amount.micro
-  if (passesCap(limit.dailyMicro, usage.day, micro))
-    return exceeded('spend_limit_daily', 'daily', limit.dailyMicro, spend)
-  if (passesCap(limit.monthlyMicro, usage.month, micro))
-    return exceeded('spend_limit_monthly', 'monthly', limit.monthlyMicro, spend)
+  for (const { name, word } of WINDOWS) {
+    const cap = limit.caps[name]
+    if (cap === null) continue
+    const { used, held } = usage.of(limit.agentId, windows[name].id)
+    const isOver = amount === 'missing' ? used + held >= cap : used + held + amount.micro > cap
+    if (cap > 0 && !isOver) continue
+    return {
+      denied: `spend_limit_${word}`,
+      message: `The ${word} limit of ${fromMicroUsd(cap)} USD would be exceeded.`,
+      spend,
+      limitUsd: fromMicroUsd(cap),
+    }
+  }
   return { denied: null, spend }
 }
 
-function passesCap(
-  cap: number | null,
-  { spent, held }: SpendUsage['day'],
-  micro: number | null,
-): boolean {
-  if (cap === null) return false
-  if (cap === 0) return true
-  return micro === null ? spent + held >= cap : spent + held + micro > cap
-}
-
-const exceeded = (
-  denied: Reason,
-  name: string,
-  cap: number | null,
-  spend: SpendState,
-): SpendVerdict => ({
-  denied,
-  message: `The ${name} limit of ${fromMicroUsd(cap ?? 0)} USD would be exceeded.`,
-  spend,
-  limitUsd: fromMicroUsd(cap ?? 0),
-})
-
 function describe(limit: Limit, amount: Amount, usage: SpendUsage, windows: Windows): SpendState {
-  const window = (cap: number | null, { spent, held }: SpendUsage['day'], resets_at: string) =>
-    cap === null
-      ? null
-      : {
-          limit_usd: fromMicroUsd(cap),
-          spent_usd: fromMicroUsd(spent + held),
-          remaining_usd: fromMicroUsd(Math.max(0, cap - spent - held)),
-          resets_at,
-        }
-  return {
-    amount_usd: typeof amount === 'object' ? fromMicroUsd(amount.micro) : null,
-    daily: window(limit.dailyMicro, usage.day, windows.dayResets),
-    monthly: window(limit.monthlyMicro, usage.month, windows.monthResets),
+  const amountUsd = typeof amount === 'object' ? fromMicroUsd(amount.micro) : null
+  const spend: SpendState = { amount_usd: amountUsd, ...UNCAPPED }
+  for (const { name, word } of WINDOWS) {
+    const cap = limit.caps[name]
+    if (cap === null) continue
+    const { used, held } = usage.of(limit.agentId, windows[name].id)
+    spend[word] = {
+      limit_usd: fromMicroUsd(cap),
+      spent_usd: fromMicroUsd(used + held),
+      remaining_usd: fromMicroUsd(Math.max(0, cap - used - held)),
+      resets_at: windows[name].resets,
+    }
   }
+  return spend
 }
 
 /** The requested amount: micro-USD, none, or invalid. */
@@ -126,44 +113,37 @@ export function amountOf(context: Readonly<Record<string, unknown>> | undefined)
 const own = (record: Readonly<Record<string, unknown>>, name: string): unknown =>
   Object.hasOwn(record, name) ? record[name] : undefined
 
-/** The UTC day and month of a time, and their ends. */
-export interface Windows {
-  /** `2026-11-20`. */
-  readonly day: string
-  /** `2026-11`. */
-  readonly month: string
-  readonly dayFrom: string
-  readonly dayResets: string
-  readonly monthFrom: string
-  readonly monthResets: string
-}
+/** The windows of a time: their ids (`2026-11-20`, `2026-11`), and their ends in RFC 3339. */
+export type Windows = ByWindow<{
+  readonly id: string
+  readonly from: string
+  readonly resets: string
+}>
 
-/** Windows of `nowMs`, milliseconds since the epoch. Times are RFC 3339. */
+/** Windows of `nowMs`, milliseconds since the epoch. */
 export function windowsAt(nowMs: number): Windows {
   const now = new Date(nowMs)
-  const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()]
-  const at = (y: number, m: number, d: number) => new Date(Date.UTC(y, m, d)).toISOString()
   const iso = now.toISOString()
-  return {
-    day: iso.slice(0, 10),
-    month: iso.slice(0, 7),
-    dayFrom: at(year, month, day),
-    dayResets: at(year, month, day + 1),
-    monthFrom: at(year, month, 1),
-    monthResets: at(year, month + 1, 1),
+  const parts = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate(), now.getUTCHours()]
+  const windows: Partial<Record<Window['name'], Windows['day']>> = {}
+  for (const { name, letters } of WINDOWS) {
+    const id = iso.slice(0, letters)
+    // Year and month for 7 letters, the day for 10: the last of them counts on.
+    const end = parts.slice(0, (letters - 1) / 3)
+    end.push((end.pop() ?? 0) + 1)
+    const resets = new Date(Date.UTC(...(end as [number, number]))).toISOString()
+    windows[name] = { id, from: id + START.slice(letters), resets }
   }
+  return windows as Windows
 }
 
-/** The month of a day id. */
-export const monthOf = (day: string): string => day.slice(0, 7)
+const START = '0000-01-01T00:00:00.000Z'
 
-/** The caps of an agent; micro-USD. */
-export type Caps = Pick<Limit, 'agentId' | 'dailyMicro' | 'monthlyMicro'>
-
-/** The usage in each window, spent and held together; micro-USD. */
-export interface CountedSpend {
-  readonly day: number
-  readonly month: number
+/** The counters of an agent in all windows. */
+export function needsOf(agentId: string, windows: Windows, mayEnd: boolean): CounterNeed[] {
+  const needs: CounterNeed[] = []
+  for (const { name } of WINDOWS) needs.push({ subject: agentId, window: windows[name].id, mayEnd })
+  return needs
 }
 
 /** Shares of a cap that are recorded. As fractions: percent of a large cap exceeds 2^53. */
@@ -174,74 +154,34 @@ const THRESHOLDS = [
 ] as const
 
 /**
- * Entries for shares of caps that are newly reached. A share that spend falls below and reaches
+ * Entries for shares of caps that the moves of a batch reach. A share that spend falls below and reaches
  * again is recorded again.
  */
 export function thresholdEntries(
-  { agentId, dailyMicro, monthlyMicro }: Caps,
-  windows: Pick<Windows, 'day' | 'month'>,
-  before: CountedSpend,
-  after: CountedSpend,
+  { agentId, caps }: Pick<Limit, 'agentId' | 'caps'>,
+  windows: ByWindow<{ readonly id: string }>,
+  counters: Pick<Counters, 'of'>,
 ): EntryDraft<'spend.threshold'>[] {
   const entries: EntryDraft<'spend.threshold'>[] = []
-  for (const name of ['day', 'month'] as const) {
-    const cap = name === 'day' ? dailyMicro : monthlyMicro
+  for (const { name } of WINDOWS) {
+    const cap = caps[name]
     if (cap === null) continue
+    const { before, used, held } = counters.of(agentId, windows[name].id)
     for (const { percent, times, over } of THRESHOLDS) {
-      if (before[name] * over >= cap * times || cap * times > after[name] * over) continue
+      if (before * over >= cap * times || cap * times > (used + held) * over) continue
       entries.push({
         kind: 'spend.threshold',
         actor: actorOf(null),
         agent_id: agentId,
         data: {
           agent_id: agentId,
-          window: windows[name],
+          window: windows[name].id,
           threshold_percent: percent,
           limit_usd: fromMicroUsd(cap),
-          spent_usd: fromMicroUsd(after[name]),
+          spent_usd: fromMicroUsd(used + held),
         },
       })
     }
   }
   return entries
-}
-
-/** The same for holds that `usage` already includes; agents without a limit are skipped. */
-export function thresholdsOfHolds(
-  holds: readonly { readonly agent_id: string; readonly held_micro: number }[],
-  limits: ReadonlyMap<string, Caps>,
-  usage: ReadonlyMap<string, SpendUsage | null>,
-  windows: Windows,
-): EntryDraft<'spend.threshold'>[] {
-  const added = new Map<string, number>()
-  for (const { agent_id, held_micro } of holds) {
-    if (held_micro > 0 && usage.has(agent_id))
-      added.set(agent_id, (added.get(agent_id) ?? 0) + held_micro)
-  }
-  const entries: EntryDraft<'spend.threshold'>[] = []
-  for (const [agentId, micro] of added) {
-    const caps = limits.get(agentId)
-    const known = usage.get(agentId)
-    if (!caps || !known) continue
-    const after = {
-      day: known.day.spent + known.day.held,
-      month: known.month.spent + known.month.held,
-    }
-    const before = { day: after.day - micro, month: after.month - micro }
-    entries.push(...thresholdEntries(caps, windows, before, after))
-  }
-  return entries
-}
-
-/** Micro-USD of movements or holds in each window. */
-export function countedIn(
-  windows: Pick<Windows, 'day' | 'month'>,
-  amounts: readonly { readonly day: string; readonly micro: number }[],
-): CountedSpend {
-  let [day, month] = [0, 0]
-  for (const amount of amounts) {
-    if (amount.day === windows.day) day += amount.micro
-    if (monthOf(amount.day) === windows.month) month += amount.micro
-  }
-  return { day, month }
 }

@@ -20,10 +20,18 @@ export async function sampleHour(db: AnyDatabase, part: Part, now: number): Prom
     where ${inPart(part, 't.org_id')} and t.window_id = ${hour.slice(0, 10)}
     on conflict (org_id, agent_id, hour) do update
       set spent_micro = excluded.spent_micro, held_micro = excluded.held_micro`.execute(db)
+  const oldest = isoTime(now - KEPT_MS).slice(0, 13)
   await on<Tables>(db)
     .deleteFrom('spend_hour')
     .where(inPart(part))
-    .where('hour', '<', isoTime(now - KEPT_MS).slice(0, 13))
+    .where('hour', '<', oldest)
+    .execute()
+  // Its condition is that of the index.
+  await on<Tables>(db)
+    .deleteFrom('spend_total')
+    .where(inPart(part))
+    .where(sql<boolean>`length(window_id) = 13`)
+    .where('window_id', '<', oldest)
     .execute()
 }
 

@@ -17,28 +17,42 @@ const ask = (agent_id: string): Ask => ({
   now: Date.parse('2026-11-20T08:00:00.000Z'),
 })
 
+const limits = new Map(
+  ['payer', 'a', 'b', 'c'].map((id) => [id, { caps: { hour: null, day: 1, month: 1 } }]),
+)
+
 /** The measurement of agent `payer` by a source with these answers. */
 const measured = async (
   spent: (query: SpendQuery, signal: AbortSignal) => Promise<number>,
   deadlineMs = 1_000,
-) => (await measureWith({ spent }, deadlineMs)([ask('payer')])).get('payer')
+) => (await measureWith({ spent }, deadlineMs)([ask('payer')], limits)).get('payer')
 
 describe('measureWith', () => {
   it('asks once for each agent and window, whatever the number of its requests', async () => {
     const asked: SpendQuery[] = []
     const measure = measureWith({ spent: (query) => Promise.resolve(asked.push(query)) }, 1_000)
 
-    await measure([ask('a'), ask('b'), ask('a')])
+    await measure([ask('a'), ask('b'), ask('a'), ask('unlimited')], limits)
 
     expect(asked).toHaveLength(4)
     expect(asked).toContainEqual({ orgId: 'org_1', agentId: 'a', window: '2026-11-20' })
     expect(asked).toContainEqual({ orgId: 'org_1', agentId: 'b', window: '2026-11' })
   })
 
+  it('asks for the hour only where it has a cap', async () => {
+    const asked: string[] = []
+    const spent = ({ window }: SpendQuery) => Promise.resolve(asked.push(window))
+    const capped = new Map([['payer', { caps: { hour: 1, day: null, month: null } }]])
+
+    await measureWith({ spent }, 1_000)([ask('payer')], capped)
+
+    expect(asked).toEqual(['2026-11-20T08', '2026-11-20', '2026-11'])
+  })
+
   it('gives day and month apart', async () => {
     const usd = await measured(({ window }) => Promise.resolve(window.length === 10 ? 1.5 : 20))
 
-    expect(usd).toEqual({ dayUsd: 1.5, monthUsd: 20 })
+    expect(usd).toEqual({ day: 1.5, month: 20 })
   })
 
   it.each([Number.NaN, Infinity, -Infinity, -0.01, 1e308, 1e10])(
@@ -86,7 +100,7 @@ describe('measureWith', () => {
     let failures = 0
     const measure = measureWith({ spent }, 20, () => void failures++)
 
-    await measure(['a', 'b', 'a'].map(ask))
+    await measure(['a', 'b', 'a'].map(ask), limits)
 
     const expected = count === 1 ? 2 : count
     await vi.waitFor(() => expect(failures).toBe(expected), { timeout: 60_000 })
@@ -96,11 +110,11 @@ describe('measureWith', () => {
     const spent = ({ agentId }: SpendQuery) =>
       agentId === 'a' ? Promise.reject(new Error('down')) : Promise.resolve(2)
 
-    const all = await measureWith({ spent }, 1_000)([ask('a'), ask('b')])
+    const all = await measureWith({ spent }, 1_000)([ask('a'), ask('b')], limits)
 
     expect([...all]).toEqual([
       ['a', null],
-      ['b', { dayUsd: 2, monthUsd: 2 }],
+      ['b', { day: 2, month: 2 }],
     ])
   })
 })

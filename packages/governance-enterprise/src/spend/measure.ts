@@ -1,6 +1,8 @@
-import { toMicroUsd } from '@remit/contract/values'
+import { toMicroUsd, WINDOWS } from '@remit/contract/values'
+import type { ByWindow, Window } from '@remit/contract/values'
 import type { Ask } from '@remit/core/decision'
 import { windowsAt } from './evaluate.ts'
+import type { Limit } from './evaluate.ts'
 
 /** A window of spend: a UTC calendar day (`2026-11-20`) or month (`2026-11`). */
 export interface SpendQuery {
@@ -19,15 +21,16 @@ export interface SpendSource {
 }
 
 /** USD in each window by agent; null if the source failed. */
-export type MeasuredSpend = ReadonlyMap<
-  string,
-  { readonly dayUsd: number; readonly monthUsd: number } | null
->
+export type MeasuredSpend = ReadonlyMap<string, Partial<ByWindow<number>> | null>
 
-export type MeasureSpend = (asks: readonly Ask[]) => Promise<MeasuredSpend>
+export type MeasureSpend = (
+  asks: readonly Ask[],
+  limits: ReadonlyMap<string, Pick<Limit, 'caps'>>,
+) => Promise<MeasuredSpend>
 
 /**
- * Queries a source for the agents of a batch concurrently. An error, a value that is negative or not
+ * Queries a source for the limited agents of a batch concurrently; for hours, only those with a cap of the
+ * hour, since a source may not know hours. An error, a value that is negative or not
  * a safe integer in micro-USD, or more than `deadlineMs` leaves the agent without data, which denies.
  * Each such request calls `onFailure`.
  */
@@ -36,17 +39,22 @@ export function measureWith(
   deadlineMs: number,
   onFailure: () => void = () => undefined,
 ): MeasureSpend {
-  return async (asks) => {
+  return async (asks, limits) => {
     const agents = new Map(asks.map((ask) => [ask.request.agent_id, ask]))
     const signal = AbortSignal.timeout(deadlineMs)
+    const limited = [...agents].filter(([agentId]) => limits.has(agentId))
     const measured = await Promise.all(
-      [...agents].map(async ([agentId, { orgId, now }]) => {
-        const { day, month } = windowsAt(now)
-        const ask = (window: string) =>
-          answerOf(() => source.spent({ orgId, agentId, window }, signal), signal, onFailure)
+      limited.map(async ([agentId, { orgId, now }]) => {
+        const windows = windowsAt(now)
+        const hasHours = limits.get(agentId)?.caps.hour != null
+        const spent = async ({ name }: Window) => {
+          const query = { orgId, agentId, window: windows[name].id }
+          const usd = await answerOf(() => source.spent(query, signal), signal, onFailure)
+          return [name, usd] as const
+        }
         try {
-          const [dayUsd, monthUsd] = await Promise.all([ask(day), ask(month)])
-          return [agentId, { dayUsd, monthUsd }] as const
+          const asked = WINDOWS.filter(({ name }) => name !== 'hour' || hasHours)
+          return [agentId, Object.fromEntries(await Promise.all(asked.map(spent)))] as const
         } catch {
           return [agentId, null] as const
         }

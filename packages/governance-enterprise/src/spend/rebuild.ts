@@ -4,12 +4,12 @@ import { SYSTEM } from '@remit/core/caller'
 import { on, writeRows } from '@remit/core/db'
 import type { AnyDatabase, CoreTables } from '@remit/core/db'
 import { parsePayload } from '@remit/core/ledger/proofs'
+import type { Move } from '@remit/core/decision'
 import type { Deps, SpendAccounts, SpendComparison } from '@remit/core/module'
 import { OPERATOR } from '@remit/core/orgs'
-import type { SpendHoldRow, SpendTotalRow, Tables } from '../tables/schema.ts'
-import { holdRows, totalRows } from './totals-store.ts'
-import type { Movement } from './totals-store.ts'
-import { settleHold } from './settle.ts'
+import type { SpendHoldRow, Tables } from '../tables/schema.ts'
+import { settleHold } from '../counters/settle.ts'
+import { agentMoves, counterRows, endOf, holdMoves, holdRows } from '../counters/store.ts'
 
 const PAGE = 1_000
 /** Differences in an entry; all of them are in the result. */
@@ -22,7 +22,7 @@ interface Recomputed {
   readonly erased: number
   readonly pruned: boolean
   readonly holds: SpendHoldRow[]
-  readonly totals: SpendTotalRow[]
+  readonly moves: readonly Move[]
   readonly differences: TotalDifference[]
 }
 
@@ -51,8 +51,8 @@ const INCOMPLETE =
   'The spend cannot be rebuilt: entries of the ledger were pruned or their payloads erased'
 
 function comparisonOf({ entries, erased, pruned, differences }: Recomputed): SpendComparison {
-  const usd = ({ spent, held }: TotalDifference['stored']) => ({
-    spent_usd: fromMicroUsd(spent),
+  const usd = ({ used, held }: Amounts) => ({
+    spent_usd: fromMicroUsd(used),
     held_usd: fromMicroUsd(held),
   })
   return {
@@ -60,9 +60,8 @@ function comparisonOf({ entries, erased, pruned, differences }: Recomputed): Spe
     erased,
     pruned,
     complete: erased === 0 && !pruned,
-    differences: differences.map(({ agent_id, window, stored, ledger }) => ({
-      agent_id,
-      window,
+    differences: differences.map(({ stored, ledger, ...place }) => ({
+      ...place,
       stored: usd(stored),
       ledger: usd(ledger),
     })),
@@ -93,17 +92,23 @@ async function recompute(db: AnyDatabase, orgId: string, now: string): Promise<R
     if (!last || page.length < PAGE) break
     after = last.seq
   }
-  const { holds, movements } = fold.at(now)
-  const totals = totalRows(orgId, movements).rows as readonly SpendTotalRow[]
+  const { holds, moves: all } = fold.at(now)
+  const moves = all.filter(lasts(now))
   return {
     entries,
     erased,
     pruned: await isPruned(db, orgId),
     holds,
-    totals: [...totals],
-    differences: differencesOf(await storedTotals(db, orgId, now), totals),
+    moves,
+    differences: differencesOf((await storedMoves(db, orgId, now)).filter(lasts(now)), moves),
   }
 }
+
+/** Counters of past hours are deleted; only that of the current one decides. */
+const lasts =
+  (now: string) =>
+  ({ window }: Move): boolean =>
+    window.length < 13 || window === now.slice(0, 13)
 
 const entriesAfter = (db: AnyDatabase, orgId: string, seq: number) =>
   on<CoreTables>(db)
@@ -123,15 +128,16 @@ const isPruned = async (db: AnyDatabase, orgId: string): Promise<boolean> =>
     .where('org_id', '=', orgId)
     .executeTakeFirst()) !== undefined
 
-/** The totals without holds whose end nobody has noticed yet. */
-async function storedTotals(
-  db: AnyDatabase,
-  orgId: string,
-  now: string,
-): Promise<readonly SpendTotalRow[]> {
+/** What the stored counters add up, without holds whose end nobody has noticed yet. */
+async function storedMoves(db: AnyDatabase, orgId: string, now: string): Promise<Move[]> {
   const stored = await on<Tables>(db)
     .selectFrom('spend_total')
-    .selectAll()
+    .select([
+      'agent_id as subject',
+      'window_id as window',
+      'spent_micro as used',
+      'held_micro as held',
+    ])
     .where('org_id', '=', orgId)
     .execute()
   const over = await on<Tables>(db)
@@ -141,24 +147,21 @@ async function storedTotals(
     .where('state', '=', 'held')
     .where('expires_at', '<=', now)
     .execute()
-  const ended = totalRows(orgId, over.map(released)).rows as readonly SpendTotalRow[]
-  const key = (row: SpendTotalRow) => `${row.window_id} ${row.agent_id}`
-  const less = new Map(ended.map((row) => [key(row), row.held_micro]))
-  return stored.map((row) => ({ ...row, held_micro: row.held_micro + (less.get(key(row)) ?? 0) }))
+  return [...stored, ...over.flatMap(endOf)]
 }
 
 async function replace(
   tx: AnyDatabase,
   orgId: string,
-  { holds, totals }: Pick<Recomputed, 'holds' | 'totals'>,
+  { holds, moves }: Pick<Recomputed, 'holds' | 'moves'>,
 ): Promise<void> {
   for (const table of ['spend_total', 'spend_hold'] as const)
     await on<Tables>(tx).deleteFrom(table).where('org_id', '=', orgId).execute()
   for (let at = 0; at < holds.length; at += PAGE)
     await writeRows(tx, [holdRows(holds.slice(at, at + PAGE))])
-  const { rows: _, ...into } = totalRows(orgId, [])
-  for (let at = 0; at < totals.length; at += PAGE)
-    await writeRows(tx, [{ ...into, rows: totals.slice(at, at + PAGE) }])
+  const { rows, ...into } = counterRows(orgId, moves)
+  for (let at = 0; at < rows.length; at += PAGE)
+    await writeRows(tx, [{ ...into, rows: rows.slice(at, at + PAGE) }])
 }
 
 /** Kinds of entries that move spend. */
@@ -183,7 +186,7 @@ interface SpendEntry {
 class SpendFold {
   readonly #orgId: string
   readonly #holds = new Map<string, SpendHoldRow>()
-  readonly #movements: Movement[] = []
+  readonly #moves: Move[] = []
 
   constructor(orgId: string) {
     this.#orgId = orgId
@@ -195,14 +198,14 @@ class SpendFold {
     else this.#cost(entry)
   }
 
-  /** The holds and movements at a time; a hold past its end counts no more. */
-  at(now: string): { readonly holds: SpendHoldRow[]; readonly movements: Movement[] } {
+  /** The holds and moves at a time; a hold past its end counts no more. */
+  at(now: string): { readonly holds: SpendHoldRow[]; readonly moves: Move[] } {
     const holds = [...this.#holds.values()].map((hold) => {
       const isOver = hold.state === 'held' && hold.expires_at !== null && hold.expires_at <= now
       return isOver ? { ...hold, state: 'expired' as const } : hold
     })
-    const over = holds.filter(({ state }) => state === 'expired').map(released)
-    return { holds, movements: [...this.#movements, ...over] }
+    const over = holds.filter(({ state }) => state === 'expired')
+    return { holds, moves: [...this.#moves, ...over.flatMap(endOf)] }
   }
 
   #hold({ recordedAt, agentId, decision, data }: SpendEntry): void {
@@ -213,17 +216,13 @@ class SpendFold {
       decision_id: String(data['decision_id']),
       agent_id: agentId ?? '',
       day: recordedAt.slice(0, 10),
+      hour: recordedAt.slice(0, 13),
       held_micro: toMicroUsd(usd ?? 0),
       state: 'held',
       expires_at: end ?? null,
     }
     this.#holds.set(hold.decision_id, hold)
-    this.#movements.push({
-      agentId: hold.agent_id,
-      day: hold.day,
-      spent: 0,
-      held: hold.held_micro,
-    })
+    this.#moves.push(...holdMoves(hold, 0, hold.held_micro))
   }
 
   #cost({ recordedAt, agentId, actorId, data }: SpendEntry): void {
@@ -231,55 +230,41 @@ class SpendFold {
     if (typeof cost !== 'number') return
     const hold = typeof decisionId === 'string' ? this.#holds.get(decisionId) : undefined
     if (hold) {
-      this.#movements.push(...settleHold(hold, cost, recordedAt))
+      this.#moves.push(...settleHold(hold, cost, recordedAt))
       this.#holds.set(hold.decision_id, { ...hold, state: 'settled' })
-    } else {
-      const day = recordedAt.slice(0, 10)
-      this.#movements.push({ agentId: agentId ?? actorId, day, spent: toMicroUsd(cost), held: 0 })
-    }
+    } else this.#moves.push(...agentMoves(agentId ?? actorId, recordedAt, toMicroUsd(cost), 0))
   }
 }
 
-/** The movement at the end of a hold that nobody settled. */
-const released = (hold: SpendHoldRow): Movement => ({
-  agentId: hold.agent_id,
-  day: hold.day,
-  spent: 0,
-  held: -hold.held_micro,
-})
+type Amounts = Pick<Move, 'used' | 'held'>
 
-/** The amounts of one agent and window where two sets of totals differ. */
+/** The amounts of one agent and window where two sets of counters differ. */
 interface TotalDifference {
   readonly agent_id: string
   readonly window: string
-  readonly stored: { readonly spent: number; readonly held: number }
-  readonly ledger: { readonly spent: number; readonly held: number }
+  readonly stored: Amounts
+  readonly ledger: Amounts
 }
 
 /** Returns the differences, in the order of agents and windows. */
-function differencesOf(
-  stored: readonly SpendTotalRow[],
-  ledger: readonly SpendTotalRow[],
-): TotalDifference[] {
-  const keyOf = (row: SpendTotalRow) => JSON.stringify([row.agent_id, row.window_id])
-  const [before, after] = [stored, ledger].map(
-    (rows) => new Map(rows.map((row) => [keyOf(row), row])),
-  )
-  const keys = [...new Set([...(before?.keys() ?? []), ...(after?.keys() ?? [])])].toSorted()
+function differencesOf(stored: readonly Move[], ledger: readonly Move[]): TotalDifference[] {
+  const keyOf = ({ subject, window }: Move) => JSON.stringify([subject, window])
+  const sums = [stored, ledger].map((moves) => {
+    const byKey = new Map<string, { used: number; held: number }>()
+    for (const move of moves) {
+      const sum = byKey.get(keyOf(move)) ?? { used: 0, held: 0 }
+      byKey.set(keyOf(move), { used: sum.used + move.used, held: sum.held + move.held })
+    }
+    return byKey
+  })
+  const keys = [...new Set(sums.flatMap((byKey) => [...byKey.keys()]))].toSorted()
   return keys.flatMap((key) => {
     const [agent_id, window] = JSON.parse(key) as [string, string]
-    const difference = {
-      agent_id,
-      window,
-      stored: amountsOf(before?.get(key)),
-      ledger: amountsOf(after?.get(key)),
-    }
-    const { stored: a, ledger: b } = difference
-    return a.spent === b.spent && a.held === b.held ? [] : [difference]
+    const [a = NONE, b = NONE] = sums.map((byKey) => byKey.get(key))
+    return a.used === b.used && a.held === b.held
+      ? []
+      : [{ agent_id, window, stored: a, ledger: b }]
   })
 }
 
-const amountsOf = (row: SpendTotalRow | undefined) => ({
-  spent: row?.spent_micro ?? 0,
-  held: row?.held_micro ?? 0,
-})
+const NONE: Amounts = { used: 0, held: 0 }

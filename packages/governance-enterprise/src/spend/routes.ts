@@ -10,10 +10,11 @@ import type { Deps } from '@remit/core/module'
 import { on } from '@remit/core/db'
 import type { AnyDatabase } from '@remit/core/db'
 import { receipted, recording } from '@remit/core/ledger/lanes'
+import type { Change } from '@remit/core/ledger/lanes'
 import type { SpendHoldRow, SpendLimitRow, Tables } from '../tables/schema.ts'
 import { microOf } from './evaluate.ts'
 import { deleteLimit, findLimit, listLimits, putLimit } from './limits-store.ts'
-import { listOpenHolds } from './totals-store.ts'
+import { listOpenHolds } from '../counters/store.ts'
 import { recordedLimit, withUsage } from './usage.ts'
 
 export function spendRoutes({ db, clock, writer }: Deps): Route[] {
@@ -47,39 +48,42 @@ export function spendRoutes({ db, clock, writer }: Deps): Route[] {
       }),
 
     setSpendLimit: ({ params, body }, caller, request) =>
-      writer.change(caller.orgId, request, async ({ tx, now, recordedAt }, admitted) => {
-        const before = await findLimit(tx, caller.orgId, params.id)
-        const row = toRow(caller.orgId, params.id, body, recordedAt, before, actorOf(admitted).id)
-        await putLimit(tx, row)
-        const [limit] = await withUsage(tx, [row], now)
-        if (!limit) throw invalid('id', 'has no limit')
-        const data = { spend_limit: recordedLimit(row), ...personOf(admitted) }
-        const entry = { actor: actorOf(admitted), agent_id: params.id, data }
-        const headers = { Location: `/v1/spend-limits/${encodeURIComponent(params.id)}` }
-        return receipted(
-          [{ kind: 'spend_limit.set', ...entry }],
-          limit,
-          (answer) => new Reply(answer, before ? { status: 200 } : { headers }),
-        )
-      }),
+      writer.change(caller.orgId, request, putSpendLimit(params.id, body)),
 
     removeSpendLimit: ({ params }, caller, request) =>
-      writer.change(caller.orgId, request, async ({ tx }, admitted) => {
-        const row = await deleteLimit(tx, caller.orgId, params.id)
-        if (!row) throw fail('spend_limit_not_found')
-        return recording({
-          kind: 'spend_limit.removed',
-          actor: actorOf(admitted),
-          agent_id: params.id,
-          data: {
-            agent_id: params.id,
-            spend_limit: recordedLimit(row),
-            ...personOf(admitted),
-          },
-        })
-      }),
+      writer.change(caller.orgId, request, deleteSpendLimit(params.id)),
   })
 }
+
+/** Creates or replaces the limit of an agent. */
+export const putSpendLimit =
+  (agentId: string, body: SpendLimitInput): Change<Reply<SpendLimit>> =>
+  async ({ tx, orgId, now, recordedAt }, caller) => {
+    const before = await findLimit(tx, orgId, agentId)
+    const row = toRow(orgId, agentId, body, recordedAt, before, actorOf(caller).id)
+    await putLimit(tx, row)
+    const [limit] = await withUsage(tx, [row], now)
+    if (!limit) throw invalid('id', 'has no limit')
+    const data = { spend_limit: recordedLimit(row), ...personOf(caller) }
+    const entry = { actor: actorOf(caller), agent_id: agentId, data }
+    const headers = { Location: `/v1/spend-limits/${encodeURIComponent(agentId)}` }
+    return receipted(
+      [{ kind: 'spend_limit.set', ...entry }],
+      limit,
+      (answer) => new Reply<SpendLimit>(answer, before ? { status: 200 } : { headers }),
+    )
+  }
+
+/** Deletes the limit of an agent. */
+export const deleteSpendLimit =
+  (agentId: string): Change<undefined> =>
+  async ({ tx, orgId }, caller) => {
+    const row = await deleteLimit(tx, orgId, agentId)
+    if (!row) throw fail('spend_limit_not_found')
+    const data = { agent_id: agentId, spend_limit: recordedLimit(row), ...personOf(caller) }
+    const actor = actorOf(caller)
+    return recording({ kind: 'spend_limit.removed', actor, agent_id: agentId, data })
+  }
 
 const toHold = ({
   decision_id,
@@ -106,6 +110,7 @@ function toRow(
   return {
     org_id: orgId,
     agent_id: agentId,
+    hourly_micro: microOf(input.hourly_usd),
     daily_micro: microOf(input.daily_usd),
     monthly_micro: microOf(input.monthly_usd),
     on_missing_amount: input.on_missing_amount,

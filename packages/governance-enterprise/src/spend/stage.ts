@@ -1,23 +1,24 @@
 import { isoTime } from '@remit/core/base'
-import { writeRows } from '@remit/core/db'
-import type { AnyDatabase } from '@remit/core/db'
-import type { Ask, Pass, Stage, StageVerdict } from '@remit/core/decision'
+import type { Ask, CounterNeed, Counters, Pass, Stage, StageVerdict } from '@remit/core/decision'
+import type { EntryDraft } from '@remit/core/ledger/lanes'
+import type { SpendHoldRow } from '../tables/schema.ts'
 import type { SpendLimitInput, SpendState } from '@remit/contract'
-import { fromMicroUsd, toMicroUsd } from '@remit/contract/values'
+import { byWindow, fromMicroUsd, toMicroUsd, WINDOWS } from '@remit/contract/values'
+import type { Window } from '@remit/contract/values'
 import { seenContext } from '../base/seen-context.ts'
-import type { SpendHoldRow, SpendLimitRow } from '../tables/schema.ts'
-import { amountOf, evaluateSpend, microOf, thresholdsOfHolds, windowsAt } from './evaluate.ts'
-import type { Amount, Limit, SpendUsage, Windows } from './evaluate.ts'
-import { listLimits } from './limits-store.ts'
-import type { MeasureSpend, MeasuredSpend } from './measure.ts'
+import { agentMoves, agentsWithEndingHolds, holdRows } from '../counters/store.ts'
 import {
-  agentsWithEndingHolds,
-  findOverdueHolds,
-  holdRows,
-  readTotals,
-  totalRows,
-} from './totals-store.ts'
-import type { Movement } from './totals-store.ts'
+  amountOf,
+  evaluateSpend,
+  microOf,
+  needsOf,
+  thresholdEntries,
+  UNCAPPED,
+  windowsAt,
+} from './evaluate.ts'
+import type { Amount, Limit, Windows } from './evaluate.ts'
+import { compiledLimits } from './limits-store.ts'
+import type { MeasureSpend, MeasuredSpend } from './measure.ts'
 
 interface Snapshot {
   readonly limits: ReadonlyMap<string, Limit>
@@ -28,10 +29,9 @@ interface Snapshot {
 interface State {
   readonly limits: ReadonlyMap<string, Limit>
   readonly windows: Windows
-  /** By limited agent of the batch; null if spend cannot be read. */
-  readonly usage: ReadonlyMap<string, SpendUsage | null>
-  /** Spend comes from the ledger, not from another source. */
-  readonly fromLedger: boolean
+  readonly counters: Counters
+  /** Spend from another source than the ledger. */
+  readonly measured: MeasuredSpend | undefined
 }
 
 /** The hold of an allow. */
@@ -54,12 +54,8 @@ export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measur
     reads: ['spend_limits'],
 
     async load({ orgId, tx }) {
-      const rows = await listLimits(tx, orgId)
       const ending = await agentsWithEndingHolds(tx, orgId)
-      return {
-        limits: new Map(rows.map((row) => [row.agent_id, toLimit(row)])),
-        ending: new Set(ending),
-      }
+      return { limits: await compiledLimits(tx, orgId), ending: new Set(ending) }
     },
 
     overlay(snapshot, { spend_limits: change }) {
@@ -71,45 +67,43 @@ export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measur
     },
 
     ...(measure && {
-      gather: (asks, { limits }) => measure(asks.filter((ask) => limits.has(ask.request.agent_id))),
+      gather: (asks, { limits }) => measure(asks, limits),
     }),
 
-    async prepare(asks, { limits, ending }, { orgId, tx, now }, measured) {
+    counts(asks, { limits, ending }, now) {
+      const needs = new Map<string, readonly CounterNeed[]>()
+      if (limits.size === 0) return []
       const windows = windowsAt(now)
-      const usage = new Map<string, SpendUsage | null>()
-      const releasing: string[] = []
       for (const { request } of asks) {
         const limit = limits.get(request.agent_id)
-        if (!limit || usage.has(limit.agentId)) continue
-        usage.set(limit.agentId, { day: { spent: 0, held: 0 }, month: { spent: 0, held: 0 } })
-        if (limit.holdTtlSeconds !== null || ending.has(limit.agentId))
-          releasing.push(limit.agentId)
+        if (!limit || needs.has(limit.agentId)) continue
+        const mayEnd = limit.holdTtlSeconds !== null || ending.has(limit.agentId)
+        needs.set(limit.agentId, needsOf(limit.agentId, windows, mayEnd))
       }
-      const fromLedger = measured === undefined
-      if (usage.size === 0) return { limits, windows, usage, fromLedger }
-      if (releasing.length > 0) await releaseOverdue(tx, orgId, releasing, now)
-      const totals = await readTotals(tx, orgId, [...usage.keys()], [windows.day, windows.month])
-      for (const { agent_id, window_id, spent_micro, held_micro } of totals) {
-        const used = usage.get(agent_id)?.[window_id === windows.day ? 'day' : 'month']
-        if (used) Object.assign(used, { spent: spent_micro, held: held_micro })
+      return [...needs.values()].flat()
+    },
+
+    async prepare(_asks, { limits }, { now, counters }, measured) {
+      if (!counters) throw new Error('nothing reads counters')
+      const windows = windowsAt(now)
+      for (const [agentId, amounts] of measured ?? []) {
+        if (!amounts) continue
+        for (const { name } of WINDOWS) {
+          const usd = amounts[name]
+          if (usd === undefined) continue
+          const counter = counters.of(agentId, windows[name].id)
+          counter.used = toMicroUsd(usd)
+          counter.before = counter.used + counter.held
+        }
       }
-      if (measured) replaceSpent(usage, measured)
-      return { limits, windows, usage, fromLedger }
+      return { limits, windows, counters, measured }
     },
 
     decide: decideSpend,
 
-    apply({ ask, effect }, { usage }) {
-      const known = usage.get(ask.request.agent_id)
-      if (!known) return
-      known.day.held += (effect as Hold).micro
-      known.month.held += (effect as Hold).micro
-    },
-
-    async record(effects, { limits, usage, windows }, { orgId, writes }) {
+    async record(effects, { limits, windows, counters }, { orgId, writes }) {
       const holds: SpendHoldRow[] = []
-      const movements: Movement[] = []
-      const { day } = windows
+      const limited = new Set<Limit>()
       for (const { ask, effect } of effects) {
         const { micro, expiresAt } = effect as Hold
         const { agent_id } = ask.request
@@ -117,32 +111,39 @@ export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measur
           org_id: orgId,
           decision_id: ask.decisionId,
           agent_id,
-          day,
+          day: windows.day.id,
+          hour: windows.hour.id,
           held_micro: micro,
           state: 'held',
           expires_at: expiresAt,
         })
-        movements.push({ agentId: agent_id, day, spent: 0, held: micro })
+        const limit = limits.get(agent_id)
+        if (limit) limited.add(limit)
       }
-      writes.push(holdRows(holds), totalRows(orgId, movements))
-      return usage.size > 0 ? thresholdsOfHolds(holds, limits, usage, windows) : []
+      writes.push(holdRows(holds))
+      const entries: EntryDraft[] = []
+      for (const limit of limited) entries.push(...thresholdEntries(limit, windows, counters))
+      return entries
     },
   }
 }
 
-function decideSpend(ask: Ask, { limits, usage, windows, fromLedger }: State): StageVerdict {
+function decideSpend(ask: Ask, state: State): StageVerdict {
+  const { limits, windows, counters, measured } = state
   const { agent_id } = ask.request
   const amount = amountOf(seenContext(ask.request))
   const limit = limits.get(agent_id)
   // Spend before a limit exists counts too, so amounts are held without one.
   if (!limit) return holding(amount, null, ask)
-  const used = usage.get(agent_id) ?? null
-  const verdict = evaluateSpend(limit, amount, used, windows)
+  const isKnown = !measured || measured.get(agent_id) != null
+  const verdict = evaluateSpend(limit, amount, isKnown ? counters : null, windows)
   const matched = [{ kind: 'spend_limit', id: agent_id }]
   const { spend } = verdict
   if (verdict.denied === null) {
     const pass = holding(amount, limit, ask)
-    const countsNothing = fromLedger && amount === 'missing' && isUnused(used)
+    // Nothing of this month was spent or is held: neither requests nor entries may name amounts.
+    const { used, held } = counters.of(agent_id, windows.month.id)
+    const countsNothing = !measured && amount === 'missing' && used + held === 0
     return {
       ...pass,
       notes: {
@@ -168,17 +169,16 @@ function decideSpend(ask: Ask, { limits, usage, windows, fromLedger }: State): S
   }
 }
 
-/** Nothing of this month was spent or is held: neither requests nor entries may name amounts. */
-const isUnused = (usage: SpendUsage | null): boolean =>
-  usage !== null && usage.month.spent + usage.month.held === 0
-
 /** The spend in an entry: the caps and the usage; the rest can be derived. */
-function recorded({ amount_usd, daily, monthly }: SpendState) {
-  return {
-    amount_usd,
-    daily: daily && { limit_usd: daily.limit_usd, spent_usd: daily.spent_usd },
-    monthly: monthly && { limit_usd: monthly.limit_usd, spent_usd: monthly.spent_usd },
+function recorded(spend: SpendState) {
+  const windows: Record<Window['word'], { limit_usd: number; spent_usd: number } | null> = {
+    ...UNCAPPED,
   }
+  for (const { word } of WINDOWS) {
+    const window = spend[word]
+    if (window) windows[word] = { limit_usd: window.limit_usd, spent_usd: window.spent_usd }
+  }
+  return { amount_usd: spend.amount_usd, ...windows }
 }
 
 function holding(amount: Amount, limit: Limit | null, ask: Ask): Pass {
@@ -196,52 +196,14 @@ function holding(amount: Amount, limit: Limit | null, ask: Ask): Pass {
   return {
     verdict: 'pass',
     effect: hold,
-    notes: { data: { hold: { usd: fromMicroUsd(hold.micro), expires_at: hold.expiresAt } } },
-  }
-}
-
-async function releaseOverdue(
-  tx: AnyDatabase,
-  orgId: string,
-  agentIds: readonly string[],
-  now: number,
-): Promise<void> {
-  const overdue = await findOverdueHolds(tx, orgId, agentIds, isoTime(now))
-  if (overdue.length === 0) return
-  const movements = overdue.map((hold) => ({
-    agentId: hold.agent_id,
-    day: hold.day,
-    spent: 0,
-    held: -hold.held_micro,
-  }))
-  const expired = overdue.map((hold) => ({ ...hold, state: 'expired' as const }))
-  // Immediately: the totals are read next.
-  await writeRows(tx, [holdRows(expired), totalRows(orgId, movements)])
-}
-
-/** Replaces the spend of the ledger by that of an external source; null where that could not be read. */
-function replaceSpent(usage: Map<string, SpendUsage | null>, measured: MeasuredSpend): void {
-  for (const [agentId, used] of usage) {
-    const outside = measured.get(agentId)
-    if (outside === null) usage.set(agentId, null)
-    if (!used || !outside) continue
-    used.day.spent = toMicroUsd(outside.dayUsd)
-    used.month.spent = toMicroUsd(outside.monthUsd)
+    moves: agentMoves(ask.request.agent_id, isoTime(ask.now), 0, micro),
+    notes: { data: { hold: { usd: fromMicroUsd(micro), expires_at: hold.expiresAt } } },
   }
 }
 
 const limitOf = (input: SpendLimitInput & { readonly agent_id: string }): Limit => ({
   agentId: input.agent_id,
-  dailyMicro: microOf(input.daily_usd),
-  monthlyMicro: microOf(input.monthly_usd),
+  caps: byWindow('name', ({ cap }) => microOf(input[cap])),
   onMissingAmount: input.on_missing_amount,
   holdTtlSeconds: input.hold_ttl_seconds,
-})
-
-const toLimit = (row: SpendLimitRow): Limit => ({
-  agentId: row.agent_id,
-  dailyMicro: row.daily_micro,
-  monthlyMicro: row.monthly_micro,
-  onMissingAmount: row.on_missing_amount === 'deny' ? 'deny' : 'zero',
-  holdTtlSeconds: row.hold_ttl_seconds,
 })

@@ -1,15 +1,20 @@
 import { toMicroUsd } from '@remit/contract/values'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { thresholdEntries, thresholdsOfHolds, windowsAt } from './evaluate.ts'
+import { thresholdEntries, windowsAt } from './evaluate.ts'
 
 const windows = windowsAt(Date.parse('2026-11-20T08:00:00.000Z'))
 
+const counter = (beforeUsd: number, afterUsd: number) => ({
+  before: toMicroUsd(beforeUsd),
+  used: toMicroUsd(afterUsd),
+  held: 0,
+})
+
 /** Percents that are told of when a daily cap's spend goes from one amount of USD to another. */
 function told(capUsd: number, fromUsd: number, toUsd: number): unknown[] {
-  const caps = { agentId: 'payer', dailyMicro: toMicroUsd(capUsd), monthlyMicro: null }
-  const counted = (usd: number) => ({ day: toMicroUsd(usd), month: 0 })
-  return thresholdEntries(caps, windows, counted(fromUsd), counted(toUsd)).map(
+  const limit = { agentId: 'payer', caps: { hour: null, day: toMicroUsd(capUsd), month: null } }
+  return thresholdEntries(limit, windows, { of: () => counter(fromUsd, toUsd) }).map(
     ({ data }) => data.threshold_percent,
   )
 }
@@ -38,14 +43,12 @@ describe('thresholdEntries', () => {
   })
 
   it('contains the agent, the window and the usage', () => {
-    const caps = { agentId: 'payer', dailyMicro: 10_000_000, monthlyMicro: 20_000_000 }
+    const limit = { agentId: 'payer', caps: { hour: null, day: 10_000_000, month: 20_000_000 } }
 
-    const entries = thresholdEntries(
-      caps,
-      windows,
-      { day: 4_000_000, month: 9_000_000 },
-      { day: 5_500_000, month: 10_500_000 },
-    )
+    const entries = thresholdEntries(limit, windows, {
+      of: (_, window) =>
+        window === '2026-11' ? counter(9, 10.5) : { ...counter(4, 5), held: 500_000 },
+    })
 
     expect(entries).toEqual(
       [
@@ -73,28 +76,5 @@ describe('thresholdEntries', () => {
         expect(all).toEqual([50, 80, 100].filter((percent) => spent >= percent * 10))
       }),
     )
-  })
-})
-
-describe('thresholdsOfHolds', () => {
-  const limits = new Map([['payer', { agentId: 'payer', dailyMicro: 100, monthlyMicro: null }]])
-  const hold = (agent_id: string, held_micro: number) => ({ agent_id, held_micro })
-
-  it('takes all holds of a batch together', () => {
-    const usage = new Map([
-      ['payer', { day: { spent: 30, held: 25 }, month: { spent: 30, held: 25 } }],
-    ])
-    const percents = (...holds: ReturnType<typeof hold>[]) =>
-      thresholdsOfHolds(holds, limits, usage, windows).map(({ data }) => data.threshold_percent)
-
-    expect(percents(hold('payer', 3), hold('other', 90), hold('payer', 3))).toEqual([50])
-    expect(percents(hold('payer', 5))).toEqual([])
-  })
-
-  it('records nothing if spend cannot be read or is not limited', () => {
-    expect(
-      thresholdsOfHolds([hold('payer', 90)], limits, new Map([['payer', null]]), windows),
-    ).toEqual([])
-    expect(thresholdsOfHolds([hold('payer', 90)], limits, new Map(), windows)).toEqual([])
   })
 })

@@ -8,6 +8,8 @@ import { delegationMigration } from './delegation.ts'
 import type { DelegationTables } from './delegation.ts'
 import { observedRuleMigration, policyMigration, policyVersionMigration } from './policies.ts'
 import type { PolicyTables } from './policies.ts'
+import { policySetMigration } from './policy-sets.ts'
+import type { PolicySetTables } from './policy-sets.ts'
 import { hookMigration } from './hooks.ts'
 import type { HookTables } from './hooks.ts'
 import { judgeDayMigration, judgeMigration } from './judges.ts'
@@ -47,6 +49,7 @@ export type Tables = CoreTables &
   JudgeTables &
   McpTables &
   PolicyTables &
+  PolicySetTables &
   SinkTables &
   WebhookTables & {
     spend_limit: SpendLimitRow
@@ -59,6 +62,7 @@ export type Tables = CoreTables &
 export type SpendLimitRow = {
   org_id: string
   agent_id: string
+  hourly_micro: number | null
   daily_micro: number | null
   monthly_micro: number | null
   on_missing_amount: string
@@ -69,7 +73,7 @@ export type SpendLimitRow = {
   updated_at: string
 }
 
-/** Totals of a window: a UTC day (`2026-11-20`) or month (`2026-11`). */
+/** Totals of a window: a UTC hour (`2026-11-20T08`), day (`2026-11-20`) or month (`2026-11`). */
 export type SpendTotalRow = {
   org_id: string
   agent_id: string
@@ -85,6 +89,8 @@ export type SpendHoldRow = {
   agent_id: string
   /** The UTC day of the decision; its month is the first seven characters. */
   day: string
+  /** The UTC hour; null if the release before wrote it. */
+  hour: string | null
   held_micro: number
   state: 'held' | 'settled' | 'expired'
   expires_at: string | null
@@ -127,6 +133,17 @@ const settlementMigration: Migration = {
   },
 }
 
+const hourlyCapMigration: Migration = {
+  async up(db) {
+    const { text, integer } = column(db)
+    await sql`alter table spend_limit add column hourly_micro ${integer}`.execute(db)
+    await sql`alter table spend_hold add column hour ${text}`.execute(db)
+    // Hours are deleted soon.
+    await sql`create index spend_total_hours on spend_total (window_id)
+      where length(window_id) = 13`.execute(db)
+  },
+}
+
 const openHoldsMigration: Migration = {
   async up(db) {
     // Settled holds and those of no amount stay, and soon outnumber the others.
@@ -156,6 +173,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0018_webhook_formats': webhookFormatMigration,
   '0019_mcp_tool_reviews': mcpToolReviewMigration,
   '0020_observed_rules': observedRuleMigration,
+  '0021_policy_sets': policySetMigration,
+  '0022_hourly_caps': hourlyCapMigration,
 }
 
 /** The placement of this module's tables on a cluster. */
@@ -171,6 +190,8 @@ export const placements: Placements<Omit<Tables, keyof CoreTables>> = {
   mcp_tool: 'by org_id',
   policy_rule: 'by org_id',
   policy_revision: 'by org_id',
+  policy_set: 'by org_id',
+  policy_set_object: 'by org_id',
   spend_limit: 'by org_id',
   spend_total: 'by org_id',
   spend_hold: 'by org_id',
@@ -194,6 +215,8 @@ export const archive: ArchiveRules<Omit<Tables, keyof CoreTables>> = {
   mcp_tool: 'whole',
   policy_rule: 'whole',
   policy_revision: 'whole',
+  policy_set: 'whole',
+  policy_set_object: 'whole',
   spend_limit: 'whole',
   spend_total: 'whole',
   spend_hold: 'whole',

@@ -394,6 +394,14 @@ const CONTENTS: { readonly [Kind in ToldKind]: ContentOf<Kind> } = {
     ],
     path: '/mcp-tools',
   }),
+  'policy_set.drifted': (_, { set, kind, name }, path) => ({
+    title: `Changed outside of its policy set: ${name ?? ''}`,
+    fields: [
+      ['Policy set', set],
+      ['Kind', kind],
+    ],
+    path,
+  }),
   'quota.threshold': (_, { threshold_percent: percent, month, decisions, limit }) => ({
     title: `Decisions of the month: ${percent ?? ''}% of the limit`,
     fields: [

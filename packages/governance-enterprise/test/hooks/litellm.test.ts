@@ -148,9 +148,12 @@ describe.each(someDialects())('the guardrail of LiteLLM on %s', (dialect) => {
   )
 
   it.each([undefined, 'block'])(
-    'blocks a response with secrets, which LiteLLM would stream, with Remit-Redact: %s',
+    'blocks a response with secrets, which LiteLLM would stream, and names the header, with Remit-Redact: %s',
     async (redact) => {
-      expect(await (await withCard('response', redact)).json()).toMatchObject({ action: 'BLOCKED' })
+      expect(await (await withCard('response', redact)).json()).toEqual({
+        action: 'BLOCKED',
+        blocked_reason: expect.stringContaining('Remit-Redact: replace'),
+      })
     },
   )
 

@@ -119,7 +119,8 @@ const metadataOf = (issuer: string, keyless: boolean): AuthorizationServer => ({
   token_endpoint: `${issuer}${TOKEN_PATH}`,
   token_endpoint_auth_methods_supported: [...WITH_SECRET, ...(keyless ? (['none'] as const) : [])],
   grant_types_supported: [TOKEN_EXCHANGE],
-  response_types_supported: [],
+  // Required, but a list without elements must be left out (RFC 8414 §3.2); there is no authorization endpoint.
+  response_types_supported: ['none'],
   scopes_supported: [...EXCHANGEABLE],
   introspection_endpoint: `${issuer}/v1/identity/introspect`,
   introspection_endpoint_auth_methods_supported: [...WITH_SECRET],

@@ -1,10 +1,12 @@
 import { trust } from '@remit/contract'
+import type { DocumentSpec, Receipt, TrustPolicy, TrustPolicyInput } from '@remit/contract'
 import { fail, invalid, pageOf } from '@remit/core/base'
 import { actorOf, ownAgent, personOf } from '@remit/core/caller'
 import { implement, Reply } from '@remit/core/http'
 import type { Route } from '@remit/core/http'
-import { receipted, recording, toClientError } from '@remit/core/ledger/lanes'
-import type { CompiledCondition, Deps } from '@remit/core/module'
+import { answering, receipted, recording, toClientError } from '@remit/core/ledger/lanes'
+import type { Change } from '@remit/core/ledger/lanes'
+import type { CompiledCondition, Deps, DocumentKind } from '@remit/core/module'
 import { trustLane } from './lane.ts'
 import {
   toPolicy,
@@ -43,30 +45,19 @@ export function trustRoutes(deps: Deps): Route[] {
           { valid: true, errors: [], warnings: warningsAt(clock.now()) },
           { status: 200 },
         )
-      return writer.change(caller.orgId, request, async (scope, admitted) => {
-        const { tx, orgId, now, recordedAt } = scope
-        if ((await countTrust(tx, orgId)) >= MAX_POLICIES) throw fail('too_many_trust_policies')
-        const id = ids.next('tru_', now)
-        const made = { org_id: orgId, id, created_at: recordedAt }
-        const row = toRow(body, { ...made, created_by: actorOf(admitted).id })
-        await insertTrust(tx, row)
-        const policy = toPolicy(row)
-        const data = { policy, ...personOf(admitted) }
-        return receipted(
-          [{ kind: 'trust_policy.created', actor: actorOf(admitted), data }],
-          { ...policy, warnings: warningsAt(now) },
-          (answer) => new Reply(answer),
-        )
-      })
+      return writer.change(
+        caller.orgId,
+        request,
+        answering(
+          (scope, admitted) =>
+            createTrustPolicy(ids.next('tru_', scope.now), body)(scope, admitted),
+          (policy) => new Reply({ ...policy, warnings: warningsAt(clock.now()) }),
+        ),
+      )
     },
 
     deleteTrustPolicy: ({ params }, caller, request) =>
-      writer.change(caller.orgId, request, async ({ tx, orgId }, admitted) => {
-        const row = await deleteTrust(tx, orgId, params.policyID)
-        if (!row) throw fail('trust_policy_not_found')
-        const data = { policy: toPolicy(row), ...personOf(admitted) }
-        return recording({ kind: 'trust_policy.deleted', actor: actorOf(admitted), data })
-      }),
+      writer.change(caller.orgId, request, deleteTrustPolicy(params.policyID)),
 
     evaluateTrust: async ({ body }, caller, request) => {
       const own = ownAgent(caller)
@@ -84,6 +75,57 @@ export function trustRoutes(deps: Deps): Route[] {
     },
   })
 }
+
+const createTrustPolicy =
+  (id: string, body: TrustPolicyInput): Change<TrustPolicy & { readonly ledger: Receipt }> =>
+  async ({ tx, orgId, recordedAt }, caller) => {
+    if ((await countTrust(tx, orgId)) >= MAX_POLICIES) throw fail('too_many_trust_policies')
+    const made = { org_id: orgId, id, created_at: recordedAt, created_by: actorOf(caller).id }
+    const row = toRow(body, made)
+    await insertTrust(tx, row)
+    const policy = toPolicy(row)
+    const data = { policy, ...personOf(caller) }
+    return receipted([{ kind: 'trust_policy.created', actor: actorOf(caller), data }], policy)
+  }
+
+const deleteTrustPolicy =
+  (id: string): Change<undefined> =>
+  async ({ tx, orgId }, caller) => {
+    const row = await deleteTrust(tx, orgId, id)
+    if (!row) throw fail('trust_policy_not_found')
+    const data = { policy: toPolicy(row), ...personOf(caller) }
+    return recording({ kind: 'trust_policy.deleted', actor: actorOf(caller), data })
+  }
+
+/** Trust policies as documents of policy sets. A replaced one is deleted and created again. */
+export const trustDocuments = (
+  deps: Pick<Deps, 'offered'>,
+): DocumentKind<DocumentSpec<'TrustPolicy'>> => ({
+  kind: 'TrustPolicy',
+  idOf: (name) => name,
+  list: async (db, orgId, ids) =>
+    (await listTrust(db, orgId, ids ? { where: { id: ids } } : {})).map((row) => {
+      const { id, created_at: _, created_by: __, ...spec } = toPolicy(row)
+      return { id, spec }
+    }),
+  admit(name, spec) {
+    const condition = admit(spec.condition, deps)
+    return {
+      warnings: () => condition?.warnings[spec.effect] ?? [],
+      set: async (scope, caller) => {
+        const before = await deleteTrust(scope.tx, scope.orgId, name)
+        const { entries, reply } = await createTrustPolicy(name, spec)(scope, caller)
+        if (!before) return { entries, reply }
+        const data = { policy: toPolicy(before), ...personOf(caller) }
+        const deleted = { kind: 'trust_policy.deleted', actor: actorOf(caller), data } as const
+        return { entries: [deleted, ...entries], reply: () => undefined }
+      },
+    }
+  },
+  remove: deleteTrustPolicy,
+  changedBy: ({ kind, data }) =>
+    kind === 'trust_policy.created' || kind === 'trust_policy.deleted' ? [data.policy.id] : [],
+})
 
 function admit(text: string | null, { offered }: Pick<Deps, 'offered'>): CompiledCondition | null {
   if (text === null) return null

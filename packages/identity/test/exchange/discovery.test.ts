@@ -146,9 +146,16 @@ describe('the metadata', () => {
     expect(await response.json()).toMatchObject({
       issuer: BASE_URL,
       token_endpoint: `${BASE_URL}/v1/identity/token`,
-      response_types_supported: [],
+      response_types_supported: ['none'],
       scopes_supported: expect.arrayContaining(['authorize', 'trust:check']),
     })
+  })
+
+  it('have no list without elements, which RFC 8414 §3.2 forbids', async () => {
+    const metadata = (await (await f.remit.call('GET', PATH)).json()) as object
+    expect(
+      Object.entries(metadata).filter(([, value]) => Array.isArray(value) && !value[0]),
+    ).toEqual([])
   })
 
   const createAt = (baseUrl: string | undefined) =>

@@ -95,7 +95,10 @@ describe('an exchange without an ingest key', () => {
     const metadata = await team.call('GET', '/.well-known/oauth-authorization-server')
     await team.close()
     expect(response.status).toBe(401)
-    expect(await metadata.text()).not.toContain('"none"')
+    const { token_endpoint_auth_methods_supported: methods } = (await metadata.json()) as {
+      token_endpoint_auth_methods_supported: string[]
+    }
+    expect(methods).toEqual(['client_secret_basic', 'client_secret_post'])
   })
 
   it('does not stand in for a key that is wrong', async () => {

@@ -1,4 +1,4 @@
-import { TOKEN_EXCHANGE } from '@remit/contract'
+import { contract, TOKEN_EXCHANGE } from '@remit/contract'
 import { setSettings } from '@remit/core/orgs'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { AUDIENCE, BASE_URL, createFederation, JWT } from '../support/federation.ts'
@@ -193,3 +193,25 @@ describe('client authentication', () => {
     }
   })
 })
+
+describe.each(Object.values(contract).flatMap((row) => ('form' in row ? [row.path] : [])))(
+  'a refusal of %s is one of OAuth',
+  (path) => {
+    it('for a wrong secret, and names what a client sends', async () => {
+      const authorization = `Basic ${btoa(`key_${f.org.key.slice(4, 20)}:x`)}`
+      const request = { headers: { ...FORM, authorization }, body: 'token=x' }
+      const response = await f.remit.call('POST', path, request)
+      expect(response.headers.get('content-type')).toBe('application/json')
+      expect(await response.clone().json()).toMatchObject({
+        error_description: expect.stringContaining('client_secret') as string,
+      })
+      expect(await refusal(response)).toEqual({ status: 401, error: 'invalid_client' })
+    })
+
+    it('for another method, which no client takes for a token', async () => {
+      const response = await f.remit.call('GET', path)
+      expect(response.headers.get('allow')).toBe('POST')
+      expect(await refusal(response)).toEqual({ status: 405, error: 'invalid_request' })
+    })
+  },
+)

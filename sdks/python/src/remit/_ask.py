@@ -11,6 +11,7 @@ from typing import Any, Literal
 from ._client import Client, Response
 from ._errors import RemitError
 from ._io import IO
+from ._json import is_object
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ async def ask(io: IO, client: Client, question: Question, timeout: float, retrie
 
 def _read(response: Response, request: dict[str, Any], request_id: str, is_lost: bool) -> Answer:
     """Only an answer to exactly this question counts. Raises `RemitError` for anything else."""
-    body = response.data if isinstance(response.data, dict) else {}
+    body = response.data if is_object(response.data) else {}
     approval = body.get("approval")
     if (
         response.status == 200
@@ -100,7 +101,7 @@ def _read(response: Response, request: dict[str, Any], request_id: str, is_lost:
             return Answer("allow" if is_own else "already_decided", body)
         if decision == "deny":
             return Answer("deny", body)
-        if decision == "needs_approval" and isinstance(approval, dict) and _is_text(approval.get("id")):
+        if decision == "needs_approval" and is_object(approval) and _is_text(approval.get("id")):
             return Answer("pending", body)
     raise RemitError(
         "unexpected_answer",
@@ -145,8 +146,8 @@ async def approval_status(
         begun = time.monotonic()
         try:
             response = await io.call(client.approval, approval_id, wait, min(left, wait) + 10)
-            data = response.data
-            status = data.get("status") if isinstance(data, dict) else None
+            data = response.data if is_object(response.data) else {}
+            status = data.get("status")
             if not isinstance(status, str):
                 raise RemitError("unexpected_answer", "no status of an approval", status=200)
             if status != "pending" or time.monotonic() >= deadline:

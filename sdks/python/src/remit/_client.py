@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from ._errors import RemitError
-from ._json import canonical
+from ._json import canonical, is_object
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def _read(status: int, headers: Mapping[str, str], raw: bytes) -> Response:
         else:
             if 200 <= status < 300:
                 return Response(data, status, headers)
-            if isinstance(data, dict) and isinstance(data.get("code"), str):
+            if is_object(data) and isinstance(data.get("code"), str):
                 detail = str(data.get("detail"))
                 raise RemitError(data["code"], detail, status=status, headers=headers, problem=data)
     message = f"{status} {found}, not an answer of Remit"

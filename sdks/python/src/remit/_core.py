@@ -8,9 +8,10 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from secrets import token_urlsafe
-from typing import Any, Generic, Literal, TypeVar, Union
+from typing import Any, Generic, Literal, TypeVar
 
 from ._ask import Answer, Question, approval_status, ask
 from ._errors import NotExecuted, RemitError, Unmappable
@@ -84,7 +85,7 @@ class Core:
         cost_of: Callable[[T], float] | None,
         is_failure: Callable[[T], bool] | None = None,
         is_copied: bool = False,
-    ) -> Union[Ran[T], Deny, Pending]:
+    ) -> Ran[T] | Deny | Pending:
         """`is_copied`: `execute` uses nothing but the copy of the input that it receives."""
         call = call_id or token_urlsafe(16)
         checked = await self._check(tool, input, call, traceparent)
@@ -277,13 +278,12 @@ class Core:
         if len(self._warned) >= 100 or message in self._warned:
             return
         self._warned.add(message)
-        try:
+        # A warning must not end what it is about.
+        with suppress(Exception):
             if self.options.on_warning is not None:
                 self.options.on_warning(message)
             else:
                 warnings.warn(f"remit: {message}", stacklevel=2)
-        except Exception:
-            pass  # A warning must not end what it is about.
 
     def changed(self, **options: Any) -> Options:
         return replace(self.options, **options)
@@ -313,5 +313,5 @@ def _verdict(answer: Answer, call: str, action: str, approval_id: str | None) ->
         return already_decided(call, decision_id)
     if answer.kind == "deny":
         return Deny(reason, answer.body.get("message") or "", call, decision_id)
-    used = (answer.body.get("approval") or {}).get("id")
-    return Allow(decision_id, call, action, reason, used or approval_id)
+    approval: dict[str, Any] = answer.body.get("approval") or {}
+    return Allow(decision_id, call, action, reason, approval.get("id") or approval_id)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import importlib
+import inspect
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from typing import Any, TextIO
@@ -15,6 +17,7 @@ from typing import Any, TextIO
 from ._client import Client
 from ._errors import RemitError
 from ._gate import AsyncGate, Gate
+from ._json import is_object
 from ._mapping import SELF_TEST_ACTIONS
 from ._self_test import SelfTestReport
 from ._sources import imports_below
@@ -34,56 +37,33 @@ class _Framework:
     package: str
     modules: tuple[str, ...]
     adapter: str
-    self_test: Callable[[Client, str | None], SelfTestReport]
+    gate: type[Gate | AsyncGate]
+
+    def self_test(self, client: Client, agent_id: str | None) -> SelfTestReport:
+        report: Any = importlib.import_module(self.adapter).self_test(self.gate(client, agent_id=agent_id))
+        tested: SelfTestReport = asyncio.run(report) if inspect.iscoroutine(report) else report
+        return tested
 
 
-def _langchain(client: Client, agent_id: str | None) -> SelfTestReport:
-    from .langchain import self_test
+class _Wrapped(_Framework):
+    """Tools that a program wraps itself."""
 
-    return self_test(Gate(client, agent_id=agent_id))
-
-
-def _openai_agents(client: Client, agent_id: str | None) -> SelfTestReport:
-    from .openai_agents import self_test
-
-    return asyncio.run(self_test(AsyncGate(client, agent_id=agent_id)))
+    def self_test(self, client: Client, agent_id: str | None) -> SelfTestReport:
+        return Gate(client, agent_id=agent_id).self_test()
 
 
-def _pydantic_ai(client: Client, agent_id: str | None) -> SelfTestReport:
-    from .pydantic_ai import self_test
-
-    return asyncio.run(self_test(AsyncGate(client, agent_id=agent_id)))
-
-
-def _crewai(client: Client, agent_id: str | None) -> SelfTestReport:
-    from .crewai import self_test
-
-    return self_test(Gate(client, agent_id=agent_id))
-
-
-def _google_adk(client: Client, agent_id: str | None) -> SelfTestReport:
-    from .google_adk import self_test
-
-    return asyncio.run(self_test(AsyncGate(client, agent_id=agent_id)))
-
-
-def _llama_index(client: Client, agent_id: str | None) -> SelfTestReport:
-    from .llama_index import self_test
-
-    return asyncio.run(self_test(AsyncGate(client, agent_id=agent_id)))
-
-
-def _wrapped(client: Client, agent_id: str | None) -> SelfTestReport:
-    return Gate(client, agent_id=agent_id).self_test()
-
-
+# Agents of LangChain import LangGraph too, but do not make graphs with it.
+_GRAPHS = ("langgraph.graph", "langgraph.prebuilt.ToolNode", "langgraph.prebuilt.create_react_agent", "remit.langgraph")
 FRAMEWORKS = (
-    _Framework("LangChain", "langchain", ("langchain", "langgraph"), "remit.langchain", _langchain),
-    _Framework("OpenAI Agents", "openai-agents", ("agents",), "remit.openai_agents", _openai_agents),
-    _Framework("Pydantic AI", "pydantic-ai-slim", ("pydantic_ai",), "remit.pydantic_ai", _pydantic_ai),
-    _Framework("CrewAI", "crewai", ("crewai",), "remit.crewai", _crewai),
-    _Framework("Google ADK", "google-adk", ("google.adk",), "remit.google_adk", _google_adk),
-    _Framework("LlamaIndex", "llama-index-core", ("llama_index",), "remit.llama_index", _llama_index),
+    _Framework("LangChain", "langchain", ("langchain",), "remit.langchain", Gate),
+    _Framework("LangGraph", "langgraph", _GRAPHS, "remit.langgraph", Gate),
+    _Framework("AG2", "ag2", ("ag2",), "remit.ag2", AsyncGate),
+    _Framework("Claude Agent SDK", "claude-agent-sdk", ("claude_agent_sdk",), "remit.claude_agent", AsyncGate),
+    _Framework("OpenAI Agents", "openai-agents", ("agents",), "remit.openai_agents", AsyncGate),
+    _Framework("Pydantic AI", "pydantic-ai-slim", ("pydantic_ai",), "remit.pydantic_ai", AsyncGate),
+    _Framework("CrewAI", "crewai", ("crewai",), "remit.crewai", Gate),
+    _Framework("Google ADK", "google-adk", ("google.adk",), "remit.google_adk", AsyncGate),
+    _Framework("LlamaIndex", "llama-index-core", ("llama_index",), "remit.llama_index", AsyncGate),
 )
 
 
@@ -138,7 +118,7 @@ def _examine(options: argparse.Namespace, env: Mapping[str, str]) -> dict[str, A
     used = [framework for framework in FRAMEWORKS if _imports(imported, framework.modules)]
     findings = [_finding(framework, imported, client, agent_id) for framework in used]
     if "remit" in imported:
-        framework = _Framework("Wrapped tools", "remit", (), "remit (Gate.tool)", _wrapped)
+        framework = _Wrapped("Wrapped tools", "remit", (), "remit (Gate.tool)", Gate)
         tested = _tested(framework, client, agent_id)
         findings.insert(0, {**_description(framework), **tested})
     if not findings:
@@ -152,7 +132,7 @@ def _imports(imported: set[str], modules: Sequence[str]) -> bool:
 
 def _reach(url: str, key: str, agent_id: str | None) -> Client:
     """A client of a server that answers self-tests."""
-    body = {"action": f"{SELF_TEST_ACTIONS}deny", "context": {}}
+    body: dict[str, Any] = {"action": f"{SELF_TEST_ACTIONS}deny", "context": {}}
     if agent_id is not None:
         body["agent_id"] = agent_id
     try:
@@ -162,7 +142,7 @@ def _reach(url: str, key: str, agent_id: str | None) -> Client:
         raise CannotRun(f"--url: {error}") from error
     except RemitError as error:
         raise CannotRun(_explained(url, error)) from error
-    if not isinstance(answer, dict) or answer.get("reason") != "self_test":
+    if not is_object(answer) or answer.get("reason") != "self_test":
         raise CannotRun(f"the server at {url} knows no self-tests; it needs Remit 0.1 or newer")
     return client
 
@@ -203,7 +183,7 @@ def _finding(
     detail = f"no file imports {framework.adapter}"
     if "remit" not in imported:
         return {**description, "enforcement": "not_enforced", "detail": detail, "cases": []}
-    wrapped = _Framework(framework.name, framework.package, (), framework.adapter, _wrapped)
+    wrapped = _Wrapped(framework.name, framework.package, (), framework.adapter, Gate)
     tested = _tested(wrapped, client, agent_id)
     return {**description, **tested, "detail": f"{detail}; tested through Gate.tool {tested['detail']}".strip()}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ._json import canonical, in_order, pointer_of, sha256_hex, utf8
+from ._json import canonical, in_order, is_list, pointer_of, sha256_hex, utf8
 from ._plain import KEPT_BYTES, Stub, shortened
 
 _MAX_BYTES = 64 * 1024
@@ -100,10 +100,10 @@ def _measured(value: Any, step: Any, outer: _Part | None, depth: int) -> _Part:
     if isinstance(value, Stub):
         return part.stand_in(value, _size(value), len(value))
     part.bytes = 1 + max(len(value), 1)
-    is_list = isinstance(value, list)
-    for name in range(len(value)) if is_list else sorted(value, key=in_order):
+    names = range(len(value)) if is_list(value) else sorted(value, key=in_order)
+    for name in names:
         found = value[name]
-        if not is_list:
+        if isinstance(name, str):
             part.names += 1
             part.bytes += _size(name) + 1
         if isinstance(found, (dict, list)):
@@ -157,7 +157,7 @@ def _shorten(root: _Part, excess: int) -> bool:
     """Keeps only the start of the longest texts; false if that does not save enough."""
     longest = sorted(_long_texts(root), key=lambda part: part.bytes, reverse=True)
     left = excess
-    taken = []
+    taken: list[tuple[_Part, Stub, int]] = []
     for part in longest[:_MAX_SHORTENED]:
         if left <= 0:
             break
@@ -174,7 +174,7 @@ def _shorten(root: _Part, excess: int) -> bool:
 
 
 def _long_texts(part: _Part) -> list[_Part]:
-    texts = []
+    texts: list[_Part] = []
     for one in part.inner:
         if one.stub is not None:
             continue
@@ -200,9 +200,9 @@ def _rebuilt(part: _Part, places: list[_Part]) -> Any:
 
 def _pointers(places: list[_Part]) -> list[str] | None:
     """Where they are too many, they are named by what contains them."""
-    every = []
+    every: list[list[str]] = []
     for place in places:
-        steps = []
+        steps: list[str] = []
         one = place
         while one.outer is not None:
             steps.append(str(one.step))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Awaitable, Callable
-from typing import Any, Literal, TypeVar, Union, cast
+from typing import Any, Literal, TypeVar, cast
 
 from ._client import Client
 from ._core import Core, Ran
@@ -17,7 +17,6 @@ from ._settle import Outcome, Settlement
 from ._verdict import Deny, Pending, Verdict, tool_message
 
 T = TypeVar("T")
-F = TypeVar("F", bound=Callable[..., Any])
 OnDeny = Literal["raise", "return"]
 
 __all__ = ["AsyncGate", "Gate", "Ran"]
@@ -51,7 +50,7 @@ class Gate:
         traceparent: str | None = None,
         cost_of: Callable[[T], float] | None = None,
         is_failure: Callable[[T], bool] | None = None,
-    ) -> Union[Ran[T], Deny, Pending]:
+    ) -> Ran[T] | Deny | Pending:
         """Checks a call, runs it at most once, and reports its outcome.
 
         `execute` receives the input that was decided, a copy, if it has a required parameter. Without one, it
@@ -123,7 +122,7 @@ class Gate:
 
     def tool(
         self,
-        function: F | None = None,
+        function: Callable[..., Any] | None = None,
         *,
         name: str | None = None,
         cost_of: Callable[[Any], float] | None = None,
@@ -136,7 +135,7 @@ class Gate:
         that were decided, defaults included.
         """
         if function is None:
-            return lambda decorated: self.tool(decorated, name=name, cost_of=cost_of, on_deny=on_deny)
+            return functools.partial(self.tool, name=name, cost_of=cost_of, on_deny=on_deny)
         title, signature = name or function.__name__, inspect.signature(function)
         self._core.assert_tool(title)
         _check_function(function)
@@ -154,6 +153,11 @@ class Gate:
             return _result_of(done, on_deny)
 
         return asking
+
+    @property
+    def does_return(self) -> bool:
+        """True with the approval mode `return`: the host resumes a pending call."""
+        return self._core.options.approval.get("mode") == "return"
 
     def assert_tool(self, tool: str) -> None:
         """Raises `ValueError` for the name of a tool whose calls would all be denied."""
@@ -202,7 +206,7 @@ class AsyncGate:
         traceparent: str | None = None,
         cost_of: Callable[[T], float] | None = None,
         is_failure: Callable[[T], bool] | None = None,
-    ) -> Union[Ran[T], Deny, Pending]:
+    ) -> Ran[T] | Deny | Pending:
         """Checks a call, runs it at most once, and reports its outcome, as `Gate.run` does."""
         takes = _takes_input(execute)
 
@@ -264,7 +268,7 @@ class AsyncGate:
 
     def tool(
         self,
-        function: F | None = None,
+        function: Callable[..., Any] | None = None,
         *,
         name: str | None = None,
         cost_of: Callable[[Any], float] | None = None,
@@ -272,7 +276,7 @@ class AsyncGate:
     ) -> Any:
         """Decorates a coroutine function: it asks first, as a function that `Gate.tool` decorates."""
         if function is None:
-            return lambda decorated: self.tool(decorated, name=name, cost_of=cost_of, on_deny=on_deny)
+            return functools.partial(self.tool, name=name, cost_of=cost_of, on_deny=on_deny)
         title, signature = name or function.__name__, inspect.signature(function)
         self._core.assert_tool(title)
         _check_function(function, is_async=True)
@@ -290,6 +294,11 @@ class AsyncGate:
             return _result_of(done, on_deny)
 
         return asking
+
+    @property
+    def does_return(self) -> bool:
+        """True with the approval mode `return`: the host resumes a pending call."""
+        return self._core.options.approval.get("mode") == "return"
 
     def assert_tool(self, tool: str) -> None:
         """Raises `ValueError` for the name of a tool whose calls would all be denied."""
@@ -376,7 +385,7 @@ def _check_on_deny(on_deny: str) -> None:
         raise ValueError("on_deny must be raise or return")
 
 
-def _result_of(done: Union[Ran[T], Deny, Pending], on_deny: OnDeny) -> Any:
+def _result_of(done: Ran[T] | Deny | Pending, on_deny: OnDeny) -> Any:
     if isinstance(done, Ran):
         return done.result
     if on_deny == "return":

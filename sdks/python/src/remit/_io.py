@@ -30,7 +30,7 @@ class Blocking:
         return work(*args, **kwargs)
 
     async def sleep(self, seconds: float) -> None:
-        time.sleep(seconds)
+        time.sleep(seconds)  # noqa: ASYNC251
 
     async def result(self, future: Future[T]) -> T:
         return future.result()

@@ -7,9 +7,18 @@ import hashlib
 import hmac
 import json
 import re
-from typing import Any
+from typing import Any, TypeGuard
 
 _LONE = re.compile("[\ud800-\udfff]")
+
+
+def is_object(value: object) -> TypeGuard[dict[str, Any]]:
+    """True for an object of JSON, whose names are texts."""
+    return isinstance(value, dict)
+
+
+def is_list(value: object) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)
 
 
 def utf8(text: str) -> bytes:
@@ -53,7 +62,7 @@ def canonical(value: Any) -> str:
         return str(value)
     if isinstance(value, float):
         return _number(value)
-    if isinstance(value, list):
+    if is_list(value):
         return f"[{','.join(map(canonical, value))}]"
     members = (f"{canonical(name)}:{canonical(value[name])}" for name in sorted(value, key=in_order))
     return f"{{{','.join(members)}}}"
@@ -102,9 +111,9 @@ MISSING = object()
 def at(value: Any, pointer: str) -> Any:
     """The value at a pointer, `MISSING` where there is none."""
     for step in _steps(pointer):
-        if isinstance(value, dict) and step in value:
+        if is_object(value) and step in value:
             value = value[step]
-        elif isinstance(value, list) and re.fullmatch("0|[1-9][0-9]*", step, re.ASCII):
+        elif is_list(value) and re.fullmatch("0|[1-9][0-9]*", step, re.ASCII):
             if int(step) >= len(value):
                 return MISSING
             value = value[int(step)]
@@ -122,12 +131,12 @@ def _without(value: Any, steps: list[str]) -> Any:
     if not steps:
         return value
     step, *rest = steps
-    if isinstance(value, list):
+    if is_list(value):
         return [
             item if str(index) != step else _without(item, rest) if rest else None
             for index, item in enumerate(value)
         ]
-    if not isinstance(value, dict) or step not in value:
+    if not is_object(value) or step not in value:
         return value
     others = {name: member for name, member in value.items() if name != step}
     return {**others, step: _without(value[step], rest)} if rest else others

@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Union
+from typing import Any
 
 from ._address import AddressError, normal_path
 from ._errors import Unmappable
 from ._fit import fitted
-from ._json import MISSING, at, canonical, omitted_digest, without
+from ._json import MISSING, at, canonical, is_object, omitted_digest, without
 from ._plain import name_of, to_plain
 
 #: A function `(tool, input) -> {action, resource?, context?}`, or for each tool by name its `action`,
 #: `amount` (JSON Pointer), `resource` (such as `invoice:{/id}`) and `omit` (JSON Pointers of members that
 #: Remit must not see; `context.omitted` has a keyed digest of each).
-ToolMap = Union[Callable[[str, Any], Mapping[str, Any]], Mapping[str, Mapping[str, Any]]]
+ToolMap = Callable[[str, Any], Mapping[str, Any]] | Mapping[str, Mapping[str, Any]]
 
 #: Actions that the server answers before all rules.
 SELF_TEST_ACTIONS = "remit.selftest."
@@ -70,7 +70,7 @@ def request_for(
     `secret` returns that of the digests of omitted members."""
     mapped = tools(tool, input) if callable(tools) else _by_table(tools or {}, secret, tool, input)
     context = to_plain(mapped.get("context", {}))
-    if not isinstance(context, dict):
+    if not is_object(context):
         raise Unmappable("context", "is not an object")
     action = name_of(mapped["action"], "action")
     # A tool must not get past the rules by its name.

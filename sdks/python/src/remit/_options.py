@@ -10,6 +10,7 @@ from typing import Any
 from ._client import Client
 from ._mapping import ToolMap, check_map
 
+
 @dataclass(frozen=True)
 class Options:
     client: Client

@@ -43,8 +43,8 @@ def to_plain(value: Any, path: str = "", outer: tuple[int, ...] = ()) -> Any:
     if isinstance(value, float):
         if not math.isfinite(value):
             raise Unmappable(path, f"is {value}")
-        return 0 if value == 0 else value
-    if isinstance(value, (bytes, bytearray, memoryview)):
+        return 0 if value == 0.0 else value
+    if is_a(value, bytes, bytearray, memoryview):
         return {"length": len(bytes(value)), "sha256": sha256_hex(bytes(value))}
     if isinstance(value, Enum):
         return to_plain(value.value, path, outer)
@@ -56,11 +56,11 @@ def to_plain(value: Any, path: str = "", outer: tuple[int, ...] = ()) -> Any:
     if len(outer) == MAX_DEPTH or id(value) in outer:
         raise Unmappable(path, "is nested too deep, or in a cycle")
     inner = (*outer, id(value))
-    if isinstance(value, (list, tuple)):
+    if is_a(value, list, tuple):
         return [to_plain(item, f"{path}/{index}", inner) for index, item in enumerate(value)]
-    if isinstance(value, (set, frozenset)):
+    if is_a(value, set, frozenset):
         return sorted((to_plain(item, path, inner) for item in value), key=canonical)
-    if not isinstance(value, Mapping):
+    if not is_a(value, Mapping):
         from ._snapshot import members_of
 
         found = members_of(value, path)
@@ -73,6 +73,11 @@ def to_plain(value: Any, path: str = "", outer: tuple[int, ...] = ()) -> Any:
         _name(name): to_plain(value[name], f"{path}/{name}", inner)
         for name in sorted(value, key=in_order)
     }
+
+
+def is_a(value: Any, *kinds: type[Any]) -> bool:
+    """`isinstance` for a value whose parts may be anything: it stays `Any` for a checker of types."""
+    return isinstance(value, kinds)
 
 
 def is_address(value: Any) -> bool:

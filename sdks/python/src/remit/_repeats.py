@@ -8,7 +8,7 @@ import json
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -53,7 +53,7 @@ class Repeat:
 
 
 @contextmanager
-def repeat_of(gate: Gate | AsyncGate, tool: str, input: Any) -> Iterator[Repeat]:
+def repeat_of(gate: Gate | AsyncGate, tool: str, input: Any) -> Generator[Repeat, None, None]:
     """The call of a tool as one of the equal calls of the gate's run."""
     # The key of the gate has the whole request: a text that two inputs share costs a number, nothing else.
     text = json.dumps([tool, input], default=str, sort_keys=True, skipkeys=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -96,7 +96,8 @@ class SelfTest(Generic[G]):
 
     async def _approved_once(self) -> SelfTestResult:
         """Before the approval it does not run; afterwards, three resumes run it once."""
-        canary, client, told = Canary(), _Approving(self._client), []
+        canary, client = Canary(), _Approving(self._client)
+        told: list[str] = []
         for _ in range(4):
             # A new gate each time, as after a restart, with the same run.
             told.append(await self._heard(self._gate("needs_approval", client), canary))
@@ -110,8 +111,7 @@ class SelfTest(Generic[G]):
     def _gate(self, answer: str, client: Client, **options: Any) -> G:
         returning = {"mode": "return"}
         tools = SelfTestMap(answer)
-        silent = {"on_warning": lambda _: None}
-        return self._remake(client=client, map=tools, approval=returning, **silent, **options)
+        return self._remake(client=client, map=tools, approval=returning, on_warning=_silent, **options)
 
     async def _heard(self, gate: G, canary: Canary) -> str:
         """The text that the model received. A host may also end the run with an error."""
@@ -119,6 +119,10 @@ class SelfTest(Generic[G]):
             return await self._drive(gate, canary)
         except Exception as error:
             return repr(error)
+
+
+def _silent(_: str) -> None:
+    pass
 
 
 class _Approving(Client):
@@ -184,7 +188,7 @@ class _Garbage(_Handler):
 
 
 @contextmanager
-def _server(handler: type[_Handler]) -> Iterator[str]:
+def _server(handler: type[_Handler]) -> Generator[str, None, None]:
     released = threading.Event()
     made = type("Handler", (handler,), {"released": released})
     server = ThreadingHTTPServer(("127.0.0.1", 0), made)
@@ -200,7 +204,7 @@ def _server(handler: type[_Handler]) -> Iterator[str]:
 
 
 @contextmanager
-def _stopped_server() -> Iterator[str]:
+def _stopped_server() -> Generator[str, None, None]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Garbage)
     server.server_close()
     yield f"http://127.0.0.1:{server.server_address[1]}"

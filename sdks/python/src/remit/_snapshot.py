@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any
 
 from ._errors import Unmappable
-from ._plain import MAX_DEPTH, TEXTS, is_address
+from ._plain import MAX_DEPTH, TEXTS, is_a, is_address
 
 _CHANGING = (list, dict, set, bytearray)
 
@@ -33,7 +33,7 @@ def snapshot(value: Any, path: str = "", outer: tuple[int, ...] = ()) -> Any:
         return float.__add__(value, 0.0)
     if isinstance(value, bytearray):
         return bytearray(value)
-    if isinstance(value, (bytes, memoryview)):
+    if is_a(value, bytes, memoryview):
         return bytes(value)
     if len(outer) == MAX_DEPTH or id(value) in outer:
         raise Unmappable(path, "is nested too deep, or in a cycle")
@@ -45,15 +45,15 @@ def snapshot(value: Any, path: str = "", outer: tuple[int, ...] = ()) -> Any:
     def members(found: Mapping[str, Any]) -> dict[str, Any]:
         return {name: snapshot(member, f"{path}/{name}", inner) for name, member in found.items()}
 
-    if isinstance(value, list):
+    if is_a(value, list):
         return copies(value)
-    if isinstance(value, (set, frozenset)):
-        return (set if isinstance(value, set) else frozenset)(copies(value))
+    if is_a(value, set, frozenset):
+        return (set if is_a(value, set) else frozenset)(copies(value))
     if type(value) is tuple:
         return tuple(copies(value))
-    if isinstance(value, tuple) and hasattr(value, "_make"):
+    if is_a(value, tuple) and hasattr(value, "_make"):
         return value._make(copies(value))
-    if isinstance(value, Mapping):
+    if is_a(value, Mapping):
         if not all(isinstance(name, str) for name in value):
             raise Unmappable(path, "has a name that is no text")
         return members({str.__str__(name): value[name] for name in value})
@@ -65,19 +65,29 @@ def snapshot(value: Any, path: str = "", outer: tuple[int, ...] = ()) -> Any:
 
 def members_of(value: Any, path: str = "") -> dict[str, Any] | None:
     """All members of a dataclass or a model of pydantic; None for anything else."""
-    own = getattr(value, "__dict__", {})
-    slots = [slot for kind in type(value).__mro__ for slot in _slots_of(kind) if hasattr(value, slot)]
-    if is_dataclass(value) and not isinstance(value, type):
-        found = {field.name: getattr(value, field.name) for field in fields(value)}
+    own: dict[str, Any] = getattr(value, "__dict__", {})
+    kind = _kind_of(value)
+    slots = [slot for one in kind.__mro__ for slot in _slots_of(one) if hasattr(value, slot)]
+    if _is_dataclass(value) and not is_a(value, type):
+        found: dict[str, Any] = {field.name: getattr(value, field.name) for field in fields(value)}
         hidden = next((name for name in (*own, *slots) if name not in found), None)
-    elif hasattr(type(value), "__pydantic_fields__"):
+    elif hasattr(kind, "__pydantic_fields__"):
         found = {**own, **(value.__pydantic_extra__ or {})}
-        hidden = next(iter((*(value.__pydantic_private__ or {}), *slots)), None)
+        private: dict[str, Any] = value.__pydantic_private__ or {}
+        hidden = next(iter((*private, *slots)), None)
     else:
         return None
     if hidden is not None:
         raise Unmappable(path, f"has the member {hidden}, which rules would not see")
     return found
+
+
+def _kind_of(value: object) -> type[Any]:
+    return type(value)
+
+
+def _is_dataclass(value: Any) -> bool:
+    return is_dataclass(value)
 
 
 def _slots_of(kind: type) -> tuple[str, ...]:
@@ -88,8 +98,8 @@ def _slots_of(kind: type) -> tuple[str, ...]:
 
 
 def _with_members(value: Any, found: dict[str, Any]) -> Any:
-    copy = object.__new__(type(value))
-    if is_dataclass(value):
+    copy: Any = object.__new__(_kind_of(value))
+    if _is_dataclass(value):
         for name, member in found.items():
             object.__setattr__(copy, name, member)
         return copy
@@ -115,9 +125,9 @@ def _is_same(one: Any, other: Any) -> bool:
     # 1, 1.0 and True are equal, and not the same for rules.
     if type(one) is not type(other):
         return False
-    if isinstance(one, (list, tuple)):
+    if is_a(one, list, tuple):
         return len(one) == len(other) and all(map(_is_same, one, other))
-    if not isinstance(one, dict):
+    if not is_a(one, dict):
         found = members_of(one)
         if found is None:
             return bool(one == other)

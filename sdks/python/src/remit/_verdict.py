@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Union
+from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Pending:
     kind: Literal["pending"] = "pending"
 
 
-Verdict = Union[Allow, Deny, Pending]
+Verdict = Allow | Deny | Pending
 
 
 def tool_message(verdict: Deny | Pending) -> str:

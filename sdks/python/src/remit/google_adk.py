@@ -62,7 +62,7 @@ def governed(gate: AsyncGate, tool: Any) -> BaseTool:
         done = await gate.run(asked.name, input, execute, call_id=context.function_call_id)
         if done.kind == "ran":
             return done.result
-        if isinstance(done, Pending) and gate._core.options.approval.get("mode") == "return":
+        if isinstance(done, Pending) and gate.does_return:
             payload = {"approval_id": done.approval_id, "until": done.until}
             context.request_confirmation(hint=done.message, payload=payload)
         return {"error": tool_message(done)}
@@ -73,7 +73,7 @@ def governed(gate: AsyncGate, tool: Any) -> BaseTool:
 
 def _check(tool: Any, is_changed: bool) -> None:
     function = getattr(tool, "func", None)
-    target = function if inspect.isroutine(function) else getattr(function, "__call__", None)
+    target = function if inspect.isroutine(function) else type(function).__call__
     problem = None
     if is_changed:
         problem = "it may run something else than its function; give the function itself"

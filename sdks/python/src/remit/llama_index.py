@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def governed(gate: AsyncGate, tool: Any) -> FunctionTool:
     """Returns a tool for the agents of the framework that asks first.
 
-    Takes a function or a `FunctionTool`; raises `ValueError` for another tool, whose arguments cannot be seen. The
+    Takes a function or a `FunctionTool`; raises `TypeError` for another tool, whose arguments cannot be seen. The
     tool raises `RemitDenied` or `RemitPending`, which an agent tells its model as the error of the call.
     """
     from llama_index.core.tools import BaseTool, FunctionTool
@@ -28,7 +28,7 @@ def governed(gate: AsyncGate, tool: Any) -> FunctionTool:
     asked = tool if isinstance(tool, BaseTool) else FunctionTool.from_defaults(tool)
     title = asked.metadata.get_name()
     if not isinstance(asked, FunctionTool):
-        raise ValueError(f"the tool {title!r} is no FunctionTool; make one of a function that calls it")
+        raise TypeError(f"the tool {title!r} is no FunctionTool; make one of a function that calls it")
     gate.assert_tool(title)
     signature = inspect.signature(asked.real_fn)
     if inspect.isgeneratorfunction(asked.real_fn) or inspect.isasyncgenfunction(asked.real_fn):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ._gate import AsyncGate
@@ -18,10 +19,7 @@ if TYPE_CHECKING:
 
 def governed(gate: AsyncGate, tool: FunctionTool) -> FunctionTool:
     """Returns the tool such that it asks first; a denial becomes its result, for the model."""
-    from agents.tool import (
-        maybe_invoke_function_tool_failure_error_function,
-        set_function_tool_failure_error_function,
-    )
+    from agents.tool import maybe_invoke_function_tool_failure_error_function, set_function_tool_failure_error_function
 
     gate.assert_tool(tool.name)
     # The framework makes a text for the model of an error, and nobody else sees the error then.
@@ -107,12 +105,11 @@ def _read_members(schema: dict[str, Any], value: dict[str, Any], root: Any, path
 
 
 def _read_one(choices: list[Any], value: Any, root: Any, path: str) -> Any:
-    for choice in choices:
-        try:
+    *others, last = choices
+    for choice in others:
+        with suppress(ValueError):
             return _read(choice, value, root, path)
-        except ValueError as error:
-            problem = error
-    raise problem
+    return _read(last, value, root, path)
 
 
 _KINDS: dict[str, Any] = {"null": type(None), "string": str, "array": list, "object": dict, "number": (int, float)}
@@ -133,11 +130,7 @@ async def self_test(gate: AsyncGate) -> SelfTestReport:
 
 async def _drive(gate: AsyncGate, canary: Canary) -> str:
     from agents import Agent, FunctionTool, Model, ModelResponse, RunConfig, Runner, Usage
-    from openai.types.responses import (
-        ResponseFunctionToolCall,
-        ResponseOutputMessage,
-        ResponseOutputText,
-    )
+    from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 
     call = ResponseFunctionToolCall(
         type="function_call", call_id=canary.call_id, name=canary.name, arguments="{}"

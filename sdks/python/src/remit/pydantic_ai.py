@@ -27,8 +27,6 @@ def governed(gate: AsyncGate, toolset: AbstractToolset[Any]) -> AbstractToolset[
     from pydantic_ai import ApprovalRequired
     from pydantic_ai.toolsets import WrapperToolset
 
-    does_return = gate._core.options.approval.get("mode") == "return"
-
     class Governed(WrapperToolset[Any]):
         async def get_tools(self, ctx: Any) -> Any:
             tools = await super().get_tools(ctx)
@@ -45,7 +43,7 @@ def governed(gate: AsyncGate, toolset: AbstractToolset[Any]) -> AbstractToolset[
             )
             if done.kind == "ran":
                 return done.result
-            if isinstance(done, Pending) and does_return and not ctx.tool_call_approved:
+            if isinstance(done, Pending) and gate.does_return and not ctx.tool_call_approved:
                 about = {"approval_id": done.approval_id, "until": done.until, "message": done.message}
                 raise ApprovalRequired(about)
             return tool_message(done)

@@ -1,5 +1,6 @@
 import type { Approval, Entry } from '@remit/contract'
 import { amountText, resourceText } from '@remit/contract/fit'
+import { WINDOWS } from '@remit/contract/values'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -184,14 +185,11 @@ function Limit({ id }: { id: string }) {
           limit === null ? (
             <p className={ui['muted']}>{t.agents.noLimitText}</p>
           ) : (
-            <>
-              <div>
-                {t.spend.day}: <Used used={limit.spent.day} cap={limit.daily_usd} />
+            WINDOWS.map(({ name, cap }) => (
+              <div key={name}>
+                {t.spend.windows[name].now}: <Used used={limit.spent[name]} cap={limit[cap]} />
               </div>
-              <div>
-                {t.spend.month}: <Used used={limit.spent.month} cap={limit.monthly_usd} />
-              </div>
-            </>
+            ))
           )
         }
       </Loaded>

@@ -1,5 +1,7 @@
 import type { Entry } from '@remit/contract'
 import { amountText, failedText, resourceText, stepsOf } from '@remit/contract/fit'
+import { WINDOWS } from '@remit/contract/values'
+import type { Window } from '@remit/contract/values'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { agentsQuery, limitQuery } from '../../api/queries.ts'
@@ -263,20 +265,14 @@ export function SpendOfAgent({ request }: { request: Request }) {
   const { data: limit } = useQuery({ ...limitQuery(request.agent_id), staleTime: 10_000 })
   const amount = amountOf(request) ?? 0
   if (!limit) return null
-  const { spent, daily_usd, monthly_usd } = limit
-  const line = ({ usd: settled, held_usd }: typeof spent.day, cap: number | null) =>
-    cap === null
-      ? null
-      : t.approvals.spendLine(usd(settled + held_usd), usd(settled + held_usd + amount), usd(cap))
+  const line = ({ name, cap }: Window) => {
+    const [used, most] = [limit.spent[name].usd + limit.spent[name].held_usd, limit[cap]]
+    return most === null ? null : t.approvals.spendLine(usd(used), usd(used + amount), usd(most))
+  }
   return (
     <div>
       <h3>{t.approvals.spend}</h3>
-      <Facts
-        rows={[
-          [t.approvals.spendDay, line(spent.day, daily_usd)],
-          [t.approvals.spendMonth, line(spent.month, monthly_usd)],
-        ]}
-      />
+      <Facts rows={WINDOWS.map((window) => [t.spend.windows[window.name].now, line(window)])} />
     </div>
   )
 }

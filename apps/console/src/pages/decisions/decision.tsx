@@ -1,4 +1,5 @@
 import type { Entry, Approval, ApprovalRule, Policy } from '@remit/contract'
+import { WINDOWS } from '@remit/contract/values'
 import { useQuery, queryOptions } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -371,20 +372,11 @@ function Result({ rule, decision, recorded, approval }: RulesProps & { rule: Mat
 
 /** The spend including the request, by window. */
 function spendText({ spend }: Recorded): string {
-  const windows = [
-    [spend?.daily, t.decisions.today],
-    [spend?.monthly, t.decisions.thisMonth],
-  ] as const
-  const texts = windows.flatMap(([window, name]) =>
-    window && window.limit_usd !== null
-      ? [
-          t.decisions.of(
-            usd(window.spent_usd + (spend?.amount_usd ?? 0)),
-            usd(window.limit_usd),
-            name,
-          ),
-        ]
-      : [],
-  )
+  const texts = WINDOWS.flatMap(({ name, word }) => {
+    const window = spend?.[word]
+    if (!window || window.limit_usd === null) return []
+    const used = usd(window.spent_usd + (spend.amount_usd ?? 0))
+    return [t.decisions.of(used, usd(window.limit_usd), t.spend.windows[name].in)]
+  })
   return texts.join(' · ') || '–'
 }

@@ -1,4 +1,5 @@
 import type { Approval, Entry } from '@remit/contract'
+import type { Window as Cap } from '@remit/contract/values'
 import { queryOptions } from '@tanstack/react-query'
 import { remit } from '../../api/client.ts'
 import type { Matched } from './tried.ts'
@@ -16,11 +17,7 @@ export interface Recorded {
   readonly request_id?: string
   readonly trace_id?: string
   readonly hold?: { readonly usd: number; readonly expires_at: string | null } | null
-  readonly spend?: {
-    readonly amount_usd?: number
-    readonly daily?: Window | null
-    readonly monthly?: Window | null
-  } | null
+  readonly spend?: (Partial<Record<Cap['word'], Window | null>> & { amount_usd?: number }) | null
 }
 
 export interface Story {

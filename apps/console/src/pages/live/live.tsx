@@ -1,4 +1,5 @@
 import type { Entry, StatKey, Stats } from '@remit/contract'
+import { WINDOWS } from '@remit/contract/values'
 import { useQuery } from '@tanstack/react-query'
 import { Link, Navigate, useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
@@ -297,11 +298,12 @@ function Now() {
   const can = useCan()
   const pending = useQuery({ ...pendingQuery, enabled: can('GET /v1/approvals') })
   const limits = useQuery({ ...limitsQuery, enabled: can('GET /v1/spend-limits') })
-  const high = limits.data?.data.filter(({ spent, daily_usd, monthly_usd }) => {
-    const isHigh = (used: { usd: number; held_usd: number }, cap: number | null) =>
-      cap !== null && used.usd + used.held_usd >= cap * 0.8
-    return isHigh(spent.day, daily_usd) || isHigh(spent.month, monthly_usd)
-  })
+  const high = limits.data?.data.filter((limit) =>
+    WINDOWS.some(({ name, cap }) => {
+      const [{ usd: settled, held_usd: held }, most] = [limit.spent[name], limit[cap]]
+      return most !== null && settled + held >= most * 0.8
+    }),
+  )
   return (
     <>
       {can('GET /v1/approvals') && (

@@ -9,6 +9,7 @@ import { buttonClass } from '../../ui/button.tsx'
 import { Page, TabLinks, TableOf } from '../../ui/layout.tsx'
 import type { Column } from '../../ui/layout.tsx'
 import { CurlButton } from '../../ui/states.tsx'
+import { PolicySets } from '../policy-sets/sets.tsx'
 import { ApprovalRules } from '../approval-rules/list.tsx'
 import { usePolicyHits } from '../../api/stats.ts'
 import { count } from '../../format/money.ts'
@@ -17,16 +18,22 @@ import { CONDITION_COLUMN, PATTERN_COLUMNS, RuleName, stateText } from '../rules
 import styles from './policies.module.css'
 import { shadowOf } from './shadow.ts'
 
+const PATHS: Readonly<Record<string, string>> = {
+  'approval-rules': '/v1/approval-rules',
+  sets: '/v1/policy-sets',
+}
+
 export function Policies() {
   const { tab = 'policies' } = useSearch({ from: '/policies' })
   const isRules = tab === 'approval-rules'
+  const isSets = tab === 'sets'
   return (
     <Page
       title={t.policies.title}
       actions={
         <>
-          <CurlButton request={isRules ? '/v1/approval-rules' : '/v1/policies'} />
-          <New isRules={isRules} />
+          <CurlButton request={PATHS[tab] ?? '/v1/policies'} />
+          {!isSets && <New isRules={isRules} />}
         </>
       }
       tabs={
@@ -36,11 +43,12 @@ export function Policies() {
           tabs={[
             { label: t.policies.policies, value: 'policies' },
             { label: t.policies.approvalRules, value: 'approval-rules' },
+            { label: t.policySets.title, value: 'sets' },
           ]}
         />
       }
     >
-      {isRules ? <ApprovalRules /> : <PolicyList />}
+      {isSets ? <PolicySets /> : isRules ? <ApprovalRules /> : <PolicyList />}
     </Page>
   )
 }

@@ -1,4 +1,5 @@
 import type { ReadyReport, Approval, SpendLimit, Stats } from '@remit/contract'
+import { WINDOWS } from '@remit/contract/values'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { remit } from '../../api/client.ts'
@@ -125,10 +126,14 @@ function spendAgainstCaps(limits: readonly SpendLimit[], { data }: Stats): BarRo
     }
     return Math.max(0, ...windows.values())
   }
-  return limits.flatMap(({ agent_id: id, daily_usd: daily, monthly_usd: monthly }) => [
-    ...(daily === null ? [] : [rowOf(t.reports.highestDay(id), highest(id, 10), daily)]),
-    ...(monthly === null ? [] : [rowOf(t.reports.highestMonth(id), highest(id, 7), monthly)]),
-  ])
+  return limits.flatMap((limit) =>
+    WINDOWS.flatMap(({ name, cap, letters }) => {
+      const [id, most] = [limit.agent_id, limit[cap]]
+      const title = t.spend.windows[name].highest(id)
+      // Statistics have days.
+      return most === null || letters > 10 ? [] : [rowOf(title, highest(id, letters), most)]
+    }),
+  )
 }
 
 const rowOf = (name: string, value: number, limit: number): BarRow => ({

@@ -1,4 +1,5 @@
 import type { SpendLimit } from '@remit/contract'
+import { WINDOWS } from '@remit/contract/values'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { remit } from '../../api/client.ts'
@@ -71,18 +72,15 @@ export function LimitDialog({ limit, agent: known, onClose }: LimitDialogProps) 
         onValue={setAgent}
       />
       <Grid>
-        <Input
-          {...text('daily_usd')}
-          label={t.spend.daily}
-          inputMode="decimal"
-          hint={t.spend.none}
-        />
-        <Input
-          {...text('monthly_usd')}
-          label={t.spend.monthly}
-          inputMode="decimal"
-          hint={t.spend.none}
-        />
+        {WINDOWS.map(({ name, cap }) => (
+          <Input
+            key={name}
+            {...text(cap)}
+            label={t.spend.windows[name].cap}
+            inputMode="decimal"
+            hint={t.spend.none}
+          />
+        ))}
       </Grid>
       <Select {...choice('on_missing_amount')} label={t.spend.missing} options={MISSING} />
       {!save.error && remove.error && <Failure error={remove.error} />}

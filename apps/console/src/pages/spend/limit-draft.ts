@@ -1,4 +1,5 @@
 import type { SpendLimit, SpendLimitInput } from '@remit/contract'
+import { byWindow } from '@remit/contract/values'
 import { draftsOf, same } from '../rules/draft.ts'
 
 /** An amount as text; an empty one is no cap. */
@@ -9,8 +10,7 @@ const amount = {
 }
 
 export const limitDrafts = draftsOf<SpendLimit, SpendLimitInput>()({
-  daily_usd: amount,
-  monthly_usd: amount,
+  ...byWindow('cap', () => amount),
   on_missing_amount: same<'zero' | 'deny'>('zero'),
   hold_ttl_seconds: same<number | null>(null),
   settlement_by_agent: same<SpendLimitInput['settlement_by_agent']>('at_least_held'),

@@ -1,4 +1,5 @@
 import type { SpendLimit, SpendHold, SpendHistory } from '@remit/contract'
+import { WINDOWS } from '@remit/contract/values'
 import { useQuery, useInfiniteQuery, useMutation } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useState, useMemo } from 'react'
@@ -87,16 +88,11 @@ function Limits({ limits, onEdit }: LimitsProps) {
             </Link>
           ),
         },
-        {
-          name: t.spend.day,
-          value: ({ spent: { day } }) => day.usd + day.held_usd,
-          cell: ({ spent, daily_usd }) => <Used used={spent.day} cap={daily_usd} />,
-        },
-        {
-          name: t.spend.month,
-          value: ({ spent: { month } }) => month.usd + month.held_usd,
-          cell: ({ spent, monthly_usd }) => <Used used={spent.month} cap={monthly_usd} />,
-        },
+        ...WINDOWS.map(({ name, cap }) => ({
+          name: t.spend.windows[name].now,
+          value: ({ spent }: SpendLimit) => spent[name].usd + spent[name].held_usd,
+          cell: (limit: SpendLimit) => <Used used={limit.spent[name]} cap={limit[cap]} />,
+        })),
         {
           name: t.spend.held,
           end: true,
@@ -199,7 +195,7 @@ function Holds({ agent }: { agent: string | undefined }) {
 }
 
 type Window = 'day' | 'month'
-const WINDOWS = Object.entries(t.spend.windows)
+const COURSES = Object.entries(t.spend.courses)
 
 /** The spend of one agent in a window, with its cap and where a straight line leads. */
 function BurnDown({ agent }: { agent: string | undefined }) {
@@ -217,7 +213,7 @@ function BurnDown({ agent }: { agent: string | undefined }) {
         <Select
           label={t.spend.window}
           value={window}
-          options={WINDOWS}
+          options={COURSES}
           onValue={(value) => setWindow(value === 'month' ? 'month' : 'day')}
         />
       </Row>

@@ -1,5 +1,7 @@
 import type { EntryReading } from '@remit/contract/entries'
 import { matchesAll } from '@remit/contract/patterns'
+import { byWindow } from '@remit/contract/values'
+import type { ByWindow } from '@remit/contract/values'
 import { microOf, timeOf } from '../entry.ts'
 import type { FactEntry } from '../entry.ts'
 import { recordedObject } from './reducer.ts'
@@ -233,8 +235,7 @@ export const approvalReducers: Reducers = {
 
 /** The caps of an agent, in micro-USD; null means none. */
 export interface SpendLimitState extends RecordedObject {
-  readonly dailyMicro: number | null
-  readonly monthlyMicro: number | null
+  readonly caps: ByWindow<number | null>
 }
 
 export const spendLimitReducers: Reducers = {
@@ -243,8 +244,7 @@ export const spendLimitReducers: Reducers = {
     if (!limit || id === null) return
     state.spendLimits.set(id, {
       ...recordedObject(id, limit, entry, state.spendLimits.get(id)),
-      dailyMicro: microOf(limit.daily_usd),
-      monthlyMicro: microOf(limit.monthly_usd),
+      caps: byWindow('name', ({ cap }) => microOf(limit[cap])),
     })
   },
   'spend_limit.removed': (state, entry, { agent_id }) => {

@@ -24,7 +24,15 @@ import type { NoteSigner } from '../format/note.ts'
 import { linkedRows, lockHead } from '../store/store.ts'
 import type { WriteMetrics } from './write-metrics.ts'
 import { LATER } from './work.ts'
-import type { EntryObserver, Lane, LaneBatch, Outcome, Work, LedgerScope } from './work.ts'
+import type {
+  ChangeObserver,
+  EntryObserver,
+  Lane,
+  LaneBatch,
+  Outcome,
+  Work,
+  LedgerScope,
+} from './work.ts'
 
 /** The lanes of the works of a transaction, in their order. */
 export type OpenLanes = ReadonlyMap<Lane<unknown, unknown>, LaneBatch<unknown, unknown>>
@@ -34,6 +42,7 @@ export interface TransactionDeps {
   readonly clock: Clock
   readonly heads: HeadGuard
   readonly observers: readonly EntryObserver[]
+  readonly changeObservers: readonly ChangeObserver[]
   readonly versions: OrganizationVersions
   readonly metrics?: WriteMetrics
   readonly authenticator: {
@@ -96,13 +105,14 @@ export async function runTransaction(
       now: Date.parse(recordedAt),
       recordedAt,
       configVersion: head.config_version,
+      size: head.size,
       decided: decidedBefore(head, recordedAt),
       organization: await deps.versions.at(tx, head),
       announce: (topic) => void topics.add(topic),
       time: new BatchTime(),
       writes: [],
     }
-    const ran = await runWorks(works, await admit(works, scope, deps), lanes, scope)
+    const ran = await runWorks(works, await admit(works, scope, deps), lanes, scope, deps)
     const recorded = await record(works, ran, head, signer, scope, deps)
     const done = { ...recorded, topics, computedMs: scope.time.spentMs }
     if (topics.size > 0) await notifyOthers(tx, orgId, topics)
@@ -158,6 +168,7 @@ async function runWorks(
   outcomes: WorkOutcome[],
   lanes: OpenLanes,
   scope: LedgerScope,
+  { changeObservers }: TransactionDeps,
 ): Promise<WorksRun> {
   const further: EntryDraft[] = []
   let changed = false
@@ -184,7 +195,10 @@ async function runWorks(
     if (alone.moves && outcome.entries.length === 0)
       throw new WorkError(new Error('a configuration change must append an entry'))
     outcomes[i] = outcome
-    changed ||= alone.moves
+    if (!alone.moves) continue
+    changed = true
+    for (const observe of changeObservers)
+      further.push(...(await observe(outcome.entries, scope, caller).catch(asFault)))
   }
   return { outcomes, further, changed }
 }

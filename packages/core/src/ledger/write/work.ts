@@ -23,6 +23,8 @@ export interface LedgerScope {
   readonly now: number
   readonly recordedAt: string
   readonly configVersion: number
+  /** Entries in the ledger before this transaction. */
+  readonly size: number
   /** Decisions of the organization in this month, before this transaction. */
   readonly decided: number
   readonly organization: OrganizationAtVersion
@@ -167,6 +169,15 @@ export const answering =
     const { entries, reply } = await change(scope, caller)
     return { entries, reply: (recorded) => answer(reply(recorded)) }
   }
+
+/**
+ * Called with the entries of each configuration change before they are linked. Returns further entries, or refuses the change with a `Failure`.
+ */
+export type ChangeObserver = (
+  entries: readonly EntryDraft[],
+  scope: LedgerScope,
+  caller: Caller | null,
+) => Promise<readonly EntryDraft[]>
 
 /**
  * Called with all entries of a transaction before they are written, so that rows about them (an

@@ -14,11 +14,23 @@ import { lockHead } from '../store/store.ts'
 import { WorkError, runTransaction } from './transaction.ts'
 import type { Committed, OpenLanes, TransactionDeps } from './transaction.ts'
 import { LATER, RetryBatch } from './work.ts'
-import type { Change, EntryObserver, Lane, LaneBatch, WorkOrigin, Work, WorkAlone } from './work.ts'
+import type {
+  Change,
+  ChangeObserver,
+  EntryObserver,
+  Lane,
+  LaneBatch,
+  WorkOrigin,
+  Work,
+  WorkAlone,
+} from './work.ts'
 import type { Span } from '../../telemetry/tracing.ts'
 import type { WriteMetrics } from './write-metrics.ts'
 
-export interface WriterOptions extends Omit<TransactionDeps, 'observers' | 'heads' | 'versions'> {
+export interface WriterOptions extends Omit<
+  TransactionDeps,
+  'observers' | 'changeObservers' | 'heads' | 'versions'
+> {
   readonly signer: LedgerSigner
   readonly log: Logger
   readonly signals: Signals
@@ -65,7 +77,7 @@ export class Writer {
     this.#heads = new HeadGuard(options.signer)
     this.#shares = new OrganizationShares(options.heavyWork ?? new HeavyWorkQueue())
     const { versions } = this
-    this.#deps = { ...options, heads: this.#heads, versions, observers: [] }
+    this.#deps = { ...options, heads: this.#heads, versions, observers: [], changeObservers: [] }
   }
 
   /** Submits a request to its lane; many share a transaction. */
@@ -96,9 +108,9 @@ export class Writer {
     return this.#alone(orgId, origin, { run, moves: false, evenIfForged })
   }
 
-  /** Sets the observers of entries. Called once, at boot. */
-  use(observers: readonly EntryObserver[]): void {
-    this.#deps = { ...this.#deps, observers }
+  /** Sets the observers of entries and of changes. Called once, at boot. */
+  use(observers: readonly EntryObserver[], changeObservers: readonly ChangeObserver[] = []): void {
+    this.#deps = { ...this.#deps, observers, changeObservers }
   }
 
   /** Rejects new work and resolves when all queues are empty. */

@@ -1,12 +1,13 @@
 import { toMicroUsd } from '@remit/contract/values'
 import type { Caller } from '@remit/core/caller'
 import type { SpendHoldRow } from '../tables/schema.ts'
-import type { Movement } from './totals-store.ts'
+import type { Move } from '@remit/core/decision'
+import { agentMoves, holdMoves } from './store.ts'
 
 type Hold = Pick<SpendHoldRow, 'held_micro' | 'state' | 'expires_at'>
 
 /** The held amount at a time, in micro-USD; 0 after the end of the hold. */
-const heldAt = ({ held_micro: held, state, expires_at: end }: Hold, at: string): number =>
+export const heldAt = ({ held_micro: held, state, expires_at: end }: Hold, at: string): number =>
   state === 'held' && (end === null || end > at) ? held : 0
 
 /**
@@ -30,22 +31,15 @@ export const freesOwnCap = (
  * not its end was recorded.
  */
 export function settleHold(
-  hold: Pick<SpendHoldRow, 'agent_id' | 'day' | 'held_micro' | 'state' | 'expires_at'>,
+  hold: Hold & Parameters<typeof holdMoves>[0],
   costUsd: number,
   recordedAt: string,
-): Movement[] {
+): Move[] {
   const cost = toMicroUsd(costUsd)
   const held = hold.state === 'held' ? hold.held_micro : 0
   const captured = Math.min(cost, heldAt(hold, recordedAt))
-  const movements: Movement[] = []
-  if (held > 0)
-    movements.push({ agentId: hold.agent_id, day: hold.day, spent: captured, held: -held })
-  if (cost > captured)
-    movements.push({
-      agentId: hold.agent_id,
-      day: recordedAt.slice(0, 10),
-      spent: cost - captured,
-      held: 0,
-    })
-  return movements
+  return [
+    ...(held > 0 ? holdMoves(hold, captured, -held) : []),
+    ...(cost > captured ? agentMoves(hold.agent_id, recordedAt, cost - captured, 0) : []),
+  ]
 }

@@ -1,0 +1,33 @@
+import type { DocumentSpec, ObjectKind } from '@remit/contract'
+import type { AnyDatabase } from '../db/portable.ts'
+import type { EntryDraft } from '../ledger/format/draft.ts'
+import type { Change } from '../ledger/write/work.ts'
+
+/** An object of an organization in the form of a document. */
+export interface DocumentObject {
+  readonly id: string
+  readonly spec: Readonly<Record<string, unknown>>
+}
+
+/** A document that its module accepts. */
+export interface AdmittedDocument {
+  /** Probable mistakes at a time in milliseconds. */
+  readonly warnings: (now: number) => readonly string[]
+  /** Creates or replaces the object, with the limits and entries of its endpoint. */
+  readonly set: Change<unknown>
+}
+
+/** A kind of object that a policy set can contain, with the spec of its documents. */
+export interface DocumentKind<Spec = DocumentSpec<ObjectKind>> {
+  readonly kind: ObjectKind
+  /** Returns the id of the object that a document describes. */
+  idOf(name: string, spec: Spec): string
+  /** Returns the objects with these ids, or all, in any order. */
+  list(db: AnyDatabase, orgId: string, ids?: readonly string[]): Promise<readonly DocumentObject[]>
+  /** Validates a document; throws the refusal of the endpoint, with paths in the spec. */
+  admit(name: string, spec: Spec): AdmittedDocument
+  /** Deletes the object; null where objects cannot be deleted, but only leave the set. */
+  readonly remove: ((id: string) => Change<unknown>) | null
+  /** Returns the ids of the objects that an entry of a change is about. */
+  changedBy(entry: EntryDraft): readonly string[]
+}

@@ -1,0 +1,43 @@
+import type { ObjectKind } from '@remit/contract'
+import type { Overlay } from '@remit/core/decision'
+import type { Comparison } from './compare.ts'
+
+type Changes = Comparison['changes']
+
+/** The rules after the changes of a plan, as an overlay of those in force. */
+export interface PlannedRules {
+  readonly overlay: Overlay
+  /** The names of the policies that the overlay adds, in order. */
+  readonly added: readonly string[]
+}
+
+/** Returns the changes of a plan as an overlay. Pure. */
+export function overlayOf({ changes }: Comparison): PlannedRules {
+  const of = (kind: ObjectKind): Changes => changes.filter((one) => one.kind === kind)
+  const policies = of('Policy').filter(({ after }) => after)
+  const setting = of('Settings').find(({ after }) => after)?.after ?? {}
+  const { default_effect, unknown_agents, four_eyes } = setting as Record<string, never>
+  const overlay = {
+    add: policies.map(({ after }) => after),
+    remove: of('Policy').flatMap(({ before, object_id }) => (before ? [object_id] : [])),
+    ...(default_effect !== undefined && { default_effect }),
+    approval_rules: named(of('ApprovalRule'), 'id'),
+    permissions: named(of('Permission'), 'id'),
+    spend_limits: named(of('SpendLimit'), 'agent_id'),
+    agent_modes: { set: named(of('AgentMode'), 'agent_id').set },
+    settings: {
+      ...(unknown_agents !== undefined && { unknown_agents }),
+      ...(four_eyes !== undefined && { four_eyes }),
+    },
+  }
+  // Documents were read with the shapes of the overlay.
+  return {
+    overlay: overlay as unknown as Overlay,
+    added: policies.map(({ object_id }) => object_id),
+  }
+}
+
+const named = (changes: Changes, key: 'id' | 'agent_id') => ({
+  set: changes.flatMap(({ after, object_id }) => (after ? [{ ...after, [key]: object_id }] : [])),
+  remove: changes.flatMap(({ change, object_id }) => (change === 'delete' ? [object_id] : [])),
+})

@@ -1,0 +1,93 @@
+import { setImmediate } from 'node:timers/promises'
+import { policySets } from '@remit/contract'
+import { existing } from '@remit/core/base'
+import { actorOf, personOf } from '@remit/core/caller'
+import { implement } from '@remit/core/http'
+import type { Route } from '@remit/core/http'
+import { receipted } from '@remit/core/ledger/lanes'
+import type { Deps } from '@remit/core/module'
+import { refuseSuspended } from '@remit/core/orgs/settings'
+import { sliced, Turns } from '@remit/core/threads'
+import {
+  admitDocuments,
+  applySet,
+  documentsOf,
+  kindsOf,
+  lockSet,
+  planSet,
+  readSet,
+  removeSet,
+} from './sets.ts'
+import { findSet, listSets } from './store.ts'
+
+const PACING = { now: () => performance.now(), pause: () => setImmediate() }
+
+/** One plan per organization at a time. */
+const PLANS = {
+  size: Infinity,
+  each: 1,
+  waiting: { each: 4, total: Infinity },
+  patienceMs: 20_000,
+}
+
+export const policySetRoutes = (deps: Deps): Route[] => {
+  const { db, clock, writer } = deps
+  const turns = new Turns(PLANS)
+  return implement(policySets, {
+    listPolicySets: async (_, { orgId }) => {
+      const kinds = kindsOf(deps)
+      const rows = await listSets(db, orgId)
+      return { data: await Promise.all(rows.map((row) => readSet(db, kinds, row))) }
+    },
+
+    getPolicySet: async ({ params }, { orgId }) => {
+      const row = existing(await findSet(db, orgId, params.id), 'policy_set_not_found')
+      return readSet(db, kindsOf(deps), row)
+    },
+
+    getPolicySetDocuments: async ({ params, query }, { orgId }) => {
+      const which = { setId: params.id, unmanaged: query.unmanaged === 'true' }
+      return { documents: await documentsOf(db, orgId, kindsOf(deps), which) }
+    },
+
+    planPolicySet: async ({ params, body }, caller, request) => {
+      const { orgId } = caller
+      await refuseSuspended(db, orgId)
+      const plan = await turns.run(orgId, async () => {
+        const set = await admitDocuments(deps, params.id, body, sliced(PACING))
+        return planSet(deps, caller, set, body, clock.now())
+      })
+      const { plan_digest, changes, drift, tests, replay } = plan
+      return writer.work(orgId, request, (_scope, admitted) => {
+        const policy_set = {
+          id: params.id,
+          plan_digest,
+          changes: changes.length,
+          drift: drift.length,
+          tests: { passed: tests.passed, failed: tests.failed },
+          ...(replay && { replayed: replay.decisions }),
+        }
+        const data = {
+          method: 'plan',
+          plan: caller.plan,
+          policy_set,
+          ...personOf(admitted),
+        } as const
+        const entry = { kind: 'policy.dry_run', actor: actorOf(admitted), data } as const
+        return Promise.resolve(receipted([entry], plan))
+      })
+    },
+
+    applyPolicySet: ({ params, body }, caller, request) =>
+      turns.run(caller.orgId, async () => {
+        const set = await admitDocuments(deps, params.id, body, sliced(PACING))
+        return applySet(deps, caller, set, body, request)
+      }),
+
+    lockPolicySet: ({ params, body }, caller, request) =>
+      writer.change(caller.orgId, request, lockSet(deps, params.id, body.locked)),
+
+    removePolicySet: ({ params, query }, caller, request) =>
+      writer.change(caller.orgId, request, removeSet(deps, params.id, query.objects)),
+  })
+}
