@@ -12,8 +12,9 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { useClient } from './peers/authlib.ts'
 import { ROOT, python } from './peers/environment.ts'
+import { installCollector } from './peers/collector.ts'
+import { probeGuard } from './peers/garak.ts'
 import { compareWithRelease, installOasdiff } from './peers/oasdiff.ts'
-import { programs } from './peers/programs.ts'
 import { fuzz } from './peers/schemathesis.ts'
 
 interface Result {
@@ -26,6 +27,8 @@ interface Result {
 interface Peer {
   install(): void
   run?(): Promise<Result> | Result
+  /** The figures depend on nothing but Remit and the pinned tool: a change of them is a change of Remit. */
+  readonly isFixed?: true
 }
 
 const { values, positionals } = parseArgs({
@@ -40,13 +43,19 @@ const { values, positionals } = parseArgs({
 const PEERS: Readonly<Record<string, Peer>> = {
   // For `examples/test/litellm.test.ts`. The oldest is the first that can hold back a stream.
   'litellm-oldest': { install: () => python('litellm-oldest', ['litellm[proxy]==1.108.0']) },
-  'litellm-newest': { install: () => python('litellm-newest', ['litellm[proxy]']) },
+  'litellm-newest': { install: () => python('litellm-newest', ['litellm[proxy]==1.110.2']) },
   authlib: {
     install: () => python('authlib', ['authlib==1.9.10', 'httpx==0.28.1', 'requests==2.34.2']),
     run: useClient,
   },
-  ...programs,
+  garak: {
+    install: () => python('garak', ['--no-deps', 'garak==0.17.1']),
+    run: probeGuard,
+    isFixed: true,
+  },
   oasdiff: { install: installOasdiff, run: compareWithRelease },
+  // For `apps/server/test/collector.test.ts`.
+  otelcol: { install: installCollector },
   schemathesis: {
     install: () => python('schemathesis', ['schemathesis>=4,<5']),
     run: async () => ({ problems: await fuzz(values.seconds, values.seed) }),
@@ -55,15 +64,25 @@ const PEERS: Readonly<Record<string, Peer>> = {
 
 const PAGE = join(ROOT, 'docs/peers.md')
 
-/** Puts figures between the marks of their tool. */
-function write(name: string, figures: string): void {
+/** Returns docs/peers.md in three parts; the second one is the figures of a tool, between their marks. */
+function parts(name: string): [before: string, figures: string, after: string] {
   const page = readFileSync(PAGE, 'utf8')
-  const marks = new RegExp(`(<!-- figures: ${name} -->\n)[^]*?(<!-- end -->)`)
-  if (!marks.test(page)) throw new Error(`docs/peers.md has no place for the figures of ${name}`)
-  writeFileSync(
-    PAGE,
-    page.replace(marks, (_, from: string, to: string) => `${from}\n${figures}\n\n${to}`),
-  )
+  const [, before, figures, after] =
+    new RegExp(`^([^]*<!-- figures: ${name} -->\n)([^]*?)(<!-- end -->[^]*)$`).exec(page) ?? []
+  if (before === undefined || figures === undefined || after === undefined)
+    throw new Error(`docs/peers.md has no place for the figures of ${name}`)
+  return [before, figures, after]
+}
+
+function write(name: string, figures: string): void {
+  const [before, , after] = parts(name)
+  writeFileSync(PAGE, `${before}\n${figures}\n\n${after}`)
+}
+
+/** Tables may be aligned differently. */
+const isWritten = (name: string, figures: string): boolean => {
+  const plain = (text: string) => text.replaceAll(/[\s-]+/g, ' ').trim()
+  return plain(parts(name)[1]) === plain(figures)
 }
 
 const isInstallOnly = positionals[0] === 'install'
@@ -81,6 +100,10 @@ for (const [name, peer] of chosen) {
     if (figures !== undefined) {
       console.log(`${name}:\n${figures}`)
       if (values.write) write(name, figures)
+      else if (peer.isFixed && !isWritten(name, figures)) {
+        console.error(`${name}: the figures differ from docs/peers.md; --write writes them`)
+        process.exitCode = 1
+      }
     }
     for (const problem of problems) console.error(`${name}: ${problem}`)
     if (problems.length > 0) process.exitCode = 1

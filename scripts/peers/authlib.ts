@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { startRemit } from '../../examples/test/support/server.ts'
-import { FOLDER, ROOT } from './environment.ts'
+import { FOLDER, ROOT, table } from './environment.ts'
 
 /** The environment of a Python program that calls a server. */
 export const environmentOf = ({ url, org }: Awaited<ReturnType<typeof startRemit>>) => ({
@@ -34,10 +34,9 @@ export async function useClient(): Promise<{ figures: string; problems: string[]
   const server = await startRemit({ failedKeyLimit: 0 })
   try {
     const { code, output } = await runPython('authlib', 'authlib_client.py', environmentOf(server))
-    const result = JSON.parse(output.trim().split('\n').at(-1) ?? '{}') as Record<string, unknown>
-    const figures = `| Authlib | checks | failed |
-| --- | --- | --- |
-| ${String(result['version'])} | ${String(result['checks'])} | ${String(result['failed'])} |`
+    const result = JSON.parse(output.trim().split('\n').at(-1) ?? '{}') as Record<string, string>
+    const names = ['version', 'checks', 'failed']
+    const figures = table(names, [names.map((name) => String(result[name]))])
     return { figures, problems: code === 0 ? [] : ['a check failed: see above'] }
   } finally {
     await server.stop()

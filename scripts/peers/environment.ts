@@ -32,3 +32,10 @@ export function python(name: string, requirements: readonly string[]): void {
     run(join(environment, 'bin/uv'), ['pip', 'install', '--quiet', ...target, ...requirements])
   })
 }
+
+/** A table of Markdown. */
+export const table = (
+  names: readonly string[],
+  rows: readonly (readonly (string | number)[])[],
+): string =>
+  [names, names.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n')

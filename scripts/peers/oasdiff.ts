@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { FOLDER, ROOT, once, run } from './environment.ts'
+import { FOLDER, ROOT, once, run, table } from './environment.ts'
 
 const MODULE = 'github.com/oasdiff/oasdiff@v1.37.0'
 const PROGRAM = join(FOLDER, 'oasdiff/oasdiff')
@@ -72,11 +72,10 @@ export function compareWithRelease(): { figures: string; problems: string[] } {
     operations.includes(`${one.operation} ${one.path}`) && text.test(one.text)
   const refused = breaking.filter((one) => !ACCEPTED.some((row) => isAccepted(one, row)))
   const idle = ACCEPTED.filter((row) => !breaking.some((one) => isAccepted(one, row)))
-  const figures = [
-    `| base | findings | survived by rule | accepted with a reason | refused |`,
-    `| --- | --- | --- | --- | --- |`,
-    `| ${[release.name, all.length, all.length - breaking.length, breaking.length - refused.length, refused.length].join(' | ')} |`,
-  ].join('\n')
+  const names = ['base', 'findings', 'survived by rule', 'accepted with a reason', 'refused']
+  const survived = all.length - breaking.length
+  const accepted = breaking.length - refused.length
+  const figures = table(names, [[release.name, all.length, survived, accepted, refused.length]])
   return {
     figures,
     problems: [

@@ -100,6 +100,33 @@ describe.skipIf(!hasModules())('remit policy', () => {
     expect((await commands.api.ok('listPolicies')).data).toEqual([])
   })
 
+  test('stop at a property that does not hold, with a request that shows it', async () => {
+    const property = (never: string, require: string) =>
+      `apiVersion: remit.dev/v1
+kind: Property
+name: no-payment
+spec: { for: { actions: [payments.*] }, never: ${never}, require: ${require} }
+`
+    write('a.yaml', POLICY)
+    write('c.yaml', property('allow', 'proved'))
+    expect((await policy('plan')).stdout).toContain('Property no-payment: proved')
+    expect((await policy('apply')).code).toBe(0)
+    const { data } = await commands.api.ok('listEntries', { query: { order: 'desc' } })
+    expect(data.find(({ kind }) => kind === 'policy_set.applied')).toMatchObject({
+      data: { properties: { 'no-payment': 'proved' } },
+    })
+
+    write('a.yaml', POLICY.replace('payments.*', 'payments.transfer'))
+    const { code, stdout } = await policy('apply')
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/Property no-payment: violated, \{"agent_id":.*"action":"payments\./)
+    const documents = (await commands.run(['policy', 'plan', folder, '--set', set, '--json']))
+      .stdout
+    expect(JSON.parse(documents)).toMatchObject({
+      plan: { properties: [{ result: 'violated', counterexample: { context: {} } }] },
+    })
+  })
+
   test('notice drift, and overwrite it on demand', async () => {
     write('a.yaml', POLICY)
     await policy('apply')

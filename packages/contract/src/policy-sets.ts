@@ -8,6 +8,7 @@ import { Receipt } from './ledger.ts'
 import { OrganizationSettings } from './organization.ts'
 import { ChangeReason, PolicyInput } from './policies.ts'
 import { AgentId, component, integer, PathId, strictComponent, Timestamp } from './primitives.ts'
+import { PropertyResult, PropertySpec } from './properties.ts'
 import { Reason } from './reasons.ts'
 import { SpendLimitInput } from './spend-limits.ts'
 import { TrustPolicyInput } from './trust.ts'
@@ -72,7 +73,10 @@ export const OBJECT_KINDS = [
 ] as const
 export type ObjectKind = (typeof OBJECT_KINDS)[number]
 
-/** One document of a policy set: the object that it describes, or tests. */
+/** Kinds of documents that check the rules and are not stored. */
+export const CHECK_KINDS = ['Tests', 'Property'] as const
+
+/** One document of a policy set: the object that it describes, or a check of the rules. */
 export const PolicyDocument = z
   .discriminatedUnion(
     'kind',
@@ -85,8 +89,9 @@ export const PolicyDocument = z
       document('AgentMode', z.strictObject({ agent_id: AgentId, mode: AgentMode })),
       document('TrustPolicy', TrustPolicyInput),
       document('Tests', TestsSpec),
+      document('Property', PropertySpec),
     ],
-    { error: `must be one of ${[...OBJECT_KINDS, 'Tests'].join(', ')}` },
+    { error: `must be one of ${[...OBJECT_KINDS, ...CHECK_KINDS].join(', ')}` },
   )
   .meta({ id: 'PolicyDocument' })
 export type PolicyDocument = z.infer<typeof PolicyDocument>
@@ -181,6 +186,7 @@ export const PolicySetPlan = component('PolicySetPlan', {
   unchanged: z.int().describe('Number of documents whose objects do not change'),
   drift: z.array(Drift),
   tests: TestSummary,
+  properties: z.array(PropertyResult),
   replay: PlanReplay.nullable().describe('Null unless it was asked for'),
   warnings: z.array(z.string()),
   ledger: Receipt.optional(),
@@ -267,7 +273,7 @@ export const policySets = {
     viaWriter: true,
     summary: 'Compare documents with the organization and test them',
     text: 'Returns what apply would change, the drift, and the results of the tests: 200 also where tests fail. Nothing is stored but an entry `policy.dry_run`.',
-    problems: ['too_many_policy_sets', 'rules_changed', 'ledger_pruned'],
+    problems: ['too_many_policy_sets', 'rules_changed', 'ledger_pruned', 'jobs_busy'],
     params: Id,
     body: PlanInput,
     ok: PolicySetPlan,
@@ -282,6 +288,8 @@ export const policySets = {
       'drifted',
       'managed_by_policy_set',
       'tests_failed',
+      'property_violated',
+      'jobs_busy',
       'too_many_policy_sets',
       'too_many_policies',
       'too_many_broad_rules',

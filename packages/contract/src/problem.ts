@@ -100,6 +100,7 @@ export const PROBLEMS = {
   precondition_required: [428, 'The request requires If-Match'],
   body_too_large: [413, 'The body is too large'],
   unsupported_media_type: [415, 'The body must be application/json'],
+  property_violated: [422, 'A property of the policy set does not hold'],
   tests_failed: [422, 'A test of the policy set failed'],
   size_not_signed: [422, 'The ledger has no tree of this size'],
   permission_parent_unusable: [422, 'The parent permission cannot be delegated further'],

@@ -46,7 +46,7 @@ export const PropertyResult = z
       .describe(
         '`violated`: `counterexample` gets the decision. `proved`: no request does. `searched`: none was found, and `because` says why there may be one',
       ),
-    require: z.enum(['searched', 'proved']),
+    require: z.enum(['searched', 'proved']).describe('what the property requires'),
     cases: z.int().min(0).describe('requests that were decided'),
     of: z.int().min(0).describe('requests that differ for the rules'),
     because: z.array(z.string()).describe('what the search leaves open'),

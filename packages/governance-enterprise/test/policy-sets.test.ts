@@ -315,6 +315,23 @@ describe.each(someDialects())('policy sets on %s', (dialect) => {
     expect((await api.ok('listPolicies')).data).toEqual([])
   })
 
+  it('are refused where a property does not hold', async () => {
+    const never = { for: { actions: ['payments.*'] }, never: 'allow' }
+    const property = document('Property', 'no-payment', never)
+    const narrow = document('Policy', 'no-payments', { effect: 'deny', actions: ['payments.x'] })
+    const body = await applyBody([narrow, property])
+    const refused = await api.refusal('applyPolicySet', { params, body })
+    expect(refused).toMatchObject({
+      code: 'property_violated',
+      property: 'no-payment',
+      result: 'violated',
+    })
+    const { agent_id, action } = refused['counterexample'] as typeof PAY
+    expect(await decide({ agent_id, action })).toBe('allow')
+    await apply([DENY, property])
+    expect(await decide({ agent_id, action })).toBe('deny')
+  })
+
   it('refuse documents that are wrong, and name the place', async () => {
     const refused = async (documents: object[]) => {
       const { code, errors } = await api.refusal('planPolicySet', { params, body: { documents } })

@@ -5,6 +5,7 @@ import type {
   PlanReplay,
   PolicyDocument,
   PolicySetPlan,
+  PropertyResult,
   TestCase,
   TestResult,
   TestSummary,
@@ -38,7 +39,7 @@ export function planText(
     ...(replay ? [replayText(replay)] : []),
   ]
   const shown = lines.map((line) => `${printableLine(line)}\n`).join('')
-  return `${shown}${testsText(tests, documents)}`
+  return `${shown}${testsText(tests, documents)}${propertiesText(plan.properties)}`
 }
 
 function countsText(changes: readonly ObjectChange[]): string {
@@ -136,6 +137,18 @@ function gotText({ got }: TestResult, test: TestCase | undefined): string {
 const list = (names: readonly string[]): string =>
   names.length === 0 ? 'nothing' : names.join(' ')
 
+/** The results of properties for the terminal. */
+export const propertiesText = (properties: readonly PropertyResult[]): string =>
+  properties.map((one) => `${printableLine(propertyText(one))}\n`).join('')
+
+function propertyText({ name, result, cases, because, counterexample }: PropertyResult): string {
+  const why =
+    counterexample === null
+      ? `${cases} cases${because.map((one) => `; ${one}`).join('')}`
+      : JSON.stringify(counterexample)
+  return `Property ${name}: ${result}, ${why}`
+}
+
 /** A plan in Markdown, for the comment of a pull request. */
 export function markdown(
   set: string,
@@ -161,6 +174,8 @@ export function markdown(
     tests.unmatched.length > 0 &&
       `**No test matches:** ${tests.unmatched.map(({ kind, name }) => cell(`${kind} ${name}`)).join(', ')}`,
     warnings.length > 0 && warnings.map((one) => `- ${cell(one)}`).join('\n'),
+    plan.properties.length > 0 &&
+      plan.properties.map((one) => `- ${cell(propertyText(one))}`).join('\n'),
     replay !== null && `${replayText(replay)}.`,
     `Plan \`${plan.plan_digest}\``,
   ]

@@ -16,7 +16,14 @@ import { placedErrors, readFolder, writeFolder } from './policy-files.ts'
 import type { FileDocument } from './policy-files.ts'
 import { importClaude, importCedar } from './policy-import.ts'
 import type { Import } from './policy-import.ts'
-import { importText, junit, markdown, planText, testsText } from './policy-output.ts'
+import {
+  importText,
+  junit,
+  markdown,
+  planText,
+  propertiesText,
+  testsText,
+} from './policy-output.ts'
 import { remoteOption, remotely } from './session.ts'
 import type { CommandRun, RemoteOptions } from './session.ts'
 
@@ -67,9 +74,11 @@ export function policyCommands(program: Command, session: CommandRun): void {
   outputs(command('test <folder>', 'Run the tests of a folder; without --url, alone')).action(
     (folder: string, options: OutputOptions) =>
       planning(session, folder, options, 'scratch', async ({ plan, documents }) => {
-        session.print({ tests: plan.tests }, testsText(plan.tests, valuesOf(documents)))
+        const text = testsText(plan.tests, valuesOf(documents))
+        const { tests, properties } = plan
+        session.print({ tests, properties }, `${text}${propertiesText(properties)}`)
         await writeOutputs(plan, documents, options)
-        if (plan.tests.failed > 0) session.exitCode = EXIT.failed
+        if (isFailing(plan)) session.exitCode = EXIT.failed
       }),
   )
 
@@ -96,7 +105,7 @@ export function policyCommands(program: Command, session: CommandRun): void {
       planning(session, folder, options, 'server', async ({ client, plan, documents, body }) => {
         const text = planText(options.set, plan, valuesOf(documents))
         await writeOutputs(plan, documents, options)
-        if (plan.tests.failed > 0 || (plan.drift.length > 0 && !options.overwriteDrift)) {
+        if (isFailing(plan) || (plan.drift.length > 0 && !options.overwriteDrift)) {
           session.print({ plan, applied: null }, `${text}Nothing is applied.\n`)
           session.exitCode = exitOf(plan, false)
           return
@@ -175,9 +184,17 @@ const valuesOf = (documents: readonly FileDocument[]): PolicyDocument[] =>
   // The server has accepted them.
   documents.map(({ value }) => value as PolicyDocument)
 
+/** A test failed, or a property does not hold as it must. */
+const isFailing = ({ tests, properties }: PolicySetPlan): boolean =>
+  tests.failed > 0 ||
+  properties.some(
+    ({ result, require }) =>
+      result === 'violated' || (result === 'searched' && require === 'proved'),
+  )
+
 /** Worse results first: a failed test, drift, changes. */
 function exitOf(plan: PolicySetPlan, hasExitCode: boolean): number {
-  if (plan.tests.failed > 0) return EXIT.failed
+  if (isFailing(plan)) return EXIT.failed
   if (plan.drift.length > 0) return EXIT.drift
   return hasExitCode && plan.changes.length > 0 ? EXIT.changes : EXIT.ok
 }

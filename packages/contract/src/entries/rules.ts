@@ -137,6 +137,7 @@ export const rules = {
       plan_digest: z.string(),
       counts: z.record(z.string(), z.int()).describe('changes by kind of change'),
       tests: z.strictObject({ passed: z.int(), failed: z.int() }),
+      properties: z.record(z.string(), z.string()).optional().describe('results by name'),
       ...reason,
       ...person,
     }),

@@ -259,6 +259,7 @@ const fields = {
   'PlanReplay.from': 'Start of the period.',
   'PlanReplay.to': 'End of the period, exclusive.',
   got: 'The decision of the case.',
+  'PolicySetPlan.properties': 'Results of the properties.',
   failed: 'Number of failed cases.',
   'PolicySetLock.locked': 'True: other endpoints refuse to change the objects.',
 

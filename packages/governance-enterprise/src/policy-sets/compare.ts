@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { OBJECT_KINDS } from '@remit/contract'
+import { CHECK_KINDS, OBJECT_KINDS } from '@remit/contract'
 import type { Drift, ObjectChange, ObjectKind, PolicyDocument } from '@remit/contract'
 import { canonicalJson } from '@remit/contract/json'
 import { invalid, isoTime } from '@remit/core/base'
@@ -64,12 +64,12 @@ export function objectDocuments(
   }
   return documents.flatMap(({ kind: name_, name, spec }, at) => {
     take(`name ${keyOf(name_, name)}`, at)
-    if (name_ === 'Tests') return []
+    if (name_ === 'Tests' || name_ === 'Property') return []
     const kind = kinds.get(name_)
     if (!kind)
       throw invalid(
         `documents.${at}.kind`,
-        `must be a kind of this server: ${[...kinds.keys(), 'Tests'].join(', ')}`,
+        `must be a kind of this server: ${[...kinds.keys(), ...CHECK_KINDS].join(', ')}`,
       )
     const id = kind.idOf(name, spec)
     take(`id ${keyOf(name_, id)}`, at)

@@ -11,6 +11,7 @@ import type {
   PolicySet,
   StoredDocument,
   PolicySetPlan,
+  PropertyResult,
   TestSummary,
 } from '@remit/contract'
 import { existing, fail, Failure, invalid } from '@remit/core/base'
@@ -34,6 +35,7 @@ import {
   putObjects,
   putSet,
 } from './store.ts'
+import { searchProperties } from '../properties/search.ts'
 import { runTests } from './case-tests.ts'
 import { weakens } from './weakens.ts'
 import type { PolicySetObjectRow, PolicySetRow } from '../tables/policy-sets.ts'
@@ -44,7 +46,7 @@ const REPLAYED: ReadonlySet<ObjectKind> = new Set(['Settings', 'Policy', 'Approv
 /** The configuration can change while tests run; they then run again. */
 const MAX_ATTEMPTS = 3
 
-type SetDeps = Pick<Deps, 'db' | 'decider' | 'documents' | 'offered' | 'writer'>
+type SetDeps = Pick<Deps, 'db' | 'clock' | 'decider' | 'documents' | 'offered' | 'writer'>
 interface Asker {
   readonly orgId: string
   readonly plan: Plan
@@ -87,7 +89,7 @@ export async function admitDocuments(
   for (const { at, kind, name } of objects) {
     const document = documents[at]
     const by = kinds.get(kind)
-    if (!document || document.kind === 'Tests' || !by) continue
+    if (!document || document.kind === 'Tests' || document.kind === 'Property' || !by) continue
     admitted.set(
       at,
       placed(`documents.${at}.spec`, () => by.admit(name, document.spec)),
@@ -133,6 +135,7 @@ interface PlanMade {
   readonly comparison: Comparison
   readonly digest: string
   readonly tests: TestSummary
+  readonly properties: readonly PropertyResult[]
   /** Of the organization when the tests ran. */
   readonly version: number
 }
@@ -143,8 +146,11 @@ async function makePlan(deps: SetDeps, asker: Asker, set: AdmittedSet): Promise<
   const state = await readState(db, asker.orgId, set)
   const comparison = compare(set.objects, state, set.kinds)
   const digest = planDigestOf(set, comparison)
-  const tests = await runTests(deps, asker, set.documents, set.objects, overlayOf(comparison))
-  return { comparison, digest, tests, version }
+  const rules = overlayOf(comparison)
+  const tests = await runTests(deps, asker, set.documents, set.objects, rules)
+  const named = set.documents.flatMap((one) => (one.kind === 'Property' ? [one] : []))
+  const properties = await searchProperties(deps, asker.orgId, rules.overlay, named)
+  return { comparison, digest, tests, properties, version }
 }
 
 async function versionOf(db: AnyDatabase, orgId: string): Promise<number> {
@@ -164,7 +170,7 @@ export async function planSet(
   { replay: period }: Pick<PlanInput, 'replay'>,
   now: number,
 ): Promise<PolicySetPlan> {
-  const { comparison, digest, tests } = await makePlan(deps, asker, set)
+  const { comparison, digest, tests, properties } = await makePlan(deps, asker, set)
   const replays = deps.offered('replays')
   const replay =
     period && replays
@@ -179,6 +185,7 @@ export async function planSet(
     unchanged: comparison.unchanged,
     drift: [...comparison.drift],
     tests,
+    properties: [...properties],
     replay,
     warnings: [
       ...comparison.foreign.map(
@@ -229,6 +236,13 @@ export async function applySet(
       throw fail('tests_failed', `${plan.tests.failed} tests fail`, {
         extensions: { tests: plan.tests },
       })
+    const failing = plan.properties.find((one) => !holds(one))
+    if (failing) {
+      const { name, result, counterexample, because } = failing
+      throw fail('property_violated', `The property ${name} is ${result}`, {
+        extensions: { property: name, result, counterexample, because },
+      })
+    }
     const apply = applyChange(set, plan, input)
     try {
       return await deps.writer.change(asker.orgId, origin, async (scope, caller) => {
@@ -242,6 +256,10 @@ export async function applySet(
     }
   }
 }
+
+/** A search without a result is not enough where a proof is required. */
+const holds = ({ result, require }: PropertyResult): boolean =>
+  result === 'proved' || (result === 'searched' && require === 'searched')
 
 /** Throws if the plan is not the one that was asked for, or would overwrite drift. */
 function refuse({ comparison, digest }: PlanMade, input: ApplyInput): void {
@@ -273,7 +291,11 @@ const describe = (drift: readonly Drift[]): string =>
     )}${drift.length > 5 ? ` and ${drift.length - 5} more` : ''}; overwrite_drift replaces it`
 
 const applyChange =
-  (set: AdmittedSet, { comparison, digest, tests }: PlanMade, input: ApplyInput): Change<Applied> =>
+  (
+    set: AdmittedSet,
+    { comparison, digest, tests, properties }: PlanMade,
+    input: ApplyInput,
+  ): Change<Applied> =>
   async (scope, caller) => {
     const { tx, orgId, recordedAt, now } = scope
     const { setId, kinds, admitted } = set
@@ -312,6 +334,7 @@ const applyChange =
         plan_digest: digest,
         counts: countsOf(changes),
         tests: { passed: tests.passed, failed: tests.failed },
+        ...(properties.length > 0 && { properties: resultsOf(properties) }),
         ...(input.change_reason !== undefined && { change_reason: input.change_reason }),
         ...personOf(caller),
       },
@@ -339,6 +362,10 @@ const isUnchanged = (before: object | null, after: object | null): boolean =>
 /** The entry of a change that a plan makes. Kinds of documents write such entries only. */
 const ofPlan = (entry: EntryDraft, policy_set: { id: string; plan_digest: string }): EntryDraft =>
   ({ ...entry, data: { ...entry.data, policy_set } }) as EntryDraft
+
+/** The results of properties by their names, for an entry. */
+const resultsOf = (properties: readonly PropertyResult[]): Record<string, string> =>
+  Object.fromEntries(properties.map(({ name, result }) => [name, result]))
 
 const countsOf = (changes: readonly ObjectChange[]): Record<string, number> =>
   Object.fromEntries(

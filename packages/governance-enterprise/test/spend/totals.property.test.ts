@@ -1,3 +1,4 @@
+import { WINDOWS } from '@remit/contract/values'
 import { createClock, runs, someDialects } from '@remit/testing'
 import type { TestClock } from '@remit/testing'
 import fc from 'fast-check'
@@ -35,12 +36,13 @@ const step = fc.oneof(
       .record({
         do: fc.constant('limit' as const),
         agent,
+        hourly_usd: cap,
         daily_usd: cap,
         monthly_usd: cap,
         on_missing_amount: fc.constantFrom('zero', 'deny'),
         hold_ttl_seconds: fc.constantFrom(null, 60, 90_000),
       })
-      .filter(({ daily_usd, monthly_usd }) => daily_usd !== null || monthly_usd !== null),
+      .filter((limit) => WINDOWS.some((window) => limit[window.cap] !== null)),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('unlimit' as const), agent }) },
 )
@@ -108,18 +110,14 @@ async function perform(api: Api, one: Step, decisions: string[]): Promise<number
     .status
 }
 
-/** Compares the day and month totals of the API with the replay's sums. */
+/** Compares the hour, day and month totals of the API with the replay's sums. */
 async function expectSameTotals(api: Api, replay: Replay, nowMs: number): Promise<void> {
   const now = new Date(nowMs).toISOString()
   for (const id of ['a', 'b']) {
     const { spent } = await api.ok('setSpendLimit', { params: { id }, body: { daily_usd: 1 } })
-    const [day, month] = [
-      replay.usage(id, now.slice(0, 10), now),
-      replay.usage(id, now.slice(0, 7), now),
-    ]
-    expect(spent).toMatchObject({
-      day: { usd: day.spent / 1e6, held_usd: day.held / 1e6 },
-      month: { usd: month.spent / 1e6, held_usd: month.held / 1e6 },
-    })
+    for (const { name, letters } of WINDOWS) {
+      const { spent: used, held } = replay.usage(id, now.slice(0, letters), now)
+      expect(spent[name]).toMatchObject({ usd: used / 1e6, held_usd: held / 1e6 })
+    }
   }
 }

@@ -1,6 +1,7 @@
 import type { Entry } from '@remit/contract'
 
 interface Limit {
+  readonly hourly_usd: number | null
   readonly daily_usd: number | null
   readonly monthly_usd: number | null
   readonly on_missing_amount: string
@@ -8,7 +9,7 @@ interface Limit {
 
 interface Hold {
   readonly agent: string
-  readonly day: string
+  readonly hour: string
   readonly micro: number
   readonly expires: string | null
   isOpen: boolean
@@ -30,7 +31,7 @@ export class Replay {
   readonly faults: string[] = []
   readonly #limits = new Map<string, Limit>()
   readonly #holds = new Map<string, Hold>()
-  readonly #spent: { agent: string; day: string; micro: number }[] = []
+  readonly #spent: { agent: string; hour: string; micro: number }[] = []
 
   take(entry: Entry): void {
     if (entry.kind === 'spend_limit.set') {
@@ -41,13 +42,13 @@ export class Replay {
     if (entry.kind === 'entry.appended') this.#appended(entry)
   }
 
-  /** Micro-USD of an agent in a window (`2026-11-20` or `2026-11`) as of a time. */
+  /** Micro-USD of an agent in a window (`2026-11-20T08`, `2026-11-20` or `2026-11`) as of a time. */
   usage(agent: string, window: string, now: string): { spent: number; held: number } {
-    const spent = this.#spent.filter((one) => one.agent === agent && one.day.startsWith(window))
+    const spent = this.#spent.filter((one) => one.agent === agent && one.hour.startsWith(window))
     const held = [...this.#holds.values()].filter(
       (hold) =>
         hold.agent === agent &&
-        hold.day.startsWith(window) &&
+        hold.hour.startsWith(window) &&
         hold.isOpen &&
         (hold.expires === null || hold.expires > now),
     )
@@ -65,7 +66,7 @@ export class Replay {
     if (decision !== 'allow') return
     this.#holds.set(decision_id, {
       agent,
-      day: recorded_at.slice(0, 10),
+      hour: recorded_at.slice(0, 13),
       micro: micro(hold?.usd ?? 0),
       expires: hold?.expires_at ?? null,
       isOpen: true,
@@ -78,6 +79,7 @@ export class Replay {
     if (amount === undefined && limit.on_missing_amount === 'deny') return 'amount_invalid'
     if (amount !== undefined && typeof amount !== 'number') return 'amount_invalid'
     const caps = [
+      ['spend_limit_hourly', limit.hourly_usd, now.slice(0, 13)],
       ['spend_limit_daily', limit.daily_usd, now.slice(0, 10)],
       ['spend_limit_monthly', limit.monthly_usd, now.slice(0, 7)],
     ] as const
@@ -96,16 +98,16 @@ export class Replay {
   #appended({ agent_id, actor, data, recorded_at }: Entry): void {
     const cost = data?.['cost_usd']
     if (typeof cost !== 'number') return
-    const today = recorded_at.slice(0, 10)
+    const hour = recorded_at.slice(0, 13)
     const hold = this.#holds.get(String(data?.['decision_id']))
     if (!hold) {
-      this.#spent.push({ agent: agent_id ?? actor?.id ?? '', day: today, micro: micro(cost) })
+      this.#spent.push({ agent: agent_id ?? actor?.id ?? '', hour, micro: micro(cost) })
       return
     }
     const keeps = hold.expires === null || hold.expires > recorded_at ? hold.micro : 0
     const captured = Math.min(micro(cost), keeps)
-    this.#spent.push({ agent: hold.agent, day: hold.day, micro: captured })
-    this.#spent.push({ agent: hold.agent, day: today, micro: micro(cost) - captured })
+    this.#spent.push({ agent: hold.agent, hour: hold.hour, micro: captured })
+    this.#spent.push({ agent: hold.agent, hour, micro: micro(cost) - captured })
     hold.isOpen = false
   }
 }
