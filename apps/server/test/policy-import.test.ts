@@ -121,6 +121,18 @@ left out: defaultMode; a setting of Claude Code, not a rule
     expect(expected.map(([request], i) => [request, decided[i]])).toEqual(expected)
   })
 
+  test('denies every action for what may be a group of actions', () => {
+    const all = { op: 'All' }
+    const action = { op: 'in', entities: [entity('Action', 'pay')] }
+    const source = { effect: 'forbid', principal: all, action, resource: all }
+    const read = (flatActions: boolean) => {
+      const { documents, report } = importCedar(source, { flatActions })
+      return [documents[1]?.spec, report[0]?.outcome]
+    }
+    expect(read(false)).toEqual([{ effect: 'deny' }, 'stricter'])
+    expect(read(true)).toEqual([{ effect: 'deny', actions: ['pay'] }, 'imported'])
+  })
+
   test('allows nothing that Cedar denied', { timeout: 300_000 }, async () => {
     const seen = { allowed: 0, 'allowed by both': 0, denied: 0 }
     const property = fc.asyncProperty(
