@@ -157,7 +157,7 @@ describe.skipIf(!hasModules()).each(someDialects())('an overlay on %s', (dialect
         else if (tried !== undefined) seen.add(tried)
         expect(tried).toEqual(refused ?? (await decisions(twin)))
       }),
-      { numRuns: runs(dialect === 'sqlite' ? 60 : 15, 6) },
+      { numRuns: runs(dialect === 'sqlite' ? 160 : 80, 10) },
     )
     expect(seen.size).toBeGreaterThan(3)
   }, 300_000)
