@@ -41,6 +41,8 @@ const NO_CHANGES = [
   'person.signed_in',
   'person.signed_out',
   'policy.dry_run',
+  // The entry before it is the change.
+  'policy_set.drifted',
   'quota.threshold',
   'report.generated',
   'scorer.ran',

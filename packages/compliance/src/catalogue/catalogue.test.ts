@@ -120,7 +120,7 @@ describe('the hash of a catalogue', () => {
       ]),
     )
     expect(hash('sha256', JSON.stringify(hashes), 'hex')).toMatchInlineSnapshot(
-      `"b66b5968b409e086d5c6fae4158f9ec9e551e9215a386d26955e5f98e39d4805"`,
+      `"4ee6818205b5f4793b5d19d92eddcc9896a5cd959f71f55d1ebe374ad83ea966"`,
     )
   })
 })

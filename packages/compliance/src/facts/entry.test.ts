@@ -50,8 +50,7 @@ describe('an entry of a decision', () => {
       approval: { id: 'apr_1', status: 'consumed' },
       spend: {
         amountMicro: 12e6,
-        daily: { limitMicro: 100e6, spentMicro: 8.5e6 },
-        monthly: null,
+        windows: { day: { limitMicro: 100e6, spentMicro: 8.5e6 }, month: null },
       },
       hasInvalidAmount: false,
       heldMicro: 12e6,

@@ -8,16 +8,8 @@ import { receipted } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
 import { refuseSuspended } from '@remit/core/orgs/settings'
 import { sliced, Turns } from '@remit/core/threads'
-import {
-  admitDocuments,
-  applySet,
-  documentsOf,
-  kindsOf,
-  lockSet,
-  planSet,
-  readSet,
-  removeSet,
-} from './sets.ts'
+import { documentsOf, kindsOf, readSet } from './read.ts'
+import { admitDocuments, applySet, lockSet, planSet, removeSet } from './sets.ts'
 import { findSet, listSets } from './store.ts'
 
 const PACING = { now: () => performance.now(), pause: () => setImmediate() }
