@@ -69,22 +69,25 @@ async function create(api: Api, { approval_rules, permissions, spend_limits }: O
     await api.ok('setApprovalRule', { params: { id }, body })
   for (const { agent_id: id, ...body } of spend_limits)
     await api.ok('setSpendLimit', { params: { id }, body })
-  // Parents first.
-  const sorted = permissions.toSorted((a, b) => depthOf(a, permissions) - depthOf(b, permissions))
-  for (const { id, ...body } of sorted) {
+  for (const { id, ...body } of parentsFirst(permissions)) {
     const answer = await api.call('grantPermission', { params: { id }, body })
     if (!answer.ok) return ((await answer.json()) as { code: string }).code
   }
   return null
 }
 
-function depthOf(
-  one: Objects['permissions'][number],
-  all: Objects['permissions'],
-  level = 0,
-): number {
-  const parent = 'parent_id' in one ? all.find(({ id }) => id === one.parent_id) : undefined
-  return parent && level < 9 ? depthOf(parent, all, level + 1) : level
+/** Each after its parent; where several are refused, the first of them says why. */
+function parentsFirst(all: Objects['permissions']): Objects['permissions'] {
+  const sorted = new Set<Objects['permissions'][number]>()
+  const begun = new Set<string>()
+  const take = (one: Objects['permissions'][number] | undefined): void => {
+    if (!one || begun.has(one.id)) return
+    begun.add(one.id)
+    if ('parent_id' in one) take(all.find(({ id }) => id === one.parent_id))
+    sorted.add(one)
+  }
+  for (const one of all) take(one)
+  return [...sorted]
 }
 
 describe.skipIf(!hasModules()).each(someDialects())('an overlay on %s', (dialect) => {

@@ -140,7 +140,9 @@ function mapsOf(place: Place, name: string, gaps: string[]): object[] {
 
 /** A text of a letter that no literal has, if there is one: string functions look into texts. */
 function freshText(texts: readonly string[]): string {
-  const letter = Array.from('xyzqjkw~^').find((one) => !texts.some((text) => text.includes(one)))
+  const letter = ['x', 'y', 'z', 'q', 'j', 'w', '~', '^'].find(
+    (one) => !texts.some((text) => text.includes(one)),
+  )
   let text = letter ?? 'x'
   while (texts.includes(text)) text += 'x'
   return text
