@@ -26,6 +26,7 @@ const PATHS = [
   '/approvals?tab=history',
   '/policies',
   '/policies?tab=approval-rules',
+  '/policies?tab=sets',
   '/policies/new',
   '/policies/approval-rules/large-refunds',
   '/policies/approval-rules/new',

@@ -84,29 +84,32 @@ const countsOf = (objects: PolicySet['objects']): string =>
 function DriftOf({ set: { drift } }: { set: PolicySet }) {
   if (drift.length === 0) return <Note tone="allow">{t.policySets.noDrift}</Note>
   return (
-    <Table
-      label={t.policySets.drift}
-      rows={drift}
-      rowKey={({ kind, object_id }) => `${kind} ${object_id}`}
-      columns={[
-        { name: t.policySets.kind, value: ({ kind }) => kind },
-        { name: t.policySets.object, value: ({ name }) => name },
-        { name: t.policySets.change, value: ({ change }) => t.policySets.changes[change] },
-        { name: t.policySets.by, value: ({ by }) => by ?? '–' },
-        {
-          name: t.policySets.entry,
-          value: ({ seq }) => seq,
-          cell: ({ seq }) =>
-            seq === null ? (
-              '–'
-            ) : (
-              <Link to="/ledger/$seq" params={{ seq: String(seq) }}>
-                {seq}
-              </Link>
-            ),
-        },
-      ]}
-    />
+    <>
+      <Note tone="wait">{t.policySets.drift}</Note>
+      <Table
+        label={t.policySets.drift}
+        rows={drift}
+        rowKey={({ kind, object_id }) => `${kind} ${object_id}`}
+        columns={[
+          { name: t.policySets.kind, value: ({ kind }) => kind },
+          { name: t.policySets.object, value: ({ name }) => name },
+          { name: t.policySets.change, value: ({ change }) => t.policySets.changes[change] },
+          { name: t.policySets.by, value: ({ by }) => by ?? '–' },
+          {
+            name: t.policySets.entry,
+            value: ({ seq }) => seq,
+            cell: ({ seq }) =>
+              seq === null ? (
+                '–'
+              ) : (
+                <Link to="/ledger/$seq" params={{ seq: String(seq) }}>
+                  {seq}
+                </Link>
+              ),
+          },
+        ]}
+      />
+    </>
   )
 }
 
