@@ -241,6 +241,16 @@ describe('an empty path', () => {
     ['[file]', ['score', '--scorer', 'bleu', '']],
     ['[folder]', ['discover', '']],
     ['[folder]', ['doctor', '']],
+    ...(['validate', 'test', 'plan', 'apply'] as const).flatMap(
+      (command) =>
+        [
+          ['<folder>', ['policy', command, '']],
+          ['--junit', ['policy', command, 'rules', '--junit', '']],
+          ['--markdown', ['policy', command, 'rules', '--markdown', '']],
+        ] as const,
+    ),
+    ['<folder>', ['policy', 'pull', '']],
+    ['<file>', ['policy', 'import', 'claude', '', 'rules']],
     ['--params @', ['score', '--scorer', 'bleu', '--params', '@']],
   ] as const
 

@@ -187,6 +187,14 @@ describe.skipIf(!hasModules())('the examples of the OpenAPI document', () => {
     await reader.send('replacePolicy', { params: { policyID }, headers: { 'if-match': '"1"' } })
     await reader.send('deletePolicy', { params: { policyID } })
 
+    const set = { params: { id: 'main' } }
+    const { plan_digest } = await reader.send('planPolicySet', set)
+    await reader.send('applyPolicySet', { ...set, body: { plan_digest } })
+    await reader.send('listPolicySets')
+    for (const name of ['getPolicySet', 'getPolicySetDocuments', 'lockPolicySet'])
+      await reader.send(name, set)
+    await reader.send('removePolicySet', { ...set, query: '?objects=delete' })
+
     await reader.send('setApprovalRule')
     await reader.send('getApprovalRule')
     await reader.send('listApprovalRules')

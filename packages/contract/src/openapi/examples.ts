@@ -19,7 +19,7 @@ const DOCUMENTS: Example<Contract['planPolicySet']>['body']['documents'] = [
     apiVersion: 'remit.dev/v1',
     kind: 'ApprovalRule',
     name: 'large-refunds',
-    spec: { actions: ['refunds.create'], condition: 'context.amount_usd > 500.0' },
+    spec: { actions: ['refunds.create'], condition: 'amount_usd > 500' },
   },
 ]
 
