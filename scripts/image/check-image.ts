@@ -114,7 +114,7 @@ async function missing() {
   const code = ['dist', 'node_modules/@remit'].flatMap((folder) =>
     readdirSync(folder, { recursive: true }).map((name) => folder + '/' + name))
   const named = code.filter((path) => path.endsWith('.js')).flatMap((path) =>
-    [...readFileSync(path, 'utf8').matchAll(/\\b(?:from|import) ?[(]?'([@a-z][\\w./@-]*)'/g)])
+    [...readFileSync(path, 'utf8').matchAll(/(?<![.\\w])(?:from|import) ?[(]?'([@a-z][\\w./@-]*)'/g)])
   const names = [...new Set(named.map(([, name]) => name))]
   if (names.length < 40) throw new Error('the code imports too little: ' + names)
   const tries = await Promise.allSettled(names.map((name) => import(name)))

@@ -122,13 +122,13 @@ describe.skipIf(!isRun).each(['GitHub', 'GitLab'] as const)('the CI example for 
   let api: Api
   let server: Awaited<ReturnType<typeof listen>>
   let comments: Awaited<ReturnType<typeof startComments>>
-  let keys: Readonly<Record<'REMIT_READ_KEY' | 'REMIT_ADMIN_KEY', string>>
+  let keys: Readonly<Record<'PLAN_KEY' | 'APPLY_KEY', string>>
   beforeAll(async () => {
     api = await createApi({ modules: await loadModules() })
     server = await listen(api.remit.app, { host: '127.0.0.1', port: 0 })
     comments = await startComments()
     const read = await api.remit.key(api.org.id, 'read')
-    keys = { REMIT_READ_KEY: read, REMIT_ADMIN_KEY: api.org.key }
+    keys = { PLAN_KEY: read, APPLY_KEY: api.org.key }
     for (const made of [join(origin, 'remit'), join(prefix, 'bin')])
       mkdirSync(made, { recursive: true })
     cpSync(join(POLICIES, 'payments'), join(origin, 'rules'), { recursive: true })
@@ -229,14 +229,14 @@ describe.skipIf(!isRun).each(['GitHub', 'GitLab'] as const)('the CI example for 
 
   test('shows the plan of a pull request with a key that can change nothing', async () => {
     await branch('stricter', 'required_approvals: 2', 'required_approvals: 3')
-    const { REMIT_READ_KEY } = keys
-    expect(await job('plan', 'stricter', { REMIT_READ_KEY })).toMatchObject({ code: 0 })
+    const { PLAN_KEY } = keys
+    expect(await job('plan', 'stricter', { PLAN_KEY })).toMatchObject({ code: 0 })
 
     const [{ path, token, sent } = { path: '', token: '', sent: '' }] = comments.comments
     const { comment } = service
     expect({ path, token }).toEqual({ path: comment.path, token: comment.token })
     expect(comment.bodyOf(sent)).toContain('`required_approvals`: `2` → `3`')
-    const refused = await job('apply', 'stricter', { REMIT_ADMIN_KEY: REMIT_READ_KEY })
+    const refused = await job('apply', 'stricter', { APPLY_KEY: PLAN_KEY })
     expect(refused.code).toBe(1)
     expect(await approvals()).toBe(2)
   })

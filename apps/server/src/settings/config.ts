@@ -166,7 +166,8 @@ export function readJudgesFile(
 }
 
 /** Names for clients, tests, deployments and the documentation, which the server ignores. */
-const FOREIGN = /^REMIT_(KEY|API_KEY|OMIT_KEY|URL|CREDENTIAL|IMAGE|WEBHOOK_SECRET|TEST_\w*)$/
+const FOREIGN =
+  /^REMIT_(KEY|API_KEY|OMIT_KEY|URL|CREDENTIAL|IMAGE|WEBHOOK_SECRET|NIGHTLY|TEST_\w*)$/
 
 /**
  * Variables that Kubernetes sets for each Service of the namespace; for a Service whose name starts
