@@ -115,12 +115,12 @@ describe.skipIf(!hasModules()).each(someDialects())('GET /v1/stats on %s', (dial
   it('counts each observed rule of a decision by what it would have decided', async () => {
     const body = { effect: 'deny', agents: ['observed'], mode: 'observe' } as const
     const { id } = await first.ok('createPolicy', { body })
-    clock.set('2027-02-20T07:00:30.000Z')
+    clock.set('2026-11-20T11:00:30.000Z')
     await ask('observed', 10)
     await ask('observed', 20)
     await ask('other', 20)
 
-    const hour = { bucket: 'hour', from: '2027-02-20T07:00:00Z', to: '2027-02-20T08:00:00Z' }
+    const hour = { bucket: 'hour', from: '2026-11-20T11:00:00Z', to: '2026-11-20T12:00:00Z' }
     expect(await stats({ ...hour, by: 'observed' })).toMatchObject([
       { key: `policy:${id}:deny`, count: 2 },
     ])

@@ -77,7 +77,7 @@ describe('the order of refusal', () => {
     async ({ endpoint, wrong, first }) => {
       const response = await send(endpoint, wrong)
 
-      const isRouted = first !== 'path' && first !== 'method'
+      const isRouted = first !== 'path'
       const problem = await problemOf(response, isRouted ? endpoint : undefined)
       const isLenient = first === 'media' && endpoint.lenient
       expect(problem.code).toBe(isLenient ? 'invalid_request' : CODE[first])
