@@ -51,7 +51,14 @@ describe('roles', () => {
       may('read', 'POST')
         .map(([name]) => name)
         .toSorted(),
-    ).toEqual(['checkContent', 'dryRunPolicies', 'replayPolicies', 'runScorer', 'verifyLedger'])
+    ).toEqual([
+      'checkContent',
+      'dryRunPolicies',
+      'planPolicySet',
+      'replayPolicies',
+      'runScorer',
+      'verifyLedger',
+    ])
     expect(may('read', 'DELETE')).toEqual([])
     expect(may('ingest', 'DELETE')).toEqual([])
     expect(Role.options.flatMap((role) => may(role, 'PATCH'))).toEqual([])
