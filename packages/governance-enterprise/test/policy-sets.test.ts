@@ -242,6 +242,8 @@ describe.each(someDialects())('policy sets on %s', (dialect) => {
     expect((await limit({ daily_usd: 101 })).status).toBe(409)
     expect((await limit({ daily_usd: 50, hold_ttl_seconds: 5 })).status).toBe(409)
     expect((await limit({ daily_usd: 0 })).status).toBe(200)
+    // The end of an emergency stop is none.
+    expect((await limit({ daily_usd: 100 })).status).toBe(409)
     expect(await drift()).toMatchObject([{ kind: 'SpendLimit', change: 'changed' }])
     await api.ok('createPolicy', { body: { effect: 'deny' } })
 
@@ -258,6 +260,42 @@ describe.each(someDialects())('policy sets on %s', (dialect) => {
     const body = { ...other.body, plan_digest: planned.plan_digest }
     const refused = await api.refusal('applyPolicySet', { ...other, body })
     expect(refused).toMatchObject({ code: 'managed_by_policy_set', policy_set: id })
+  })
+
+  it('are changed by the plan of another set only as by others', async () => {
+    await apply([GRANT])
+    const other = { params: { id: 'other' } }
+    const body = { documents: [CHILD] }
+    const { plan_digest } = await api.ok('planPolicySet', { ...other, body })
+    await api.ok('applyPolicySet', { ...other, body: { ...body, plan_digest } })
+    // Without its parent, the permission of the other set ends too.
+    const change = await applyBody([], { allow_empty: true })
+    await api.ok('lockPolicySet', { ...other, body: { locked: true } })
+    const stale = await applyBody([], { allow_empty: true })
+    expect(stale.plan_digest).toBe(change.plan_digest)
+    const refused = await api.refusal('applyPolicySet', { params, body: stale })
+    expect(refused).toMatchObject({ code: 'managed_by_policy_set', policy_set: 'other' })
+
+    await api.ok('lockPolicySet', { ...other, body: { locked: false } })
+    await api.ok('applyPolicySet', { params, body: stale })
+    const { drift: found } = await api.ok('getPolicySet', other)
+    expect(found).toMatchObject([{ kind: 'Permission', name: 'a-child-pays', change: 'deleted' }])
+  })
+
+  it('keep the mode of an agent that a grant of theirs would change', async () => {
+    const mode = document('AgentMode', 'payer', { agent_id: 'payer', mode: 'open' })
+    const mail = { agent_id: 'payer', action: 'mail.send' }
+    const narrow = document('Permission', 'pays', { agent_id: 'payer', actions: ['payments.*'] })
+    const tests = document('Tests', 'mail', {
+      cases: [{ name: 'mail', request: mail, expect: { decision: 'allow' } }],
+    })
+    await apply([mode])
+    const documents = [mode, narrow, tests]
+    expect((await plan(documents)).tests).toMatchObject({ passed: 1, failed: 0 })
+    await apply(documents)
+
+    expect(await decide(mail)).toBe('allow')
+    expect(await plan(documents)).toMatchObject({ changes: [], drift: [] })
   })
 
   it('are removed with their objects or without them', async () => {

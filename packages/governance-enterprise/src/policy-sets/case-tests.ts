@@ -1,14 +1,26 @@
 import type { ObjectKind, Plan, PolicyDocument, TestCase, TestSummary } from '@remit/contract'
 import { fail } from '@remit/core/base'
-import type { Overlay, Preview } from '@remit/core/decision'
+import type { Preview } from '@remit/core/decision'
 import type { Deps } from '@remit/core/module'
+import { keyOf } from './compare.ts'
 import type { ObjectDocument } from './compare.ts'
+import type { PlannedRules } from './overlay.ts'
 
 /** Most listed cases; all are counted. */
 const MAX_LISTED = 200
 const MAX_CASES = 10_000
-/** Kinds of rules that a test can match. */
-const RULES: ReadonlySet<ObjectKind> = new Set(['Policy', 'ApprovalRule', 'Permission'])
+/** The kinds of rules that a decision names. The limit of an agent is no rule. */
+const RULES: Readonly<Record<string, ObjectKind>> = {
+  policy: 'Policy',
+  approval_rule: 'ApprovalRule',
+  permission: 'Permission',
+}
+const RULE_KINDS: ReadonlySet<ObjectKind> = new Set(Object.values(RULES))
+
+interface TestedSet {
+  readonly documents: readonly PolicyDocument[]
+  readonly objects: readonly ObjectDocument[]
+}
 
 interface NamedCase {
   readonly document: string
@@ -32,22 +44,24 @@ function casesOf(documents: readonly PolicyDocument[]): NamedCase[] {
 export async function runTests(
   { decider }: Pick<Deps, 'decider'>,
   { orgId, plan }: { readonly orgId: string; readonly plan: Plan },
-  documents: readonly PolicyDocument[],
-  objects: readonly ObjectDocument[],
-  { overlay, added }: { readonly overlay: Overlay; readonly added: readonly string[] },
+  { documents, objects }: TestedSet,
+  { overlay, added }: PlannedRules,
+  signal: AbortSignal,
 ): Promise<TestSummary> {
   const cases = casesOf(documents)
   const seen = new Set<string>()
   const results: TestSummary['cases'] = []
   for (const [at, some] of Map.groupBy(cases, (one) => one.case.at ?? null)) {
+    signal.throwIfAborted()
     const requests = some.map((one) => one.case.request)
     const options = { overlay, ...(at !== null && { at: Date.parse(at) }) }
     const previews = await decider.preview(orgId, plan, requests, options)
     for (const [i, preview] of previews.entries()) {
       const one = some[i]
       if (!one) continue
-      const matched = matchedIn(preview, added)
-      for (const id of matched) seen.add(id)
+      const rules = rulesIn(preview, added)
+      for (const { kind, id } of rules) seen.add(keyOf(kind, id))
+      const matched = rules.map(({ id }) => id)
       const { decision, reason } = preview
       const got = { decision, reason, matched }
       const { document, case: test } = one
@@ -61,17 +75,20 @@ export async function runTests(
     failed: failed.length,
     cases: [...failed, ...passed].slice(0, MAX_LISTED),
     unmatched: objects
-      .filter(({ kind, id }) => cases.length > 0 && RULES.has(kind) && !seen.has(id))
+      .filter(
+        ({ kind, id }) => cases.length > 0 && RULE_KINDS.has(kind) && !seen.has(keyOf(kind, id)),
+      )
       .map(({ kind, name }) => ({ kind, name })),
   }
 }
 
-/** The ids of the rules that match; policies of the overlay by their name. The limit of an agent is no rule. */
-function matchedIn({ matched }: Preview, added: readonly string[]): string[] {
-  return matched.flatMap(({ kind, id }) => {
-    if (kind === 'spend_limit') return []
-    const place = /^overlay\.(\d+)$/.exec(id)?.[1]
-    return place === undefined ? id : (added[Number(place)] ?? id)
+/** The rules that match; policies of the overlay by their name. */
+function rulesIn({ matched }: Preview, added: readonly string[]) {
+  return matched.flatMap(({ kind: of, id }) => {
+    const kind = RULES[of]
+    if (!kind) return []
+    const place = kind === 'Policy' ? /^overlay\.(\d+)$/.exec(id)?.[1] : undefined
+    return [{ kind, id: (place !== undefined && added[Number(place)]) || id }]
   })
 }
 

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { CHECK_KINDS, OBJECT_KINDS } from '@remit/contract'
 import type { Drift, ObjectChange, ObjectKind, PolicyDocument } from '@remit/contract'
 import { canonicalJson } from '@remit/contract/json'
@@ -6,7 +7,7 @@ import { invalid, isoTime } from '@remit/core/base'
 import type { DocumentKind } from '@remit/core/module'
 import type { PolicySetObjectRow } from '../tables/policy-sets.ts'
 
-type Spec = Readonly<Record<string, unknown>>
+export type Spec = Readonly<Record<string, unknown>>
 
 /** A document of an object, with its place among the documents. */
 export interface ObjectDocument {
@@ -29,7 +30,7 @@ export interface SetState {
   readonly live: ReadonlyMap<string, Spec>
 }
 
-/** What documents would change. */
+/** The changes that documents would make. */
 export interface Comparison {
   /** In the order in which they are made. */
   readonly changes: readonly (Omit<ObjectChange, 'warnings' | 'weakens'> & {
@@ -92,7 +93,7 @@ function normal(spec: Spec): Spec {
 export const isAs = (live: Spec | undefined, spec: Spec): live is Spec =>
   live !== undefined &&
   Object.entries(spec).every(
-    ([name, value]) => value === undefined || digestOf([live[name]]) === digestOf([value]),
+    ([name, value]) => value === undefined || isDeepStrictEqual(live[name], value),
   )
 
 /** Compares documents with the stored state. Pure. */
@@ -154,7 +155,7 @@ export function compare(
 /** Settings are in a set one by one. */
 const hasMembersOf = (row: PolicySetObjectRow, kind: ObjectKind, spec: Spec): boolean =>
   kind !== 'Settings' ||
-  digestOf(Object.keys(specIn(row)).toSorted()) === digestOf(Object.keys(spec).toSorted())
+  isDeepStrictEqual(new Set(Object.keys(specIn(row))), new Set(Object.keys(spec)))
 
 export const specIn = ({ spec }: Pick<PolicySetObjectRow, 'spec'>): Spec => JSON.parse(spec) as Spec
 

@@ -1,7 +1,6 @@
 /** The objects of this package as documents of policy sets. */
 import { SETTINGS_ID } from '@remit/contract'
 import type { DocumentSpec } from '@remit/contract'
-import { Failure, fail } from '@remit/core/base'
 import type { Ids } from '@remit/core/base'
 import type { Deps, DocumentKind } from '@remit/core/module'
 import { settingsChange } from '@remit/core/orgs'
@@ -160,15 +159,3 @@ export const documentKinds = (
   spendLimits,
   agentModes,
 ]
-
-/** Returns the result of the check of a document; its errors name the place among the documents. */
-export function placed<T>(path: string, check: () => T): T {
-  try {
-    return check()
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error
-    const { code, message, extras } = error
-    const errors = extras.errors?.map((one) => ({ ...one, path: `${path}.${one.path}` }))
-    throw fail(code, `${path}.${message}`, { ...extras, ...(errors && { errors }) })
-  }
-}

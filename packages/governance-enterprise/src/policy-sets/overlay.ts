@@ -1,6 +1,6 @@
 import type { ObjectKind } from '@remit/contract'
 import type { Overlay } from '@remit/core/decision'
-import type { Comparison } from './compare.ts'
+import type { Comparison, ObjectDocument } from './compare.ts'
 
 type Changes = Comparison['changes']
 
@@ -12,7 +12,10 @@ export interface PlannedRules {
 }
 
 /** Returns the changes of a plan as an overlay. Pure. */
-export function overlayOf({ changes }: Comparison): PlannedRules {
+export function overlayOf(
+  { changes }: Comparison,
+  documents: readonly ObjectDocument[],
+): PlannedRules {
   const of = (kind: ObjectKind): Changes => changes.filter((one) => one.kind === kind)
   const policies = of('Policy').filter(({ after }) => after)
   const setting = of('Settings').find(({ after }) => after)?.after ?? {}
@@ -24,7 +27,10 @@ export function overlayOf({ changes }: Comparison): PlannedRules {
     approval_rules: named(of('ApprovalRule'), 'id'),
     permissions: named(of('Permission'), 'id'),
     spend_limits: named(of('SpendLimit'), 'agent_id'),
-    agent_modes: { set: named(of('AgentMode'), 'agent_id').set },
+    // Unchanged ones too: a grant of the plan sets the mode of its agent.
+    agent_modes: {
+      set: documents.flatMap(({ kind, spec }) => (kind === 'AgentMode' ? [spec] : [])),
+    },
     settings: {
       ...(unknown_agents !== undefined && { unknown_agents }),
       ...(four_eyes !== undefined && { four_eyes }),

@@ -3,16 +3,22 @@ import { policySets } from '@remit/contract'
 import { existing } from '@remit/core/base'
 import { actorOf, personOf } from '@remit/core/caller'
 import { implement } from '@remit/core/http'
-import type { Route } from '@remit/core/http'
+import type { ApiRequest, Route } from '@remit/core/http'
 import { receipted } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
 import { refuseSuspended } from '@remit/core/orgs/settings'
 import { sliced, Turns } from '@remit/core/threads'
 import { documentsOf, kindsOf, readSet } from './read.ts'
 import { admitDocuments, applySet, lockSet, planSet, removeSet } from './sets.ts'
+import type { Pace } from './sets.ts'
 import { findSet, listSets } from './store.ts'
 
 const PACING = { now: () => performance.now(), pause: () => setImmediate() }
+
+const paceOf = (request: ApiRequest): Pace => ({
+  rest: sliced(PACING),
+  signal: request.signal(),
+})
 
 /** One plan per organization at a time. */
 const PLANS = {
@@ -23,7 +29,7 @@ const PLANS = {
 }
 
 export const policySetRoutes = (deps: Deps): Route[] => {
-  const { db, clock, writer } = deps
+  const { db, writer } = deps
   const turns = new Turns(PLANS)
   return implement(policySets, {
     listPolicySets: async (_, { orgId }) => {
@@ -46,8 +52,9 @@ export const policySetRoutes = (deps: Deps): Route[] => {
       const { orgId } = caller
       await refuseSuspended(db, orgId)
       const plan = await turns.run(orgId, async () => {
-        const set = await admitDocuments(deps, params.id, body, sliced(PACING))
-        return planSet(deps, caller, set, body, clock.now())
+        const pace = paceOf(request)
+        const set = await admitDocuments(deps, params.id, body, pace)
+        return planSet(deps, caller, set, body, pace)
       })
       const { plan_digest, changes, drift, tests, replay } = plan
       return writer.work(orgId, request, (_scope, admitted) => {
@@ -72,8 +79,9 @@ export const policySetRoutes = (deps: Deps): Route[] => {
 
     applyPolicySet: ({ params, body }, caller, request) =>
       turns.run(caller.orgId, async () => {
-        const set = await admitDocuments(deps, params.id, body, sliced(PACING))
-        return applySet(deps, caller, set, body, request)
+        const pace = paceOf(request)
+        const set = await admitDocuments(deps, params.id, body, pace)
+        return applySet(deps, caller, set, body, request, pace)
       }),
 
     lockPolicySet: ({ params, body }, caller, request) =>

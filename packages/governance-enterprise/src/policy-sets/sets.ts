@@ -16,11 +16,11 @@ import { actorOf, personOf } from '@remit/core/caller'
 import { on } from '@remit/core/db'
 import type { AnyDatabase, CoreTables } from '@remit/core/db'
 import { firstOf, receipted, recording } from '@remit/core/ledger/lanes'
-import type { Change, EntryDraft, LedgerScope } from '@remit/core/ledger/lanes'
+import type { Change, EntryDraft, LedgerScope, WorkOrigin } from '@remit/core/ledger/lanes'
 import type { AdmittedDocument, Deps } from '@remit/core/module'
-import { compare, digestOf, keyOf, objectDocuments } from './compare.ts'
+import { compare, digestOf, isAs, keyOf, objectDocuments } from './compare.ts'
 import type { Comparison, ObjectDocument, SetState } from './compare.ts'
-import { placed } from './kinds.ts'
+import { at as placed } from '../rules/overlaid.ts'
 import { overlayOf } from './overlay.ts'
 import {
   countSets,
@@ -40,6 +40,8 @@ import { weakens } from './weakens.ts'
 import type { PolicySetRow } from '../tables/policy-sets.ts'
 
 const MAX_SETS = 20
+/** Each can take seconds. */
+const MAX_PROPERTIES = 100
 /** The kinds that a replay evaluates again. */
 const REPLAYED: ReadonlySet<ObjectKind> = new Set(['Settings', 'Policy', 'ApprovalRule'])
 /** The configuration can change while tests run; they then run again. */
@@ -49,6 +51,14 @@ type SetDeps = Pick<Deps, 'db' | 'clock' | 'decider' | 'documents' | 'offered' |
 interface Asker {
   readonly orgId: string
   readonly plan: Plan
+}
+
+/** How a plan is made beside other work. */
+export interface Pace {
+  /** Yields the thread from time to time. */
+  readonly rest: () => Promise<void>
+  /** Aborts when the client is gone. */
+  readonly signal: AbortSignal
 }
 
 /** Documents that all modules accept. */
@@ -66,12 +76,14 @@ export async function admitDocuments(
   deps: SetDeps,
   setId: string,
   { documents, allow_empty }: PlanInput,
-  rest: () => Promise<void>,
+  { rest }: Pace,
 ): Promise<AdmittedSet> {
   const kinds = kindsOf(deps)
   const objects = objectDocuments(documents, kinds)
   if (objects.length === 0 && !allow_empty)
     throw invalid('documents', 'must describe an object, unless allow_empty is true')
+  if (documents.filter(({ kind }) => kind === 'Property').length > MAX_PROPERTIES)
+    throw invalid('documents', `must have at most ${MAX_PROPERTIES} properties`)
   const admitted = new Map<number, AdmittedDocument>()
   for (const { at, kind, name } of objects) {
     const document = documents[at]
@@ -127,16 +139,21 @@ interface PlanMade {
   readonly version: number
 }
 
-async function makePlan(deps: SetDeps, asker: Asker, set: AdmittedSet): Promise<PlanMade> {
+async function makePlan(
+  deps: SetDeps,
+  asker: Asker,
+  set: AdmittedSet,
+  { signal }: Pace,
+): Promise<PlanMade> {
   const { db } = deps
   const version = await versionOf(db, asker.orgId)
   const state = await readState(db, asker.orgId, set)
   const comparison = compare(set.objects, state, set.kinds)
   const digest = planDigestOf(set, comparison)
-  const rules = overlayOf(comparison)
-  const tests = await runTests(deps, asker, set.documents, set.objects, rules)
+  const rules = overlayOf(comparison, set.objects)
+  const tests = await runTests(deps, asker, set, rules, signal)
   const named = set.documents.flatMap((one) => (one.kind === 'Property' ? [one] : []))
-  const properties = await searchProperties(deps, asker.orgId, rules.overlay, named)
+  const properties = await searchProperties(deps, asker.orgId, rules.overlay, named, signal)
   return { comparison, digest, tests, properties, version }
 }
 
@@ -155,20 +172,19 @@ export async function planSet(
   asker: Asker,
   set: AdmittedSet,
   { replay: period }: Pick<PlanInput, 'replay'>,
-  now: number,
+  pace: Pace,
 ): Promise<PolicySetPlan> {
-  const { comparison, digest, tests, properties } = await makePlan(deps, asker, set)
+  await checkSets(deps.db, asker.orgId, set.setId)
+  const { comparison, digest, tests, properties } = await makePlan(deps, asker, set, pace)
   const replays = deps.offered('replays')
   const replay =
     period && replays
-      ? await replays.count(asker.orgId, overlayOf(comparison).overlay, period)
+      ? await replays.count(asker.orgId, overlayOf(comparison, set.objects).overlay, period)
       : null
-  if (comparison.unchanged + comparison.changes.length > 0)
-    await checkSets(deps.db, asker.orgId, set.setId)
   return {
     plan_digest: digest,
     base_digest: comparison.baseDigest,
-    changes: wireChanges(comparison, set, now),
+    changes: wireChanges(comparison, set, deps.clock.now()),
     unchanged: comparison.unchanged,
     drift: [...comparison.drift],
     tests,
@@ -214,10 +230,11 @@ export async function applySet(
   asker: Asker,
   set: AdmittedSet,
   input: ApplyInput,
-  origin: Parameters<Deps['writer']['change']>[1],
+  origin: WorkOrigin,
+  pace: Pace,
 ): Promise<Applied> {
   for (let attempt = 1; ; attempt++) {
-    const plan = await makePlan(deps, asker, set)
+    const plan = await makePlan(deps, asker, set, pace)
     refuse(plan, input)
     if (plan.tests.failed > 0)
       throw fail('tests_failed', `${plan.tests.failed} tests fail`, {
@@ -230,7 +247,7 @@ export async function applySet(
         extensions: { property: name, result, counterexample, because },
       })
     }
-    const apply = applyChange(set, plan, input)
+    const apply = applyChange(set, plan, input, pace)
     try {
       return await deps.writer.change(asker.orgId, origin, async (scope, caller) => {
         if (scope.configVersion !== plan.version) throw fail('rules_changed')
@@ -282,6 +299,7 @@ const applyChange =
     set: AdmittedSet,
     { comparison, digest, tests, properties }: PlanMade,
     input: ApplyInput,
+    { rest }: Pace,
   ): Change<Applied> =>
   async (scope, caller) => {
     const { tx, orgId, recordedAt, now } = scope
@@ -293,9 +311,12 @@ const applyChange =
     }
     for (const { change, kind, object_id, at, before, after } of comparison.changes) {
       if (change === 'delete') await run(kinds.get(kind)?.remove?.(object_id))
-      else if (at !== null && !(change === 'adopt' && isUnchanged(before, after)))
+      else if (at !== null && after && !isAs(before ?? undefined, after))
         await run(admitted.get(at)?.set)
+      await rest()
     }
+    // A change can touch another object of the set: a grant sets the mode of its agent.
+    for (const at of await otherThanDescribed(tx, orgId, set)) await run(admitted.get(at)?.set)
     const revision = ((await findSet(tx, orgId, setId))?.revision ?? 0) + 1
     await storeObjects(scope, set)
     const row: PolicySetRow = {
@@ -337,15 +358,6 @@ const applyChange =
     }
   }
 
-const isUnchanged = (before: object | null, after: object | null): boolean =>
-  before !== null &&
-  after !== null &&
-  Object.entries(after).every(
-    ([name, value]) =>
-      value === undefined ||
-      digestOf([(before as Record<string, unknown>)[name]]) === digestOf([value]),
-  )
-
 /** The entry of a change that a plan makes. Kinds of documents write such entries only. */
 const ofPlan = (entry: EntryDraft, policy_set: { id: string; plan_digest: string }): EntryDraft =>
   ({ ...entry, data: { ...entry.data, policy_set } }) as EntryDraft
@@ -361,6 +373,23 @@ const countsOf = (changes: readonly ObjectChange[]): Record<string, number> =>
       some.length,
     ]),
   )
+
+/** Returns the places of the documents whose objects are not as described. */
+async function otherThanDescribed(
+  tx: AnyDatabase,
+  orgId: string,
+  { objects, kinds }: AdmittedSet,
+): Promise<number[]> {
+  const places: number[] = []
+  for (const [name, kind] of kinds) {
+    const documents = objects.filter((one) => one.kind === name)
+    if (documents.length === 0) continue
+    const ids = documents.map(({ id }) => id)
+    const live = new Map((await kind.list(tx, orgId, ids)).map(({ id, spec }) => [id, spec]))
+    places.push(...documents.flatMap(({ id, spec, at }) => (isAs(live.get(id), spec) ? [] : [at])))
+  }
+  return places
+}
 
 /** Stores the objects of the set as they are after the change. */
 async function storeObjects({ tx, orgId }: LedgerScope, set: AdmittedSet): Promise<void> {
@@ -388,6 +417,7 @@ async function storeObjects({ tx, orgId }: LedgerScope, set: AdmittedSet): Promi
         changed_by: null,
         changed_seq: null,
         changed_at: null,
+        changed_spec: null,
       })),
     )
   }

@@ -1,9 +1,12 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { ObjectChange, ObjectKind } from '@remit/contract'
 import { covers } from '@remit/contract/patterns'
-import { digestOf } from './compare.ts'
+import type { Spec } from './compare.ts'
 
-type Spec = Readonly<Record<string, unknown>>
-type Change = Pick<ObjectChange, 'change' | 'kind' | 'before' | 'after'>
+type Change = Pick<ObjectChange, 'change' | 'kind'> & {
+  readonly before: Spec | null
+  readonly after: Spec | null
+}
 
 /**
  * Returns whether a change may allow what was denied or held before; false only if it provably does not.
@@ -37,7 +40,7 @@ const RULE = ['agents', 'actions', 'resources']
 
 const WEAKENS: Readonly<Record<ObjectKind, Weakens>> = {
   Policy: effects(RULE),
-  // What is cut from a permission cannot exceed it.
+  // A permission cannot exceed its parent.
   Permission: effects(['actions', 'resources'], ({ parent_id: parent }) => parent !== null),
   TrustPolicy: effects(['source_agents', 'target_agents', 'actions']),
 
@@ -113,4 +116,4 @@ function hasNoMoreApprovers(before: unknown, after: unknown): boolean {
   )
 }
 
-const isEqual = (a: unknown, b: unknown): boolean => digestOf([a ?? null]) === digestOf([b ?? null])
+const isEqual = (a: unknown, b: unknown): boolean => isDeepStrictEqual(a ?? null, b ?? null)
