@@ -39,7 +39,7 @@ describe.skipIf(!isRun)('the policy packs at their doors', () => {
           hook_event_name: 'PreToolUse',
           session_id: 's1',
           transcript_path: '/t',
-          cwd: '/work/app',
+          cwd: '/repo/app',
           permission_mode: 'default',
           tool_name: tool,
           tool_input: input,
@@ -57,8 +57,8 @@ describe.skipIf(!isRun)('the policy packs at their doors', () => {
     })
 
     expect({
-      file: await ask('claude-code', 'Edit', { file_path: '/work/app/a.ts', old_string: 'a' }),
-      traversal: await ask('claude-code', 'Read', { file_path: '/work/app/../../etc/passwd' }),
+      file: await ask('claude-code', 'Edit', { file_path: '/repo/app/a.ts', old_string: 'a' }),
+      traversal: await ask('claude-code', 'Read', { file_path: '/repo/app/../../etc/passwd' }),
       relative: await ask('claude-code', 'Read', { file_path: '../../etc/passwd' }),
       secrets: await ask('claude-code', 'Read', { file_path: 'src/../.Env' }),
       command: await ask('claude-code', 'Bash', { command: 'pnpm test' }),

@@ -166,6 +166,27 @@ spec: { for: { actions: [payments.*] }, never: ${never}, require: ${require} }
     expect(read()).toEqual(first)
   })
 
+  test('pull and plan trust policies, with labels and times, without a change', async () => {
+    const spec = {
+      effect: 'allow',
+      source_agents: [{ labels: { team: 'pay', env: 'prod' } }, 'payer-*'],
+      expires_at: '2030-01-01T00:00:00Z',
+    }
+    write('a.json', JSON.stringify({ ...BARE, kind: 'TrustPolicy', name: 'pay-team', spec }))
+    expect((await policy('apply')).code).toBe(0)
+    expect((await policy('plan', '--exit-code')).code).toBe(0)
+    rmSync(join(folder, 'a.json'))
+    await policy('pull')
+    expect(readdirSync(folder)).toEqual(['trust-policies.yaml'])
+    expect((await policy('plan', '--exit-code')).code).toBe(0)
+    const text = readFileSync(join(folder, 'trust-policies.yaml'), 'utf8')
+    write('trust-policies.yaml', text.replace('allow', 'deny'))
+    expect((await policy('plan', '--exit-code')).code).toBe(10)
+    expect((await policy('apply')).code).toBe(0)
+    const { data } = await commands.api.ok('listTrustPolicies')
+    expect(data).toMatchObject([{ id: 'pay-team', effect: 'deny' }])
+  })
+
   test('check and test a folder without a server', async () => {
     write('a.yaml', POLICY)
     expect(await alone('validate')).toMatchObject({ code: 0, stdout: '1 documents are valid.\n' })

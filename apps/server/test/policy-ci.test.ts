@@ -34,7 +34,7 @@ interface Step {
 
 const [TOKEN, NUMBER, COMMIT] = ['tok', '7', '4b825dc']
 
-/** What a service makes of its file: the steps of a job, with its variables and secrets. */
+/** The steps of a job as the CI service runs them, with its variables and secrets. */
 const SERVICES = {
   GitHub: {
     shell: ['bash', '--noprofile', '--norc', '-eo', 'pipefail', '-c'],

@@ -225,7 +225,7 @@ const { body } = fc.letrec<{ body: object }>((tie) => ({
     tie('body').map((arg) => ({ '!': { arg } })),
   ),
 }))
-// What an import cannot say.
+// Rules that an import leaves out.
 const unknown = { '==': { left: { Var: 'principal' }, right: { Var: 'resource' } } }
 const condition = fc.record({
   kind: fc.constantFrom('when', 'unless'),

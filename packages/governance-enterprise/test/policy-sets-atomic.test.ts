@@ -1,7 +1,8 @@
 import { on } from '@remit/core/db'
 import type { CoreTables } from '@remit/core/db'
-import { fullDialects, runs } from '@remit/testing'
+import { apiOf, createTestRemit, fullDialects, runs } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import governance from '../src/index.ts'
 import { createApi } from './support/api.ts'
 import type { Api } from './support/api.ts'
 
@@ -95,6 +96,28 @@ describe.each(fullDialects())('policy sets on %s', (dialect) => {
           `deny, 4 approval_rule needs_approval, ${OBSERVED} policy deny`,
         ]),
       )
+    },
+  )
+
+  // SQLite has a single process.
+  it.skipIf(dialect === 'sqlite')(
+    'are applied once by two processes',
+    { timeout: 120_000 },
+    async () => {
+      const { url, signingKey } = api.remit
+      const remit = await createTestRemit({ url, signingKey, modules: [governance] })
+      const second = apiOf(remit, api.org)
+      for (let round = 0; round < 5; round++) {
+        const spec = { effect: 'deny', actions: [`round.${round}`] }
+        const documents = [document('Policy', `round-${round}`, spec)]
+        const { plan_digest } = await api.ok('planPolicySet', { params, body: { documents } })
+        const body = { documents, plan_digest }
+        const answers = await Promise.all(
+          [api, second].map((one) => one.call('applyPolicySet', { params, body })),
+        )
+        expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409])
+      }
+      await remit.close()
     },
   )
 })

@@ -5,7 +5,7 @@ import { isName } from '@remit/contract/values'
 import { z } from 'zod'
 import { CliError, EXIT } from './errors.ts'
 
-/** What became of one rule of the source. */
+/** The result for one rule of the source. */
 export interface Imported {
   readonly rule: string
   /** `stricter`: the document forbids more than the rule. */
@@ -161,7 +161,7 @@ export interface CedarOptions {
   readonly flatActions: boolean
 }
 
-/** What this import cannot say. */
+/** Thrown for a part of a rule that cannot be translated. */
 class Unknown extends Error {}
 
 /**

@@ -229,7 +229,7 @@ const XML: Readonly<Record<string, string>> = {
 const xml = (text: string): string =>
   printableLine(text).replaceAll(/[&<>"]/g, (sign) => XML[sign] ?? sign)
 
-/** What became of each rule of another system. */
+/** The result of an import, rule by rule. */
 export const importText = (report: readonly Imported[]): string =>
   report
     .map(({ rule, outcome, why }) => [`${outcome}: ${rule}`, ...why].join('; '))

@@ -207,7 +207,7 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
   }
 }
 
-/** What each observed rule would have decided; `incomplete` where some were not evaluated or left out. */
+/** The decision of each observed rule; `incomplete` if some were not evaluated or left out. */
 const wouldOf = ({ observed = [], observed_incomplete }: Observations = {}): string[] => [
   ...observed.map(({ would }) => would),
   ...(observed_incomplete ? ['incomplete'] : []),

@@ -29,7 +29,7 @@ const NOBODY = { type: 'key', id: '' } as const
 const tried = (input: TriedPermission, parent: PermissionChain | null): CompiledPermission =>
   toPermission(grantedTerms(input.id, input, parent, NOBODY))
 
-/** What the slot `agent_deny` reads, with the permissions, modes and settings of an overlay. */
+/** The snapshot of the slot `agent_deny` with the permissions, modes and settings of an overlay. */
 export function overlaidAuthority(
   authority: AgentAuthority,
   { permissions, agent_modes: modes, settings, agents_are_active: isActive }: Overlay,

@@ -78,7 +78,7 @@ function* tuplesOf({
         }
 }
 
-/** What no rule about a request reads is absent from it. */
+/** All combinations; members that no rule reads are absent. */
 function* allCases(space: Space): Generator<Case, void, undefined> {
   for (const { groups, ...names } of tuplesOf(space))
     for (const context of contexts([...groups].map((place) => space.groups[place]?.cells ?? [])))

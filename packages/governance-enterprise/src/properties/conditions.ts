@@ -24,7 +24,7 @@ export interface Atom {
   of(facts: BoundFacts): string
 }
 
-/** What a condition depends on. */
+/** The facts that a condition reads, and its comparisons. */
 export interface ConditionReads {
   readonly paths: readonly ReadPath[]
   readonly atoms: readonly Atom[]
