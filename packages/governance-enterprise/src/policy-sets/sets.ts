@@ -234,21 +234,10 @@ export async function applySet(
   pace: Pace,
 ): Promise<Applied> {
   for (let attempt = 1; ; attempt++) {
-    const plan = await makePlan(deps, asker, set, pace)
-    refuse(plan, input)
-    if (plan.tests.failed > 0)
-      throw fail('tests_failed', `${plan.tests.failed} tests fail`, {
-        extensions: { tests: plan.tests },
-      })
-    const failing = plan.properties.find((one) => !holds(one))
-    if (failing) {
-      const { name, result, counterexample, because } = failing
-      throw fail('property_violated', `The property ${name} is ${result}`, {
-        extensions: { property: name, result, counterexample, because },
-      })
-    }
-    const apply = applyChange(set, plan, input, pace)
     try {
+      const plan = await makePlan(deps, asker, set, pace)
+      refuse(plan, input)
+      const apply = applyChange(set, plan, input, pace)
       return await deps.writer.change(asker.orgId, origin, async (scope, caller) => {
         if (scope.configVersion !== plan.version) throw fail('rules_changed')
         return apply(scope, caller)
@@ -265,8 +254,8 @@ export async function applySet(
 const holds = ({ result, require }: PropertyResult): boolean =>
   result === 'proved' || (result === 'searched' && require === 'searched')
 
-/** Throws if the plan is not the one that was asked for, or would overwrite drift. */
-function refuse({ comparison, digest }: PlanMade, input: ApplyInput): void {
+/** Throws if the plan is not the one that was asked for, would overwrite drift, or does not pass its checks. */
+function refuse({ comparison, digest, tests, properties }: PlanMade, input: ApplyInput): void {
   const { baseDigest, overwritten, foreign } = comparison
   if (digest !== input.plan_digest)
     throw fail('plan_stale', 'The objects or the documents are not those of the plan', {
@@ -281,6 +270,14 @@ function refuse({ comparison, digest }: PlanMade, input: ApplyInput): void {
       `documents.${other.at}: ${other.kind} ${other.name} belongs to the policy set ${other.set}`,
       { extensions: { policy_set: other.set } },
     )
+  if (tests.failed > 0)
+    throw fail('tests_failed', `${tests.failed} tests fail`, { extensions: { tests } })
+  const failing = properties.find((one) => !holds(one))
+  if (!failing) return
+  const { name, result, counterexample, because } = failing
+  throw fail('property_violated', `The property ${name} is ${result}`, {
+    extensions: { property: name, result, counterexample, because },
+  })
 }
 
 const describe = (drift: readonly Drift[]): string =>

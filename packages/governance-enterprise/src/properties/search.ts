@@ -1,3 +1,4 @@
+import { fail } from '@remit/core/base'
 import type { PropertyResult } from '@remit/contract'
 import type { Overlay } from '@remit/core/decision'
 import type { Deps } from '@remit/core/module'
@@ -23,7 +24,8 @@ const WORKER = siblingModule(import.meta.url, 'worker')
  * Searches requests for which the rules with an overlay, validated before, make the decision that a property
  * excludes. Every agent counts as active. Returns a result for each property, in their order: `violated` with a
  * request that a preview with the same overlay decides so, `proved` if no request can, else `searched`.
- * Rejects with `jobs_busy` if too many searches wait, and with the reason of `signal`.
+ * Rejects with `jobs_busy` if too many searches wait, with `rules_changed` if they change meanwhile, and with
+ * the reason of `signal`.
  *
  * @example
  * const [result] = await searchProperties(deps, orgId, overlay, [
@@ -105,7 +107,7 @@ const unfinished = ({ name, spec }: NamedProperty, why: string): PropertyResult 
   counterexample: null,
 })
 
-/** A counterexample that live stages decide otherwise is none: the rules have changed meanwhile. */
+/** Throws `rules_changed` if live stages decide a counterexample otherwise: the search read other rules. */
 async function confirmed(
   { decider }: Pick<Deps, 'decider'>,
   orgId: string,
@@ -120,6 +122,5 @@ async function confirmed(
   const options = { at: Date.parse(at), overlay, without: new Set(['spend_limit'] as const) }
   const [preview] = await decider.preview(orgId, 'enterprise', [request], options)
   if (preview?.decision === never) return result
-  const because = ['the rules changed during the search']
-  return { ...result, result: 'searched', because, counterexample: null }
+  throw fail('rules_changed', `The rules changed during the search of the property ${result.name}`)
 }
