@@ -36,6 +36,9 @@ const EVIDENCE: Readonly<Record<string, { kinds: readonly string[]; alsoBefore?:
     kinds: [
       ...RULES,
       ...ACCESS,
+      'policy_set.applied',
+      'policy_set.locked',
+      'policy_set.removed',
       'issuer.',
       'key.',
       'organization.',
