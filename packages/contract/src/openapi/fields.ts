@@ -127,6 +127,8 @@ const fields = {
   prevent_self_approval: 'True: the requester cannot decide its own request.',
   reason_required: 'True: a vote needs a comment.',
   comment_to_agent: 'True: the agent reads the comments of a rejection.',
+  separate_keys:
+    'True: neither the key that made the request can decide it, nor one that it created, nor its creator.',
   request_ttl_seconds: 'Seconds for which a request waits for votes.',
   approval_ttl_seconds: 'Seconds for which an approval can be used.',
   rejection_cooldown_seconds:

@@ -7,6 +7,7 @@ import type {
 } from '@remit/contract'
 import type { Logger } from 'pino'
 import type { Clock } from '../base/clock.ts'
+import { invalid } from '../base/errors.ts'
 import type { Database } from '../db/open.ts'
 import type { CoreTables } from '../db/schema.ts'
 import { actorOf, withAgent } from '../caller/caller.ts'
@@ -97,6 +98,7 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
   ): Promise<AuthorizeAnswer> {
     const { caller } = origin
     const request = withAgent(caller, body)
+    refuseReserved(request)
     const decisionId = this.#deps.ids.next('dec_', this.#deps.clock.now())
     const perSecond = this.#writer.versions.last(caller.orgId)?.limits.decisions_per_second
     if (perSecond !== undefined) {
@@ -144,6 +146,7 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     requests: readonly AuthorizeRequest[],
     options: PreviewOptions = {},
   ): Promise<Preview[]> {
+    for (const request of requests) refuseReserved(request)
     return preview({ ...this.#deps, stages: this.#stages }, orgId, plan, requests, options)
   }
 
@@ -280,6 +283,17 @@ function outcomeOf(
       decided_at: scope.recordedAt,
     }),
   }
+}
+
+/**
+ * Refuses the agent and the actions of requests to change rules, which only the server makes: an approval of another
+ * request would count for them.
+ */
+function refuseReserved({ agent_id: agentId, action }: AuthorizeRequest): void {
+  if (agentId === 'remit.rules')
+    throw invalid('agent_id', 'must not be remit.rules, which is reserved')
+  if (action.startsWith('remit.rules.'))
+    throw invalid('action', 'must not begin with remit.rules., which is reserved')
 }
 
 /** The request for approval that a self-test is held by; nobody can vote on it. */

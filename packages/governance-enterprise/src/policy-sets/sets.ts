@@ -10,14 +10,18 @@ import type {
   PolicySetPlan,
   PropertyResult,
   TestSummary,
+  WaitingChange,
 } from '@remit/contract'
 import { existing, fail, Failure, invalid } from '@remit/core/base'
 import { actorOf, personOf } from '@remit/core/caller'
+import type { Caller } from '@remit/core/caller'
 import { on } from '@remit/core/db'
 import type { AnyDatabase, CoreTables } from '@remit/core/db'
 import { firstOf, receipted, recording } from '@remit/core/ledger/lanes'
-import type { Change, EntryDraft, LedgerScope, WorkOrigin } from '@remit/core/ledger/lanes'
+import type { Change, EntryDraft, LedgerScope, Outcome, WorkOrigin } from '@remit/core/ledger/lanes'
 import type { AdmittedDocument, Deps } from '@remit/core/module'
+import { Reply } from '@remit/core/http'
+import { readOrganization } from '@remit/core/orgs/settings'
 import { compare, digestOf, isAs, keyOf, objectDocuments } from './compare.ts'
 import type { Comparison, ObjectDocument, SetState } from './compare.ts'
 import { at as placed } from '../rules/overlaid.ts'
@@ -37,6 +41,8 @@ import { kindsOf, readSet } from './read.ts'
 import type { Kinds } from './read.ts'
 import { runTests } from './case-tests.ts'
 import { weakens } from './weakens.ts'
+import { approvalOf, refusal, shownChanges, whyApproval } from './four-eyes.ts'
+import type { ChangeApproval } from './four-eyes.ts'
 import type { PolicySetRow } from '../tables/policy-sets.ts'
 
 const MAX_SETS = 20
@@ -47,7 +53,7 @@ const REPLAYED: ReadonlySet<ObjectKind> = new Set(['Settings', 'Policy', 'Approv
 /** The configuration can change while tests run; they then run again. */
 const MAX_ATTEMPTS = 3
 
-type SetDeps = Pick<Deps, 'db' | 'clock' | 'decider' | 'documents' | 'offered' | 'writer'>
+type SetDeps = Pick<Deps, 'db' | 'clock' | 'decider' | 'documents' | 'ids' | 'offered' | 'writer'>
 interface Asker {
   readonly orgId: string
   readonly plan: Plan
@@ -181,15 +187,21 @@ export async function planSet(
     period && replays
       ? await replays.count(asker.orgId, overlayOf(comparison, set.objects).overlay, period)
       : null
+  const changes = wireChanges(comparison, set, deps.clock.now())
+  const why = whyApproval(
+    (await readOrganization(deps.db, asker.orgId)).settings.rule_changes,
+    changes,
+  )
   return {
     plan_digest: digest,
     base_digest: comparison.baseDigest,
-    changes: wireChanges(comparison, set, deps.clock.now()),
+    changes,
     unchanged: comparison.unchanged,
     drift: [...comparison.drift],
     tests,
     properties: [...properties],
     replay,
+    approval: { required: why !== null, why },
     warnings: [
       ...comparison.foreign.map(
         (one) => `${one.kind} ${one.name} belongs to the policy set ${one.set}`,
@@ -224,7 +236,7 @@ interface Applied {
   readonly changes: ObjectChange[]
 }
 
-/** Applies a plan in one change, or nothing of it. */
+/** Applies a plan in one change, or nothing of it; a plan that needs an approval waits for it. */
 export async function applySet(
   deps: SetDeps,
   asker: Asker,
@@ -232,22 +244,62 @@ export async function applySet(
   input: ApplyInput,
   origin: WorkOrigin,
   pace: Pace,
-): Promise<Applied> {
+): Promise<Applied | Reply<WaitingChange>> {
   for (let attempt = 1; ; attempt++) {
     try {
       const plan = await makePlan(deps, asker, set, pace)
       refuse(plan, input)
       const apply = applyChange(set, plan, input, pace)
-      return await deps.writer.change(asker.orgId, origin, async (scope, caller) => {
+      const change: Change<Applied | Reply<WaitingChange>> = async (scope, caller) => {
         if (scope.configVersion !== plan.version) throw fail('rules_changed')
-        return apply(scope, caller)
-      })
+        const approval = caller && (await approvalFor(deps, scope, caller, set, plan, input))
+        if (!approval) return apply(scope, caller, null)
+        const { entries } = approval
+        if ('usedId' in approval) {
+          const applied = await apply(scope, caller, approval.usedId)
+          return { ...applied, entries: [...entries, ...applied.entries] }
+        }
+        const { waiting } = approval
+        const headers = { Location: `/v1/approvals/${waiting.id}` }
+        return {
+          entries,
+          changesNothing: true,
+          reply: ([recorded]) => {
+            const ledger = recorded ? { ledger: recorded.receipt } : {}
+            return new Reply<WaitingChange>(
+              { approval: waiting, ...ledger },
+              { status: 202, headers },
+            )
+          },
+        }
+      }
+      return await deps.writer.change(asker.orgId, origin, change)
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'rules_changed') throw error
       if (attempt >= MAX_ATTEMPTS)
         throw fail('plan_stale', 'The configuration changes faster than its tests run')
     }
   }
+}
+
+/** Returns the approval of a plan, as far as the setting `rule_changes` requires one. */
+async function approvalFor(
+  deps: SetDeps,
+  scope: LedgerScope,
+  caller: Caller,
+  set: AdmittedSet,
+  { comparison, digest }: PlanMade,
+  { change_reason }: ApplyInput,
+): Promise<ChangeApproval | null> {
+  const changes = wireChanges(comparison, set, scope.now)
+  if (whyApproval(scope.organization.settings.rule_changes, changes) === null) return null
+  const context = {
+    plan_digest: digest,
+    base_digest: comparison.baseDigest,
+    ...shownChanges(changes),
+    ...(change_reason !== undefined && { change_reason }),
+  }
+  return approvalOf(deps, scope, caller, { setId: set.setId, context })
 }
 
 /** A search without a result is not enough where a proof is required. */
@@ -297,8 +349,12 @@ const applyChange =
     { comparison, digest, tests, properties }: PlanMade,
     input: ApplyInput,
     { rest }: Pace,
-  ): Change<Applied> =>
-  async (scope, caller) => {
+  ) =>
+  async (
+    scope: LedgerScope,
+    caller: Caller | null,
+    approvalId: string | null,
+  ): Promise<Outcome<Applied>> => {
     const { tx, orgId, recordedAt, now } = scope
     const { setId, kinds, admitted } = set
     await checkSets(tx, orgId, setId)
@@ -340,6 +396,7 @@ const applyChange =
         counts: countsOf(changes),
         tests: { passed: tests.passed, failed: tests.failed },
         ...(properties.length > 0 && { properties: resultsOf(properties) }),
+        ...(approvalId !== null && { approval_id: approvalId }),
         ...(input.change_reason !== undefined && { change_reason: input.change_reason }),
         ...personOf(caller),
       },
@@ -414,7 +471,6 @@ async function storeObjects({ tx, orgId }: LedgerScope, set: AdmittedSet): Promi
         changed_by: null,
         changed_seq: null,
         changed_at: null,
-        changed_spec: null,
       })),
     )
   }
@@ -442,7 +498,11 @@ export const removeSet =
     if (objects === 'delete') {
       const kinds = kindsOf(deps)
       const set = { setId: id, documents: [], objects: [], admitted: new Map(), kinds }
-      const { changes, baseDigest } = compare([], await readState(tx, orgId, set), kinds)
+      const comparison = compare([], await readState(tx, orgId, set), kinds)
+      const { changes, baseDigest } = comparison
+      const { rule_changes: mode } = scope.organization.settings
+      if (caller && whyApproval(mode, wireChanges(comparison, set, scope.now)) !== null)
+        throw refusal(mode, 'The objects of the set')
       const policy_set = { id, plan_digest: planDigestOf(set, { baseDigest } as Comparison) }
       for (const { change, kind, object_id } of changes) {
         const remove = change === 'delete' ? kinds.get(kind)?.remove?.(object_id) : null
