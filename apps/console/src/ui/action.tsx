@@ -1,6 +1,9 @@
 import { useMutation } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { ReactNode } from 'react'
+import { canPropose, propose } from '../api/propose.ts'
+import { refresh } from '../api/query-client.ts'
 import type { Request } from '../format/curl.ts'
 import { t } from '../texts.ts'
 import { Button } from './button.tsx'
@@ -46,7 +49,7 @@ export function ActionForm(props: ActionFormProps) {
     >
       <Stack>
         {props.children}
-        {action.error && <Failure error={action.error} />}
+        <ActionError error={action.error} request={request} />
         {!isReadOnly && (
           <Row>
             {verb !== null && (
@@ -60,6 +63,40 @@ export function ActionForm(props: ActionFormProps) {
         )}
       </Stack>
     </form>
+  )
+}
+
+/** The error of an action; a change of rules that needs a second person can be proposed. */
+function ActionError({ error, request }: { error: Error | null; request: () => Request }) {
+  if (error === null) return null
+  return (
+    <>
+      <Failure error={error} />
+      {canPropose(error, request()) && <Propose request={request} />}
+    </>
+  )
+}
+
+function Propose({ request }: { request: () => Request }) {
+  const navigate = useNavigate()
+  const run = useMutation({
+    mutationFn: () => propose(request()),
+    onSuccess: async (id) => {
+      announce(id === null ? t.policySets.proposedDone : t.policySets.proposed)
+      if (id === null) await refresh()
+      else await navigate({ to: '/approvals/$id', params: { id } })
+    },
+  })
+  return (
+    <>
+      <p>{t.policySets.proposeText}</p>
+      <Row>
+        <Button tone="primary" disabled={run.isPending} onClick={() => run.mutate()}>
+          {t.policySets.propose}
+        </Button>
+      </Row>
+      {run.error && <Failure error={run.error} />}
+    </>
   )
 }
 
@@ -105,7 +142,7 @@ export function ActionDialog(props: ActionDialogProps) {
       }
     >
       {props.children}
-      {action.error && <Failure error={action.error} />}
+      <ActionError error={action.error} request={request} />
     </Modal>
   )
 }

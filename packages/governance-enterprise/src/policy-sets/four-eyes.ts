@@ -127,7 +127,8 @@ export function shownChanges(changes: readonly ObjectChange[]): Record<string, u
     .slice(0, MAX_NAMED)
     .map(({ kind, name, change, weakens: isWeaker, before, after }) => {
       const brief = { kind, name, change, weakens: isWeaker }
-      const whole = { ...brief, ...differenceOf(before, after) }
+      const parts = change === 'replace' ? differenceOf(before, after) : { before, after }
+      const whole = { ...brief, ...parts }
       bytes += JSON.stringify(whole).length * 3
       return bytes > MAX_SHOWN_BYTES ? brief : whole
     })
@@ -141,15 +142,15 @@ export function shownChanges(changes: readonly ObjectChange[]): Record<string, u
 
 type Json = Readonly<Record<string, unknown>> | null
 
-/** Members that differ; all of an object that is created or deleted. */
-function differenceOf(before: Json, after: Json): { before?: Json; after?: Json } {
-  if (!before || !after) return { ...(before && { before }), ...(after && { after }) }
+/** The members of an object that differ. */
+function differenceOf(before: Json, after: Json): { before: Json; after: Json } {
+  if (!before || !after) return { before, after }
   const names = Object.keys({ ...before, ...after }).filter(
     (name) => after[name] !== undefined && !isDeepStrictEqual(before[name], after[name]),
   )
   const pick = (from: Readonly<Record<string, unknown>>) =>
     Object.fromEntries(names.map((name) => [name, from[name] ?? null]))
-  return names.length === 0 ? {} : { before: pick(before), after: pick(after) }
+  return { before: pick(before), after: pick(after) }
 }
 
 /**
