@@ -25,7 +25,7 @@ import { readOrganization } from '@remit/core/orgs/settings'
 import { compare, digestOf, isAs, keyOf, objectDocuments } from './compare.ts'
 import type { Comparison, ObjectDocument, SetState } from './compare.ts'
 import { at as placed } from '../rules/overlaid.ts'
-import { overlayOf } from './overlay.ts'
+import { overlayOf, withNames } from './overlay.ts'
 import {
   countSets,
   deleteObjects,
@@ -159,7 +159,11 @@ async function makePlan(
   const rules = overlayOf(comparison, set.objects)
   const tests = await runTests(deps, asker, set, rules, signal)
   const named = set.documents.flatMap((one) => (one.kind === 'Property' ? [one] : []))
-  const properties = await searchProperties(deps, asker.orgId, rules.overlay, named, signal)
+  const found = await searchProperties(deps, asker.orgId, rules.overlay, named, signal)
+  const properties = found.map((one) => ({
+    ...one,
+    because: one.because.map((text) => withNames(text, rules)),
+  }))
   return { comparison, digest, tests, properties, version }
 }
 
