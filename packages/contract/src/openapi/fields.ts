@@ -223,6 +223,8 @@ const fields = {
   settings: 'Settings of the organization.',
   default_effect: 'The decision when no policy matches.',
   unknown_agents: 'True if unregistered agents may act.',
+  rule_changes:
+    'Changes of rules that need the approval of a second person: none, those that may allow more, or all.',
   four_eyes: 'True if a key that requested an approval cannot decide it.',
   require_separate_keys: 'True if only keys with the role `approver` may decide approvals.',
   require_agent_credentials: 'True if agents must act with their own credentials.',
@@ -255,6 +257,7 @@ const fields = {
   after: 'The object as its document describes it; null without one.',
   'AppliedPolicySet.digest': 'base64url SHA-256 of the documents.',
   plan_digest: 'Digest of the plan.',
+  'approval.why': 'Why the plan needs an approval; null if it does not.',
   base_digest: 'Digest of the objects that the plan starts from.',
   tests: 'Results of the tests.',
   max_decisions: 'Decisions to replay.',
