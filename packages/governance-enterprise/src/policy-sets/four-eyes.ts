@@ -1,7 +1,6 @@
 /** Changes of rules that need the approval of a second person: the setting `rule_changes`. */
 import { ApprovalRuleInput } from '@remit/contract'
 import type { Approval, ObjectChange, OrganizationSettings } from '@remit/contract'
-import { foldName } from '@remit/contract/values'
 import { fail } from '@remit/core/base'
 import type { Ids } from '@remit/core/base'
 import type { Caller } from '@remit/core/caller'
@@ -13,7 +12,7 @@ import type { ChangeObserver, EntryDraft, LedgerScope } from '@remit/core/ledger
 import type { Deps } from '@remit/core/module'
 import { isDeepStrictEqual } from 'node:util'
 import { wireApproval } from '../approvals/request.ts'
-import { isRelated } from '../approvals/requirements.ts'
+import { mayBeOne, readHolders } from '../approvals/holders.ts'
 import { compiledRule } from '../approvals/rule.ts'
 import { approvalStage } from '../approvals/stage.ts'
 import type { RequestEffect } from '../approvals/stage.ts'
@@ -209,14 +208,8 @@ async function admitMode(
   if (!(await hasSecondPerson(tx, orgId, settings.require_separate_keys, deps)))
     throw fail(
       'approver_missing',
-      'An admin and another person or key that can decide are required; neither may have created the key of the other',
+      'An admin and another person or key that can decide are required; keys of one person, or with a creator in common, count as one',
     )
-}
-
-interface Principal {
-  readonly id: string
-  readonly role: string
-  readonly names: readonly string[]
 }
 
 /** Returns whether some admin's change can be approved by somebody else. */
@@ -224,27 +217,21 @@ async function hasSecondPerson(
   tx: AnyDatabase,
   orgId: string,
   separateKeys: boolean,
-  { offered }: Pick<Deps, 'offered'>,
+  deps: Pick<Deps, 'offered'>,
 ): Promise<boolean> {
   const keys = await on<CoreTables>(tx)
     .selectFrom('ingest_key')
-    .select(['id', 'role', 'person', 'created_by', 'revoked_at'])
+    .select(['id', 'role'])
     .where('org_id', '=', orgId)
+    .where('revoked_at', 'is', null)
     .execute()
-  const creators = new Map(
-    keys.flatMap((key) => (key.created_by ? [[key.id, key.created_by]] : [])),
-  )
-  const known: Principal[] = [
-    ...keys
-      .filter((key) => key.revoked_at === null)
-      .map(({ id, role, person }) => ({ id, role, names: person === null ? [id] : [person] })),
-    ...((await offered('people')?.deciders(tx, orgId)) ?? []),
-  ]
+  const known = [...keys, ...((await deps.offered('people')?.deciders(tx, orgId)) ?? [])]
   const voters = known.filter(
     ({ role }) => role === 'approver' || (role === 'admin' && !separateKeys),
   )
-  const isOther = (a: Principal, b: Principal) =>
-    !isRelated(a.id, b.id, creators) &&
-    !a.names.some((name) => b.names.some((other) => foldName(name) === foldName(other)))
-  return known.some((one) => one.role === 'admin' && voters.some((voter) => isOther(one, voter)))
+  const holdersOf = await readHolders(deps, tx, orgId)
+  return known.some(
+    ({ id, role }) =>
+      role === 'admin' && voters.some((voter) => !mayBeOne(id, voter.id, holdersOf)),
+  )
 }
