@@ -118,22 +118,35 @@ export async function approvalOf(
 const MAX_SHOWN_BYTES = 24_000
 const MAX_NAMED = 200
 
-/** The changes of a plan as the context of its request shows them: those that weaken first. */
+/**
+ * The changes of a plan as the context of its request shows them: those that weaken first. Throws if it cannot name
+ * all of these: nobody approves what they cannot see.
+ */
 export function shownChanges(changes: readonly ObjectChange[]): Record<string, unknown> {
+  const weaker = changes.filter((one) => one.weakens).length
+  if (weaker > MAX_NAMED)
+    throw fail(
+      'change_requires_approval',
+      `${weaker} changes may allow more than before, and a request shows ${MAX_NAMED}: apply them in several plans`,
+    )
   let bytes = 0
   const shown = changes
     .toSorted((a, b) => Number(b.weakens) - Number(a.weakens))
     .slice(0, MAX_NAMED)
-    .map(({ kind, name, change, weakens: isWeaker, before, after }) => {
-      const brief = { kind, name, change, weakens: isWeaker }
+    .map(({ kind, name, object_id, change, weakens: isWeaker, before, after }) => {
+      // The author of the documents chooses names: `test` can be the limit of another agent.
+      const id = object_id === name ? {} : { object_id }
+      const brief = { kind, name, ...id, change, weakens: isWeaker }
       const parts = change === 'replace' ? differenceOf(before, after) : { before, after }
       const whole = { ...brief, ...parts }
-      bytes += JSON.stringify(whole).length * 3
-      return bytes > MAX_SHOWN_BYTES ? brief : whole
+      const size = Buffer.byteLength(JSON.stringify(whole))
+      if (bytes + size > MAX_SHOWN_BYTES) return brief
+      bytes += size
+      return whole
     })
   const omitted = changes.length - shown.length
   return {
-    weakens: changes.filter((one) => one.weakens).length,
+    weakens: weaker,
     changes: shown,
     ...(omitted > 0 && { changes_omitted: omitted }),
   }
