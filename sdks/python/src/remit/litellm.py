@@ -30,6 +30,7 @@ ACTION = "litellm.request"
 #: Of the hold, in the metadata of a call.
 _KEY = "remit_hold"
 _MAX_KEPT = 10_000
+_MODES = ("chat", "completion", "embedding", "responses")
 _MCP = ("call_mcp_tool", "list_mcp_tools")
 
 
@@ -41,22 +42,17 @@ class _Hold:
     billable: int = 0
 
 
-class Budget(CustomLogger):  # type: ignore[misc]
+class Budget(CustomLogger):
     """Holds the highest cost of a call before the model is asked, and settles the hold at the cost that LiteLLM
-    computes. What is never reported stays held.
+    computes. What is never reported stays held. A call is refused if LiteLLM does not know its price per token or
+    its longest answer. `timeout`: seconds for a decision, with its retries.
 
-    `unpriced_usd`: held for a call whose price or longest answer LiteLLM does not know; such a call is refused
-    unless it is set. `timeout`: seconds for a decision, with its retries.
-
-    Example: `budget = Budget(Client("https://remit.example.com", key), unpriced_usd=0.5)`.
+    Example: `budget = Budget(Client("https://remit.example.com", key), timeout=5)`.
     """
 
-    def __init__(self, client: Client, *, unpriced_usd: float | None = None, timeout: float = 10.0) -> None:
+    def __init__(self, client: Client, *, timeout: float = 10.0) -> None:
         super().__init__()
-        if unpriced_usd is not None and not (math.isfinite(unpriced_usd) and unpriced_usd >= 0):
-            raise ValueError(f"unpriced_usd must be an amount in USD of 0 or more, not {unpriced_usd!r}")
         self._client = client
-        self._unpriced_usd = unpriced_usd
         self._timeout = timeout
         self._io = Asyncio()
         self._holds: OrderedDict[str, _Hold] = OrderedDict()
@@ -67,15 +63,15 @@ class Budget(CustomLogger):  # type: ignore[misc]
         if call_type in _MCP:
             return data
         bound = _bound(data)
-        usd, tokens = bound if bound is not None else (self._unpriced_usd, None)
-        if usd is None:
-            raise _refusal(403, f"LiteLLM knows no price of the model {data.get('model')!r}, or not its longest answer.")
+        if bound is None:
+            raise _refusal(403, f"LiteLLM knows no price per token of {data.get('model')!r}, or not its longest answer.")
+        usd, tokens = bound
         key = user_api_key_dict
         agent_id = key.key_alias or key.token or "litellm"
         context = {
             "amount": usd,
             "host": "litellm",
-            **({"amounts": {"tokens": tokens}} if tokens is not None else {}),
+            "amounts": {"tokens": tokens},
             **{name: value for name in ("team_id", "team_alias", "user_id") if (value := getattr(key, name, None))},
         }
         request = {"agent_id": agent_id, "action": ACTION, "context": context}
@@ -165,7 +161,7 @@ def _bound(data: Mapping[str, Any]) -> tuple[float, int] | None:
 
     model = data.get("model")
     info = llm_router.get_model_group_info(model) if llm_router is not None and isinstance(model, str) else None
-    if info is None or info.input_cost_per_token is None or info.mode not in ("chat", "completion", "embedding", "responses"):
+    if info is None or info.input_cost_per_token is None or info.mode not in _MODES:
         return None
     # A token has one byte or more.
     prompt = {name: data.get(name) for name in ("messages", "input", "prompt", "system", "instructions", "tools")}
@@ -178,28 +174,27 @@ def _bound(data: Mapping[str, Any]) -> tuple[float, int] | None:
     if info.mode == "embedding":
         return _micro(tokens_in * info.input_cost_per_token), tokens_in
     # A client may give several; a provider takes one of them.
-    limits = [data.get(name) for name in ("max_tokens", "max_completion_tokens", "max_output_tokens")]
-    tokens_out = max((limit for limit in limits if _is_count(limit)), default=info.max_output_tokens)
-    if tokens_out is None or info.output_cost_per_token is None:
+    longest = _most(data, "max_tokens", "max_completion_tokens", "max_output_tokens") or info.max_output_tokens
+    if longest is None or info.output_cost_per_token is None:
         return None
-    answers = max((n for n in (data.get("n"), data.get("best_of")) if _is_count(n)), default=1)
-    tokens_out = int(tokens_out) * answers
+    tokens_out = int(longest) * (_most(data, "n", "best_of") or 1)
     usd = tokens_in * info.input_cost_per_token + tokens_out * info.output_cost_per_token
     return _micro(usd), tokens_in + tokens_out
 
 
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+def _most(data: Mapping[str, Any], *names: str) -> int:
+    """The highest of the members that are counts; 0 without any."""
+    values = [data.get(name) for name in names]
+    return max((value for value in values if isinstance(value, int) and value > 0), default=0)
 
 
 def __getattr__(name: str) -> Budget:
-    """`budget`, from `REMIT_URL`, `REMIT_KEY` and, if it is set, `REMIT_UNPRICED_USD`; made when it is first used."""
+    """`budget`, from `REMIT_URL` and `REMIT_KEY`, made when it is first used."""
     if name != "budget":
         raise AttributeError(name)
     missing = [needed for needed in ("REMIT_URL", "REMIT_KEY") if not os.environ.get(needed)]
     if missing:
         raise ValueError(f"{' and '.join(missing)} must be set for remit.litellm.budget")
-    unpriced = os.environ.get("REMIT_UNPRICED_USD")
     client = Client(os.environ["REMIT_URL"], os.environ["REMIT_KEY"])
-    made = globals()["budget"] = Budget(client, unpriced_usd=float(unpriced) if unpriced else None)
+    made = globals()["budget"] = Budget(client)
     return made
