@@ -64,7 +64,7 @@ class Budget(CustomLogger):
             return data
         bound = _bound(data)
         if bound is None:
-            raise _refusal(403, f"LiteLLM knows no price per token of {data.get('model')!r}, or not its longest answer.")
+            raise _refusal(403, f"LiteLLM has no price per token of {data.get('model')!r}, or no longest answer.")
         usd, tokens = bound
         key = user_api_key_dict
         agent_id = key.key_alias or key.token or "litellm"
