@@ -1,9 +1,10 @@
 /** Changes of rules that need a second person, proposed as plans of their policy sets. */
-import { API_VERSION } from '@remit/contract'
 import type { Approval, PolicyDocument } from '@remit/contract'
-import { RemitError } from '@remit/contract/client'
 import type { Request } from '../format/curl.ts'
 import { remit } from './client.ts'
+
+// Not from the contract, whose shapes of all endpoints would come with it.
+const API_VERSION: PolicyDocument['apiVersion'] = 'remit.dev/v1'
 
 /** The set of changes of the console to objects that are in no set. */
 const OWN_SET = 'console'
@@ -46,11 +47,8 @@ function objectOf({ method, path, body }: Request): ObjectAfter | null {
 
 const newName = (): string => `console-${Date.now().toString(36)}`
 
-/** Returns whether a request was refused because it needs an approval, and can be proposed instead. */
-export const canPropose = (error: unknown, request: Request): boolean =>
-  error instanceof RemitError &&
-  error.code === 'change_requires_approval' &&
-  objectOf(request) !== null
+/** Returns whether a request changes an object of a policy set. */
+export const canPropose = (request: Request): boolean => objectOf(request) !== null
 
 /**
  * Plans the change of a refused request in the set of its object and applies it, which opens a request for approval.

@@ -1,9 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { RemitError } from '@remit/contract/client'
+import { lazy, Suspense, useState } from 'react'
 import type { ReactNode } from 'react'
-import { canPropose, propose } from '../api/propose.ts'
-import { refresh } from '../api/query-client.ts'
 import type { Request } from '../format/curl.ts'
 import { t } from '../texts.ts'
 import { Button } from './button.tsx'
@@ -11,6 +9,8 @@ import { Row, Stack } from './layout.tsx'
 import { Modal } from './modal.tsx'
 import { CurlButton, Failure } from './states.tsx'
 import { announce } from './toasts.tsx'
+
+const Propose = lazy(async () => ({ default: (await import('./propose.tsx')).Propose }))
 
 interface Action {
   readonly isPending: boolean
@@ -72,30 +72,11 @@ function ActionError({ error, request }: { error: Error | null; request: () => R
   return (
     <>
       <Failure error={error} />
-      {canPropose(error, request()) && <Propose request={request} />}
-    </>
-  )
-}
-
-function Propose({ request }: { request: () => Request }) {
-  const navigate = useNavigate()
-  const run = useMutation({
-    mutationFn: () => propose(request()),
-    onSuccess: async (id) => {
-      announce(id === null ? t.policySets.proposedDone : t.policySets.proposed)
-      if (id === null) await refresh()
-      else await navigate({ to: '/approvals/$id', params: { id } })
-    },
-  })
-  return (
-    <>
-      <p>{t.policySets.proposeText}</p>
-      <Row>
-        <Button tone="primary" disabled={run.isPending} onClick={() => run.mutate()}>
-          {t.policySets.propose}
-        </Button>
-      </Row>
-      {run.error && <Failure error={run.error} />}
+      {error instanceof RemitError && error.code === 'change_requires_approval' && (
+        <Suspense>
+          <Propose request={request()} />
+        </Suspense>
+      )}
     </>
   )
 }

@@ -124,7 +124,8 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     try {
       const answer = await this.#writer.submit(this, orgId, job, traced)
       const { decision, reason, matched } = answer
-      this.#deps.observe(decision, reason, performance.now() - began, wouldOf(job.observations))
+      const observed = job.observations && wouldOf(job.observations)
+      this.#deps.observe(decision, reason, performance.now() - began, observed)
       span?.set({
         'remit.decision': decision,
         'remit.reason': reason,
@@ -164,7 +165,8 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     const beyond = all.slice(works.length).map(() => quotaExceeded(organization, scope.now))
     if (works.length === 0) return { outcomes: beyond }
     const { outcomes, further = [] } = await this.#decideAll(works, scope, batch)
-    const limit = organization.limits.decisions_per_month ?? null
+    const { decisions_per_month: limit } = organization.limits
+    if (limit === undefined) return { outcomes: [...outcomes, ...beyond], further }
     let decided = before
     for (const outcome of outcomes) if (outcome !== LATER) decided++
     const reached = quotaEntries({ limit, decided: before }, { limit, decided }, recordedAt)
@@ -211,7 +213,7 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
 }
 
 /** The decision of each observed rule; `incomplete` if some were not evaluated or left out. */
-const wouldOf = ({ observed = [], observed_incomplete }: Observations = {}): string[] => [
+const wouldOf = ({ observed = [], observed_incomplete }: Observations): string[] => [
   ...observed.map(({ would }) => would),
   ...(observed_incomplete ? ['incomplete'] : []),
 ]

@@ -178,9 +178,10 @@ export const fourEyesObserver =
       if (entry.kind === 'organization.updated')
         await admitMode(deps, scope, caller, mode, entry.data.organization.settings)
       if (mode === 'direct' || plannedBy(entry) !== null) continue
-      for (const { kind, changesOf } of deps.documents())
-        for (const { id, before, after } of changesOf(entry)) {
+      for (const documents of deps.documents())
+        for (const { id, before, after } of documents.changesOf(entry)) {
           if (isDeepStrictEqual(before, after)) continue
+          const { kind } = documents
           const pair = { kind, before, after }
           const isFree = isEmergencyStop(pair) || (mode !== 'approve_all' && !isWeaker(pair))
           if (!isFree) throw refusal(mode, `${kind} ${id}`)

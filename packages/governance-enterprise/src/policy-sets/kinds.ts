@@ -70,7 +70,7 @@ const settings: DocumentKind<DocumentSpec<'Settings'>> = {
 }
 
 const policySpec = ({
-  id: _,
+  id: _id,
   created_at: _at,
   created_by: _by,
   updated_at: _updated,
@@ -104,7 +104,7 @@ const policies = (made: Ids): DocumentKind<DocumentSpec<'Policy'>> => ({
 })
 
 const approvalSpec = ({
-  id: _,
+  id: _id,
   created_at: _at,
   created_by: _by,
   updated_at: _updated,
@@ -179,9 +179,9 @@ const permissions = (readRoster: ReadRoster): DocumentKind<DocumentSpec<'Permiss
 })
 
 const limitSpec = ({
-  created_at: _,
+  created_at: _at,
   created_by: _by,
-  updated_at: _at,
+  updated_at: _updated,
   ...spec
 }: EntryData<'spend_limit.set'>['spend_limit']) => spec
 

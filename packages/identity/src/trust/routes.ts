@@ -134,7 +134,7 @@ export const trustDocuments = (
   },
 })
 
-const trustSpec = ({ id: _, created_at: _at, created_by: _by, ...spec }: RecordedPolicy) => spec
+const trustSpec = ({ id: _id, created_at: _at, created_by: _by, ...spec }: RecordedPolicy) => spec
 
 function admit(text: string | null, { offered }: Pick<Deps, 'offered'>): CompiledCondition | null {
   if (text === null) return null
