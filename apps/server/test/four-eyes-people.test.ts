@@ -36,7 +36,8 @@ const signIn = async (name: string, role: 'admin' | 'approver') => {
   await browser.open('/console/login', ({ pathname }) => pathname === '/console')
   const send = async (method: string, path: string, body: object) => {
     const response = await browser.api(method, path, body)
-    return { ...((await response.json()) as Record<string, unknown>), status: response.status }
+    const answer = (await response.json()) as { secret?: string; approval?: { id: string } }
+    return { ...answer, status: response.status }
   }
   return { id, send }
 }
@@ -66,10 +67,10 @@ test('a person counts as one with their sessions, their keys, and the keys that 
     api
       .call('decideApproval', { params: { requestID: id }, body: { decision: 'approve' }, key })
       .then(({ status }) => status)
-  const keys = [own, await hostKey('approver'), ofKey.secret ?? '', String(ofSession['secret'])]
+  const keys = [own, await hostKey('approver'), ofKey.secret ?? '', ofSession.secret ?? '']
   const asked = await ada.send('POST', '/v1/policy-sets/main/apply', body)
   expect(asked.status).toBe(202)
-  const { id } = asked['approval'] as { id: string }
+  const id = asked.approval?.id ?? ''
   for (const key of keys) expect(await vote(id, key)).toBe(403)
 
   // As another person, with the same keys.
@@ -80,7 +81,7 @@ test('a person counts as one with their sessions, their keys, and the keys that 
   expect((await again.send('POST', `/v1/approvals/${id}/cancel`, {})).status).toBe(200)
 
   const { approval } = await again.send('POST', '/v1/policy-sets/main/apply', body)
-  const next = (approval as { id: string }).id
+  const next = approval?.id ?? ''
   for (const key of keys) expect(await vote(next, key)).toBe(403)
   const decided = await bob.send('POST', `/v1/approvals/${next}/decide`, { decision: 'approve' })
   expect(decided.status).toBe(200)
