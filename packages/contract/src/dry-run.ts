@@ -1,6 +1,13 @@
 import { z } from 'zod'
 import { ApprovalRuleInput } from './approvals.ts'
-import { AuthorizeRequest, Decision, Match, Replaced, replacedResolve } from './authorize.ts'
+import {
+  AuthorizeRequest,
+  budgetFacts,
+  Decision,
+  Match,
+  Replaced,
+  replacedResolve,
+} from './authorize.ts'
 import { AgentMode, PermissionInput } from './delegation.ts'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
@@ -135,6 +142,7 @@ export const DryRunResult = component('DryRunResult', {
   message: z.string(),
   matched: z.array(Match),
   trace: z.array(Step).describe('the verdict of each stage; the last one decided'),
+  ...budgetFacts,
   ...observations,
   warnings: z.array(z.string()),
 })

@@ -5,6 +5,8 @@ import { agentSwitch } from './agents/stop.ts'
 import { approvalsOf } from './approvals/index.ts'
 import { authorizeRoutes, keyRoutes, organizationRoutes } from './endpoints.ts'
 import { authzenRoutes } from './authzen/routes.ts'
+import { budgetRoutes } from './budgets/routes.ts'
+import { treeLoader } from './budgets/tree.ts'
 import { delegationRoutes } from './delegation/routes.ts'
 import { guardChecks } from './guard/checks.ts'
 import { GuardCounts } from './guard/counts.ts'
@@ -62,6 +64,7 @@ export default defineModule({
     const sinks = sinksOf(deps)
     const scorers = scorersOf(deps)
     const guardCounts = new GuardCounts(deps)
+    const loadTree = treeLoader(deps)
     const spendSampler = createSampler(deps)
     return {
       routes: [
@@ -72,6 +75,7 @@ export default defineModule({
         ...keyRoutes(deps),
         ...authzenRoutes(deps),
         ...spendRoutes(deps),
+        ...budgetRoutes(deps, loadTree),
         ...policyRoutes(deps),
         ...policySetRoutes(deps),
         ...delegationRoutes(deps),
@@ -83,7 +87,7 @@ export default defineModule({
       ],
       stages: {
         agent_deny: agentStage(rosterReader(deps)),
-        spend_limit: spendStage(measure),
+        spend_limit: spendStage(measure, loadTree),
         policy: policyStage(),
         approval_rule: approvals.stage,
       },
