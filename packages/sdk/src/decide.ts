@@ -1,11 +1,10 @@
-import type { BudgetState } from '@remit/contract'
 import { RemitError, delayAfter, pause, canRetry } from '@remit/contract/client'
 import type { Client } from '@remit/contract/client'
 import { decisionKey, nextId } from './key.ts'
 import type { Step } from './key.ts'
 import type { AuthorizeRequest } from './mapping.ts'
 import { deny, isRefusal } from './errors.ts'
-import type { Deny, Pending, Verdict } from './errors.ts'
+import type { BudgetState, Deny, Pending, Verdict } from './errors.ts'
 
 /** The behavior while a call needs an approval. */
 export type ApprovalMode =

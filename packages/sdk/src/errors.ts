@@ -1,5 +1,8 @@
-import type { BudgetState } from '@remit/contract'
-import type { RemitError } from '@remit/contract/client'
+import type { Client, RemitError } from '@remit/contract/client'
+
+/** What a budget has left for a call, as the API shows it. */
+export type BudgetState = NonNullable<Awaited<ReturnType<Client['authorize']>>['budgets']>[number]
+
 /** A wrapped tool was not run: Remit denied the call, or could not be asked. */
 export class RemitDenied extends Error {
   readonly verdict: Deny

@@ -54,7 +54,14 @@ export const decisions = {
       spend: spend.optional(),
       hold: z.object({ usd: z.number(), expires_at: Timestamp.nullable() }).optional(),
       charges: z
-        .array(z.strictObject({ ...charge, held: z.number(), expires_at: Timestamp.nullable() }))
+        .array(
+          z.strictObject({
+            ...charge,
+            held: z.number(),
+            expires_at: Timestamp.nullable(),
+            observed: z.literal(true).optional().describe('the budget does not deny'),
+          }),
+        )
         .optional()
         .describe('what an allow holds of budgets'),
       amount_invalid: z

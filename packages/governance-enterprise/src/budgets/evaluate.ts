@@ -180,6 +180,7 @@ export function evaluatePath(
       budget: node.id,
       ...(step.value !== undefined && { value: step.value }),
       unit: node.unit,
+      ...(node.mode === 'observe' && { observed: true as const }),
       held,
       until: ttl === null ? null : isoTime(ask.now + ttl * 1000),
     })

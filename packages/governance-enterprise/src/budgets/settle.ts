@@ -45,6 +45,7 @@ export const heldCharge = (charge: Charge) => ({
   ...placeOf(charge),
   held: fromUnits(charge.unit, charge.held),
   expires_at: charge.until,
+  ...(charge.observed && { observed: charge.observed }),
 })
 
 /**

@@ -35,6 +35,8 @@ export interface Charge extends Pick<Move, 'subject' | 'window'> {
   readonly held: number
   /** The end by the budget's own `hold_ttl_seconds`; null for never. */
   readonly until: string | null
+  /** The budget does not deny. */
+  readonly observed?: true | undefined
   /** It has ended, and its counter holds it no more. */
   readonly ended?: true
 }

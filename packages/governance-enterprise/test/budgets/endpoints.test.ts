@@ -3,7 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApi } from '../support/api.ts'
 import type { Api } from '../support/api.ts'
 
-const uidIn = (data: Record<string, unknown> | null) => (data?.['budget'] as { uid: string }).uid
+const uidIn = (data: Record<string, unknown> | null) =>
+  (data?.['budget'] as { uid: string } | undefined)?.uid
 const body = { unit: 'usd', window: 'day', limit: 100 } as const
 
 describe.each(someDialects())('budgets on %s', (dialect) => {
