@@ -19,7 +19,7 @@ type Read = Pick<Counters, 'of'>
 export type Counted = number | 'missing' | 'invalid'
 
 /** Rows of values that a window may have: anybody can invent users. Further values share one counter. */
-export const MAX_VALUES = 100_000
+const MAX_VALUES = 100_000
 /** Budgets in one answer. */
 const MAX_SHOWN = 16
 
@@ -65,7 +65,7 @@ export function needsOf(steps: readonly Step[], mayEnd: boolean): CounterNeed[] 
 }
 
 /** What a request asks of a budget. */
-export function amountFor(unit: string, ask: Pick<Ask, 'request'>): Counted {
+function amountFor(unit: string, ask: Pick<Ask, 'request'>): Counted {
   if (unit === 'calls') return 1
   const context = seenContext(ask.request)
   if (unit === 'usd') {

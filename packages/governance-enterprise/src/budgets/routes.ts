@@ -236,7 +236,7 @@ const rangeOf = ({ uid }: Pick<BudgetRow, 'uid'>) =>
   ] as const
 
 /** A budget in API form, without its usage. */
-export const wireBudget = (row: BudgetRow): Omit<Budget, 'usage'> => ({
+const wireBudget = (row: BudgetRow): Omit<Budget, 'usage'> => ({
   id: row.id,
   ...inputOf(row),
   revision: row.revision,

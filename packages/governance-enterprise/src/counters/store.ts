@@ -22,7 +22,7 @@ export const holdMoves = (
 ): Move[] => agentMoves(agent_id, hour ?? day, used, held)
 
 /** The moves at the end of a hold that nobody settled. */
-export const endOf = (hold: SpendHoldRow): Move[] => holdMoves(hold, 0, -hold.held_micro)
+const endOf = (hold: SpendHoldRow): Move[] => holdMoves(hold, 0, -hold.held_micro)
 
 /** What an allow holds of a budget; amounts are counted integers. */
 export interface Charge extends Pick<Move, 'subject' | 'window'> {
