@@ -274,6 +274,15 @@ describe.each(someDialects())('decisions under budgets on %s', (dialect) => {
     expect((await pay(3)).decision).toBe('allow')
   })
 
+  it('retry_at is when the last of the windows that deny has ended', async () => {
+    await set('a', { window: 'day', limit: 1 })
+    await set('b', { window: 'hour', limit: 1 })
+    await pay(1)
+    expect(await pay(1)).toMatchObject({ retry_at: '2026-11-27T00:00:00.000Z' })
+    await set('c', { window: 'total', limit: 0 })
+    expect(await pay(1)).toMatchObject({ matched: [{ id: 'a' }], retry_at: null })
+  })
+
   it('a rolling window has room when enough of its oldest hours have left', async () => {
     await set('company', { window: 'rolling_24h', limit: 3 })
     await pay(1)
