@@ -1,25 +1,14 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { FAULTS, startFaultyProxy } from './support/faults.ts'
 import type { FaultyProxy } from './support/faults.ts'
-import { connect, freePort, startCounting } from './mcp/support/http.ts'
-import { hasModules, startRemit } from './support/server.ts'
+import { connect, startCounting } from './mcp/support/http.ts'
+import { hasLiteLlm, startLiteLlm } from './support/litellm.ts'
+import type { LiteLlm } from './support/litellm.ts'
+import { startRemit } from './support/server.ts'
 import type { RemitServer } from './support/server.ts'
-
-/** `node scripts/peers.ts litellm-oldest litellm-newest` installs them. */
-const peers = resolve(import.meta.dirname, '../../node_modules/.cache/peers')
-const programOf = (version: string) => join(peers, `litellm-${version}`, 'bin/litellm')
-const has = (version: string) => {
-  const isThere = hasModules() && existsSync(programOf(version))
-  if (!isThere) process.stderr.write(`skipped: the ${version} LiteLLM is not installed\n`)
-  return isThere
-}
 
 // Virtual keys and teams are rows of a database of LiteLLM, whose driver is a download of its own; a key that
 // LiteLLM's custom authentication returns has the same members.
@@ -158,51 +147,14 @@ function configOf({ remit, model, mcp }: Addresses, key: string) {
   }
 }
 
-async function startLiteLlm(version: string, addresses: Addresses, key: string) {
-  const folder = mkdtempSync(join(tmpdir(), 'remit-litellm-'))
-  writeFileSync(join(folder, 'remit_auth.py'), AUTH)
-  // YAML reads JSON.
-  writeFileSync(join(folder, 'config.yaml'), JSON.stringify(configOf(addresses, key)))
-  const port = await freePort()
-  const url = `http://127.0.0.1:${port}`
-  const args = ['--config', 'config.yaml', '--host', '127.0.0.1', '--port', String(port)]
-  const env = { PATH: process.env['PATH'], HOME: folder, LITELLM_LOCAL_MODEL_COST_MAP: 'True' }
-  const child = spawn(programOf(version), args, {
-    cwd: folder,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let log = ''
-  child.stdout.on('data', (chunk) => (log += String(chunk)))
-  child.stderr.on('data', (chunk) => (log += String(chunk)))
-  const isUp = async () => {
-    if (child.exitCode !== null) throw new Error(`LiteLLM ended: ${log.slice(-2_000)}`)
-    return fetch(`${url}/health/liveliness`).then(
-      ({ ok }) => ok,
-      () => false,
-    )
-  }
-  await vi.waitUntil(isUp, { timeout: 280_000, interval: 250 })
-  return {
-    url,
-    log: () => log,
-    async stop() {
-      const ended = once(child, 'close')
-      child.kill('SIGKILL')
-      await ended
-      rmSync(folder, { recursive: true })
-    },
-  }
-}
-
 describe.each(['oldest', 'newest'])('the %s LiteLLM', (version) => {
-  const isRun = has(version)
+  const isRun = hasLiteLlm(version)
   describe.skipIf(!isRun)('in front of a model', () => {
     let server: RemitServer
     let faulty: FaultyProxy
     let model: Awaited<ReturnType<typeof startModel>>
     let mcp: Awaited<ReturnType<typeof startCounting>>
-    let proxy: Awaited<ReturnType<typeof startLiteLlm>>
+    let proxy: LiteLlm
     beforeAll(async () => {
       server = await startRemit()
       const { client } = server
@@ -222,7 +174,7 @@ describe.each(['oldest', 'newest'])('the %s LiteLLM', (version) => {
       model = await startModel()
       mcp = await startCounting()
       const addresses = { remit: faulty.url, model: model.url, mcp: mcp.url }
-      proxy = await startLiteLlm(version, addresses, server.org.key)
+      proxy = await startLiteLlm(version, configOf(addresses, server.org.key), AUTH)
     }, 300_000)
     afterAll(async () => {
       await proxy.stop()

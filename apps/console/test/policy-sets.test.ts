@@ -1,3 +1,4 @@
+import { createClient } from '@remit/contract'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
@@ -73,5 +74,47 @@ describe.skipIf(!canRunAll)('the page of policy sets', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Remove the set' }).click()
     await page.getByText('No policy set').waitFor()
     expect(await state()).toEqual([])
+  })
+
+  test('proposes a change that needs a second person, shows it to them, and applies it', async () => {
+    const keyOf = async (role: 'admin' | 'approver', key = server.key) =>
+      (await createClient({ baseUrl: server.url, key }).createKey({ body: { role } })).secret ?? ''
+    const admin = await keyOf('admin')
+    const own = await keyOf('approver', admin)
+    const other = await keyOf('approver')
+    await startSession(await renew(tab), server, admin)
+    await server.api.createPolicy({ body: { effect: 'deny', actions: ['db.drop*'] } })
+    const { data } = await server.api.listPolicies()
+    const policyID = data.find(({ actions }) => actions.includes('db.drop*'))?.id ?? ''
+    await server.api.changeOrganization({
+      body: { settings: { rule_changes: 'approve_weakening' } },
+    })
+
+    await page.goto(`/console/policies/${policyID}`)
+    await settled(page)
+    await page.getByLabel('Actions').fill('db.drop_table')
+    await page.getByLabel(/Reason/).fill('Views may be dropped')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('button', { name: 'Propose the change' }).click()
+    await page.getByText('may allow more').waitFor()
+    await page.getByRole('row', { name: /actions.*db\.drop\*.*db\.drop_table/ }).waitFor()
+    await page.getByText('Views may be dropped', { exact: true }).waitFor()
+    expect(await violationsInBoth(page)).toEqual([])
+    expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0)
+
+    const [request] = (await server.api.listApprovals({ query: { status: 'pending' } })).data
+    const params = { requestID: request?.id ?? '' }
+    const vote = (key: string) =>
+      fetch(`${server.url}/v1/approvals/${params.requestID}/decide`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ decision: 'approve' }),
+      }).then(({ status }) => status)
+    expect([await vote(own), await vote(other)]).toEqual([403, 200])
+    await page.reload()
+    await page.getByRole('button', { name: 'Apply the changes' }).click()
+    await page.getByText('The changes are applied').waitFor()
+    const policy = await server.api.getPolicy({ params: { policyID } })
+    expect(policy.actions).toEqual(['db.drop_table'])
   })
 })

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { scratchFolder } from '@remit/testing'
+import { OPERATOR, updateSettings } from '@remit/core/orgs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { hasModules } from '../src/boot/modules.ts'
 import { createRemoteCommands, runCommand } from './support/remote-commands.ts'
@@ -141,6 +142,37 @@ spec: { for: { actions: [payments.*] }, never: ${never}, require: ${require} }
 
     expect((await policy('apply', '--overwrite-drift')).code).toBe(0)
     expect((await policy('plan')).code).toBe(0)
+  })
+
+  test('wait for the approval of somebody else', async () => {
+    write('a.yaml', POLICY)
+    expect((await policy('apply')).code).toBe(0)
+    const { api } = commands
+    const approver = await api.remit.key(api.org.id, 'approver')
+    await api.ok('changeOrganization', {
+      body: { settings: { rule_changes: 'approve_weakening' } },
+    })
+    try {
+      write('a.yaml', POLICY.replace('payments.*', 'payments.transfer'))
+      const planned = await policy('plan')
+      expect(planned.stdout).toContain('Applying it needs an approval: rule_changes is approve_w')
+      const held = await policy('apply', '--json')
+      expect(held.code).toBe(12)
+      const { applied, approval } = JSON.parse(held.stdout) as {
+        applied: null
+        approval: { id: string; status: string }
+      }
+      expect([applied, approval.status]).toEqual([null, 'pending'])
+      const waiting = policy('apply', '--wait', '1m')
+      const vote = { params: { requestID: approval.id }, body: { decision: 'approve' } }
+      await api.ok('decideApproval', { ...vote, key: approver })
+      const done = await waiting
+      expect(done).toMatchObject({ code: 0, stderr: '' })
+      expect(done.stdout).toContain('Applied as revision 2.')
+      expect((await policy('apply', '--wait', '10')).stderr).toContain('--wait must be a number')
+    } finally {
+      await updateSettings(api.remit.writer, api.org.id, OPERATOR, { rule_changes: 'direct' })
+    }
   })
 
   test('pull what a plan then does not change, byte for byte the same', async () => {

@@ -102,7 +102,7 @@ describe.skipIf(!hasPrograms)('the digests of base images', () => {
     expect(pin().status).toBe(0)
     expect(dockerfile()).not.toBe(first)
 
-    writeFileSync(file('Dockerfile'), first.replace(/sha256:../, 'sha256:00'))
+    writeFileSync(file('Dockerfile'), first.replace(/sha256:\w+/, `sha256:${'0'.repeat(64)}`))
     expect(pin('--check').status).toBe(1)
   })
 })

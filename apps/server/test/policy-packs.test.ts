@@ -31,7 +31,10 @@ describe.skipIf(!hasModules()).each(PACKS)('the pack %s', (pack) => {
   afterAll(() => commands.close())
 
   const plan = (documents: readonly PolicyDocument[]) =>
-    commands.api.ok('planPolicySet', { params: { id: 'pack' }, body: { documents } })
+    commands.api.ok('planPolicySet', {
+      params: { id: 'pack' },
+      body: { documents, allow_empty: true },
+    })
 
   test('passes its tests without a server', async () => {
     const { code, stderr, stdout } = await runCommand(
@@ -40,6 +43,10 @@ describe.skipIf(!hasModules()).each(PACKS)('the pack %s', (pack) => {
     )
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(JSON.parse(stdout)).toMatchObject({ tests: { failed: 0, unmatched: [] } })
+    const { properties } = JSON.parse(stdout) as PolicySetPlan
+    expect(properties.map(({ result }) => result)).not.toContain('violated')
+    // Texts name the documents.
+    expect(JSON.stringify(properties)).not.toContain('overlay.')
   })
 
   test('passes them whatever the default of the organization', async () => {
@@ -64,6 +71,17 @@ describe.skipIf(!hasModules()).each(PACKS)('the pack %s', (pack) => {
       if (tests?.failed === 0) kept.push(what)
     }
     expect(kept).toEqual([])
+  })
+
+  test('has no property that holds whatever the rules are', async () => {
+    const documents = documentsOf(pack)
+    const properties = documents.filter(({ kind }) => kind === 'Property')
+    expect(properties.length).toBeGreaterThan(0)
+    await commands.api.ok('changeOrganization', { body: { settings: { default_effect: 'allow' } } })
+    const { properties: results } = await plan(properties)
+    expect(results.map(({ name, result }) => `${name} ${result}`)).toEqual(
+      properties.map(({ name }) => `${name} violated`),
+    )
   })
 
   test('is applied, and then there is nothing to change', async () => {

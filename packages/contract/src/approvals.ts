@@ -127,6 +127,7 @@ const Requirement = z.object({
   prevent_self_approval: z.boolean(),
   reason_required: z.boolean(),
   comment_to_agent: z.boolean().optional(),
+  separate_keys: z.boolean().optional(),
   condition_failed: z.boolean().optional(),
 })
 
@@ -218,7 +219,7 @@ export const approvals = {
     viaWriter: true,
     summary: 'Create or replace an approval rule',
     text: 'Creates or replaces an approval rule: 201 or 200. Matching actions that no other stage denies then need approval. Requests that are already open keep the rule that opened them. With `If-Match`, a rule that is another one than was read, or that is gone, is 412; without, the last writer wins.',
-    problems: ['managed_by_policy_set'],
+    problems: ['managed_by_policy_set', 'change_requires_approval'],
     params: Id,
     query: Validating,
     body: ApprovalRuleInput,
@@ -235,7 +236,7 @@ export const approvals = {
     viaWriter: true,
     summary: 'Remove an approval rule; its open requests remain',
     text: 'Removes an approval rule. Requests that it opened stay open.',
-    problems: ['managed_by_policy_set', 'approval_rule_not_found'],
+    problems: ['managed_by_policy_set', 'change_requires_approval', 'approval_rule_not_found'],
     params: Id,
     takes: ['If-Match'],
   }),

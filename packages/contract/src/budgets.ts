@@ -256,6 +256,7 @@ export const budgets = {
     summary: 'Create or replace a budget',
     text: 'Creates a budget (201) or replaces it (200). It counts from its creation. A request is allowed only if every budget that matches it has room. `If-Match` with the `ETag` refuses a change of another version. `parent_id`, `per`, `unit`, `window` and `time_zone` never change.',
     problems: [
+      'change_requires_approval',
       'managed_by_policy_set',
       'budget_not_found',
       'budget_fixed',
@@ -281,7 +282,13 @@ export const budgets = {
     viaWriter: true,
     summary: 'Remove a budget and what it counted',
     text: 'Removes a budget without children. What it counted and its holds are gone: a later budget of the same id begins at zero.',
-    problems: ['managed_by_policy_set', 'budget_not_found', 'budget_fixed', 'budget_has_children'],
+    problems: [
+      'change_requires_approval',
+      'managed_by_policy_set',
+      'budget_not_found',
+      'budget_fixed',
+      'budget_has_children',
+    ],
     params: Id,
   }),
 }

@@ -12,6 +12,15 @@ export const SETTINGS = {
   default_effect: Effect.default('allow').describe('the decision when no policy matches'),
   unknown_agents: Effect.default('allow').describe('true if unregistered agents may act'),
   four_eyes: Flag.default(false).describe('a key that requested an approval cannot decide it'),
+  rule_changes: z
+    .enum(
+      ['direct', 'approve_weakening', 'approve_all'],
+      'must be direct, approve_weakening or approve_all',
+    )
+    .default('direct')
+    .describe(
+      'changes of rules that need the approval of a second person and are made by policy sets: none, those that may allow more than before, or all. Emergency stops never need one',
+    ),
   require_separate_keys: Flag.default(false).describe(
     'only keys with the role `approver`, which cannot authorize, may decide approvals',
   ),
@@ -86,6 +95,7 @@ const SettingsChange = z.strictObject({
   default_effect: S.default_effect.unwrap().nullable().optional(),
   unknown_agents: S.unknown_agents.unwrap().nullable().optional(),
   four_eyes: S.four_eyes.unwrap().nullable().optional(),
+  rule_changes: S.rule_changes.unwrap().nullable().optional(),
   require_separate_keys: S.require_separate_keys.unwrap().nullable().optional(),
   require_agent_credentials: S.require_agent_credentials.unwrap().nullable().optional(),
   credentials_per_agent: S.credentials_per_agent.unwrap().nullable().optional(),
@@ -140,7 +150,7 @@ export const organization = {
     viaWriter: true,
     summary: 'Update the settings of the organization',
     text: 'Changes settings. Omitted settings do not change, and `null` restores a default. The change applies to every decision after the response.',
-    problems: ['managed_by_policy_set'],
+    problems: ['managed_by_policy_set', 'change_requires_approval', 'approver_missing'],
     body: OrganizationChange,
     ok: Organization,
   }),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ApprovalRuleInput } from './approvals.ts'
+import { Approval, ApprovalRuleInput } from './approvals.ts'
 import { AuthorizeRequest, Decision } from './authorize.ts'
 import { AgentMode, PermissionInput } from './delegation.ts'
 import { FlipCounts, MAX_REPLAYED } from './dry-run.ts'
@@ -191,6 +191,9 @@ export const PolicySetPlan = component('PolicySetPlan', {
   tests: TestSummary,
   properties: z.array(PropertyResult),
   replay: PlanReplay.nullable().describe('Null unless it was asked for'),
+  approval: z
+    .object({ required: z.boolean(), why: z.string().nullable() })
+    .describe('Whether apply will wait for an approval, by the setting `rule_changes`'),
   warnings: z.array(z.string()),
   ledger: Receipt.optional(),
 })
@@ -241,6 +244,13 @@ const ApplyInput = strictComponent('PolicySetApplyInput', {
 })
 export type ApplyInput = z.infer<typeof ApplyInput>
 
+/** A plan that waits for a vote. */
+const WaitingChange = component('WaitingPolicySetChange', {
+  approval: Approval,
+  ledger: Receipt.optional(),
+})
+export type WaitingChange = z.infer<typeof WaitingChange>
+
 const Id = z.strictObject({ id: PathId })
 const reading = { plan: 'enterprise', roles: ['read', 'approver'] } as const
 const changing = { plan: 'enterprise', viaWriter: true } as const
@@ -285,11 +295,12 @@ export const policySets = {
     ...changing,
     ...large,
     summary: 'Apply a plan in one transaction',
-    text: 'Makes all changes of a plan in one transaction and one version of the configuration, or none of them. Decisions see the rules before or after it, never a mixture. `plan_stale` means that the objects or the documents are not those of the plan, `drifted` that objects of the set were changed outside of it.',
+    text: 'Makes all changes of a plan in one transaction and one version of the configuration, or none of them. Decisions see the rules before or after it, never a mixture. `plan_stale` means that the objects or the documents are not those of the plan, `drifted` that objects of the set were changed outside of it. Where the setting `rule_changes` requires an approval, the response is 202 with the approval request and its `Location`; the same request, sent again after the vote, applies the plan.',
     problems: [
       'plan_stale',
       'drifted',
       'managed_by_policy_set',
+      'change_requires_approval',
       'tests_failed',
       'property_violated',
       'jobs_busy',
@@ -318,6 +329,8 @@ export const policySets = {
       changes: z.array(ObjectChange),
       ledger: Receipt.optional(),
     }),
+    alsoStatus: 202,
+    also: { waiting: WaitingChange },
   }),
   lockPolicySet: endpoint('PUT /v1/policy-sets/{id}/lock', {
     ...changing,
@@ -333,7 +346,7 @@ export const policySets = {
     ...changing,
     summary: 'Remove a policy set',
     text: 'Removes a set. `objects=keep` leaves its objects as they are, in no set; `objects=delete` deletes them.',
-    problems: ['policy_set_not_found'],
+    problems: ['policy_set_not_found', 'change_requires_approval'],
     params: Id,
     query: z.strictObject({ objects: z.enum(['keep', 'delete'], 'must be keep or delete') }),
   }),

@@ -80,6 +80,8 @@ export const PROBLEMS = {
   plan_stale: [409, 'The plan is not of the current objects and these documents'],
   drifted: [409, 'Objects of the policy set were changed outside of it'],
   managed_by_policy_set: [409, 'The object belongs to a policy set'],
+  change_requires_approval: [409, 'The change requires an approval'],
+  approver_missing: [409, 'Two people who can decide are required'],
   rules_changed: [409, 'The rules changed during the request'],
   too_many_policies: [409, 'The organization has reached its limit of policies'],
   person_exists: [409, 'The address already belongs to a person of the organization'],

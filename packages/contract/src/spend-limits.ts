@@ -114,7 +114,7 @@ export const spendLimits = {
     viaWriter: true,
     summary: 'Create or replace the spend limit of an agent',
     text: 'Sets or replaces the spend limit of an agent: 201 for a new limit, 200 for a replaced one. Hours, days and months are those of UTC. Spend from before the limit counts.',
-    problems: ['managed_by_policy_set'],
+    problems: ['managed_by_policy_set', 'change_requires_approval'],
     params: Id,
     body: SpendLimitInput,
     replaces: true,
@@ -128,7 +128,7 @@ export const spendLimits = {
     viaWriter: true,
     summary: 'Remove the spend limit of an agent',
     text: 'Removes the spend limit of an agent. The spend so far stays in the ledger and counts again under a later limit.',
-    problems: ['managed_by_policy_set', 'spend_limit_not_found'],
+    problems: ['managed_by_policy_set', 'change_requires_approval', 'spend_limit_not_found'],
     params: Id,
   }),
 }

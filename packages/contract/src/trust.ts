@@ -100,7 +100,7 @@ export const trust = {
     ...changing,
     summary: 'Create a trust policy',
     text: 'Creates a trust policy. A deny beats every allow, and without a matching policy the answer is deny.',
-    problems: ['too_many_trust_policies'],
+    problems: ['change_requires_approval', 'too_many_trust_policies'],
     query: Validating,
     body: TrustPolicyInput,
     ok: TrustPolicy.extend({
@@ -115,7 +115,7 @@ export const trust = {
     ...changing,
     summary: 'Delete a trust policy',
     text: 'Deletes a trust policy. No decision after the answer follows it.',
-    problems: ['managed_by_policy_set', 'trust_policy_not_found'],
+    problems: ['managed_by_policy_set', 'change_requires_approval', 'trust_policy_not_found'],
     params: z.strictObject({ policyID: PathId }),
   }),
   evaluateTrust: endpoint('POST /v1/identity/authorize', {

@@ -19,6 +19,7 @@ import { appender } from './ledger/appender.ts'
 import { ledgerRoutes } from './ledger/routes.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { driftObserver } from './policy-sets/drift.ts'
+import { fourEyesObserver } from './policy-sets/four-eyes.ts'
 import { documentKinds } from './policy-sets/kinds.ts'
 import { policySetRoutes } from './policy-sets/routes.ts'
 import { policyRoutes } from './policies/routes.ts'
@@ -94,7 +95,7 @@ export default defineModule({
       scorerRuns: scorers.scorerRuns,
       guardChecks: guardChecks(deps, guardCounts),
       observers: [...approvals.observers, ...webhooks.observers],
-      changeObservers: [driftObserver(deps)],
+      changeObservers: [fourEyesObserver(deps), driftObserver(deps)],
       documents: documentKinds(rosterReader(deps), deps),
       erasers: approvals.erasers,
       storedSecrets: [webhookSecrets(deps), sinkSecrets(deps)],

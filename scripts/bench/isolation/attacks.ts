@@ -297,6 +297,35 @@ const publicPages: Attack = {
   ],
 }
 
+const document = (kind: string, name: string, spec: object) => ({
+  apiVersion: 'remit.dev/v1',
+  kind,
+  name,
+  spec,
+})
+
+/** Plans whose properties are searched for as long as the server permits: no request breaks them. */
+const PLAN = JSON.stringify({
+  documents: [
+    ...Array.from({ length: 12 }, (_, i) => {
+      const condition = `context.a${i} > ${i}.0 && context.b${i} == "text-${i}"`
+      return document('Policy', `many-facts-${i}`, { effect: 'allow', condition })
+    }),
+    ...Array.from({ length: 4 }, (_, i) =>
+      document('Property', `nothing-is-denied-${i}`, { never: 'deny', max_cases: 1_000_000 }),
+    ),
+  ],
+})
+
+const properties: Attack = {
+  requests: ({ read }) => [
+    {
+      parallel: 4,
+      next: () => ({ path: '/v1/policy-sets/attack/plan', key: read, body: PLAN }),
+    },
+  ],
+}
+
 export const ATTACKS: Readonly<Record<string, Attack>> = {
   'escaped-names': escapedNames,
   'heavy-conditions': heavyConditions,
@@ -305,5 +334,6 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   searches,
   'outcome-links': outcomeLinks,
   evaluations,
+  properties,
   'public-pages': publicPages,
 }

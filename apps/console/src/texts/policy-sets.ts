@@ -33,4 +33,22 @@ export const policySets = {
   removeText:
     'Its objects stay as they are and belong to no set. The repository no longer manages them.',
   removed: 'The set is removed',
+  propose: 'Propose the change',
+  proposeText:
+    'Somebody else can approve it. The proposal is a plan of the policy set of this object, or of the set “console”.',
+  proposed: 'The proposal waits for an approval',
+  proposedDone: 'The change is applied; it needed no approval',
+  set: 'Policy set',
+  planDigest: 'Digest of the plan',
+  requestTitle: 'Change of rules',
+  proposedChanges: 'Changes',
+  weakens: 'may allow more',
+  member: 'Member',
+  before: 'Before',
+  after: 'After',
+  omittedChanges: (n: number) => `${n} more changes are not listed.`,
+  apply: 'Apply the changes',
+  applyDone: 'The changes are applied',
+  applyElsewhere:
+    'The plan cannot be made again from here: the set has moved, or it was proposed with tests. Apply it where it was proposed.',
 } as const

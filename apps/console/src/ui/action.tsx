@@ -1,5 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
-import { useState } from 'react'
+import { RemitError } from '@remit/contract/client'
+import { lazy, Suspense, useState } from 'react'
 import type { ReactNode } from 'react'
 import type { Request } from '../format/curl.ts'
 import { t } from '../texts.ts'
@@ -8,6 +9,8 @@ import { Row, Stack } from './layout.tsx'
 import { Modal } from './modal.tsx'
 import { CurlButton, Failure } from './states.tsx'
 import { announce } from './toasts.tsx'
+
+const Propose = lazy(async () => ({ default: (await import('./propose.tsx')).Propose }))
 
 interface Action {
   readonly isPending: boolean
@@ -46,7 +49,7 @@ export function ActionForm(props: ActionFormProps) {
     >
       <Stack>
         {props.children}
-        {action.error && <Failure error={action.error} />}
+        <ActionError error={action.error} request={request} />
         {!isReadOnly && (
           <Row>
             {verb !== null && (
@@ -60,6 +63,21 @@ export function ActionForm(props: ActionFormProps) {
         )}
       </Stack>
     </form>
+  )
+}
+
+/** The error of an action; a change of rules that needs a second person can be proposed. */
+function ActionError({ error, request }: { error: Error | null; request: () => Request }) {
+  if (error === null) return null
+  return (
+    <>
+      <Failure error={error} />
+      {error instanceof RemitError && error.code === 'change_requires_approval' && (
+        <Suspense>
+          <Propose request={request()} />
+        </Suspense>
+      )}
+    </>
   )
 }
 
@@ -105,7 +123,7 @@ export function ActionDialog(props: ActionDialogProps) {
       }
     >
       {props.children}
-      {action.error && <Failure error={action.error} />}
+      <ActionError error={action.error} request={request} />
     </Modal>
   )
 }

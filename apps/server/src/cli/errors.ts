@@ -17,6 +17,7 @@ export const EXIT = {
   notAnchored: 3,
   changes: 10,
   drift: 11,
+  waiting: 12,
   badConfig: 78,
 } as const
 

@@ -36,6 +36,7 @@ export function planText(
       ? ['Changed outside of the set:', ...drift.map((one) => `  ! ${driftText(one)}`)]
       : []),
     ...warnings.map((warning) => `warning: ${warning}`),
+    ...(plan.approval.why === null ? [] : [`Applying it needs an approval: ${plan.approval.why}`]),
     ...(replay ? [replayText(replay)] : []),
   ]
   const shown = lines.map((line) => `${printableLine(line)}\n`).join('')
@@ -176,6 +177,7 @@ export function markdown(
     warnings.length > 0 && warnings.map((one) => `- ${cell(one)}`).join('\n'),
     plan.properties.length > 0 &&
       plan.properties.map((one) => `- ${cell(propertyText(one))}`).join('\n'),
+    plan.approval.why !== null && `Applying it needs an approval: ${cell(plan.approval.why)}.`,
     replay !== null && `${replayText(replay)}.`,
     `Plan \`${plan.plan_digest}\``,
   ]

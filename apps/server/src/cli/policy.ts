@@ -45,6 +45,7 @@ interface PlanOptions extends OutputOptions {
 interface ApplyOptions extends OutputOptions {
   readonly overwriteDrift?: true
   readonly reason?: string
+  readonly wait?: string
 }
 
 /** Rules as reviewed files: a folder of documents is tested, planned and applied. */
@@ -101,31 +102,51 @@ export function policyCommands(program: Command, session: CommandRun): void {
     .option('--overwrite-drift', 'Replace objects that were changed outside of the set')
     .option('--allow-empty', 'Accept a folder that describes no object')
     .option('--reason <text>', 'Reason of the change, for the ledger')
-    .action((folder: string, options: ApplyOptions) =>
-      planning(session, folder, options, 'server', async ({ client, plan, documents, body }) => {
-        const text = planText(options.set, plan, valuesOf(documents))
-        await writeOutputs(plan, documents, options)
-        if (isFailing(plan) || (plan.drift.length > 0 && !options.overwriteDrift)) {
-          session.print({ plan, applied: null }, `${text}Nothing is applied.\n`)
-          session.exitCode = exitOf(plan, false)
-          return
-        }
-        if (plan.changes.length === 0) {
-          session.print({ plan, applied: null }, `${text}Nothing to apply.\n`)
-          return
-        }
-        const applied = await client.applyPolicySet({
-          params: { id: options.set },
-          body: {
-            ...body,
-            plan_digest: plan.plan_digest,
-            ...(options.overwriteDrift && { overwrite_drift: true }),
-            ...(options.reason !== undefined && { change_reason: options.reason }),
-          },
-        })
-        session.print({ plan, applied }, `${text}Applied as revision ${applied.revision}.\n`)
-      }),
-    )
+    .option('--wait <minutes>', 'Wait so long for an approval, as 10m')
+    .action((folder: string, options: ApplyOptions) => {
+      const waitMs = options.wait === undefined ? 0 : minutesOf(options.wait)
+      return planning(
+        session,
+        folder,
+        options,
+        'server',
+        async ({ client, plan, documents, body }) => {
+          const text = planText(options.set, plan, valuesOf(documents))
+          await writeOutputs(plan, documents, options)
+          if (isFailing(plan) || (plan.drift.length > 0 && !options.overwriteDrift)) {
+            session.print({ plan, applied: null }, `${text}Nothing is applied.\n`)
+            session.exitCode = exitOf(plan, false)
+            return
+          }
+          if (plan.changes.length === 0) {
+            session.print({ plan, applied: null }, `${text}Nothing to apply.\n`)
+            return
+          }
+          const answer = await applying(client, waitMs, {
+            params: { id: options.set },
+            body: {
+              ...body,
+              plan_digest: plan.plan_digest,
+              ...(options.overwriteDrift && { overwrite_drift: true }),
+              ...(options.reason !== undefined && { change_reason: options.reason }),
+            },
+          })
+          if ('revision' in answer) {
+            session.print(
+              { plan, applied: answer },
+              `${text}Applied as revision ${answer.revision}.\n`,
+            )
+            return
+          }
+          const { approval } = answer
+          session.print(
+            { plan, applied: null, approval },
+            `${text}The approval ${approval.id} is ${approval.status}; the same command applies the plan after the vote.\n`,
+          )
+          session.exitCode = EXIT.waiting
+        },
+      )
+    })
 
   command('pull <folder>', 'Write the objects of a set to a folder')
     .option('--unmanaged', 'Also objects that belong to no set')
@@ -164,6 +185,21 @@ export function policyCommands(program: Command, session: CommandRun): void {
         )
       },
     )
+}
+
+type ApplyCall = Parameters<Client['applyPolicySet']>[0]
+
+/** Applies a plan, or waits so long for the vote that it needs. */
+async function applying(client: Client, waitMs: number, call: ApplyCall) {
+  const end = Date.now() + waitMs
+  for (;;) {
+    const answer = await client.applyPolicySet(call)
+    const left = end - Date.now()
+    if ('revision' in answer || left <= 0) return answer
+    const { id } = answer.approval
+    const wait = Math.min(55, Math.ceil(left / 1000))
+    await client.getApproval({ params: { id }, query: { wait }, timeoutMs: 70_000 })
+  }
 }
 
 /** Reads the file of another system. */
@@ -235,6 +271,14 @@ async function planning(
   }
   if (where === 'scratch' && options.url === undefined) await inScratch(session, work)
   else await remotely(session, options, work)
+}
+
+/** Minutes in milliseconds, such as `10m`. */
+function minutesOf(text: string): number {
+  const [, minutes] = /^(\d{1,4})m$/.exec(text) ?? []
+  if (!minutes)
+    throw new CliError(`--wait must be a number of minutes, such as 10m; given: ${text}`)
+  return Number(minutes) * 60_000
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000

@@ -12,9 +12,6 @@ import type { Installation } from '../support/installation.ts'
 const isRun = inFullRun('compliance on the command line')
 const isWhole = isRun && hasModules()
 
-/** Work of more than ten seconds, as on a busy machine, says how far it is. */
-const onlyProgress: unknown = expect.stringMatching(/^((read|verified) [\d,]+ entries\n)*$/)
-
 describe.skipIf(!isWhole).each(someDialects())('remit compliance on %s', (dialect) => {
   let installation: Installation
   let env: Readonly<Record<string, string>>
@@ -34,7 +31,7 @@ describe.skipIf(!isWhole).each(someDialects())('remit compliance on %s', (dialec
       const text = await cli(['compliance', 'verify'], env)
       const found = await cliJson<LedgerVerification>(['compliance', 'verify'], env)
 
-      expect(text).toMatchObject({ code: 0, stderr: onlyProgress })
+      expect(text).toMatchObject({ code: 0, stderr: '' })
       expect(text.stdout).toMatch(/^VALID\n/)
       expect(text.stdout).toMatch(/^recorded: +as entry 3$/m)
       expect(found).toMatchObject({ valid: true, checked: { entries: 4 }, ledger: { seq: 4 } })
@@ -125,8 +122,7 @@ describe.skipIf(!isWhole).each(someDialects())('remit compliance on %s', (dialec
       const html = await report('--format', 'html')
       const oscal = await report('--format', 'oscal')
 
-      for (const one of [json, csv, html, oscal])
-        expect(one).toMatchObject({ code: 0, stderr: onlyProgress })
+      for (const one of [json, csv, html, oscal]) expect(one).toMatchObject({ code: 0, stderr: '' })
       expect(JSON.parse(json.stdout)).toMatchObject({
         status: 'ready',
         generated_by: { type: 'system', id: 'remit' },
@@ -143,7 +139,7 @@ describe.skipIf(!isWhole).each(someDialects())('remit compliance on %s', (dialec
       const json = await report('--out', file('again.json'), '--json')
       const stored = JSON.parse(readFileSync(file('soc2.json'), 'utf8')) as { id: string }
 
-      expect(text).toMatchObject({ code: 0, stderr: onlyProgress })
+      expect(text).toMatchObject({ code: 0, stderr: '' })
       expect(text.stdout).toContain(stored.id)
       expect(text.stdout).toContain('verified up to the end of the period')
       expect(JSON.parse(json.stdout)).toMatchObject({ verified: true, summary: { total: 33 } })

@@ -43,8 +43,11 @@ export async function cli(
     ),
     endSignal: () => signal,
   })
-  return { code, stdout, stderr }
+  return { code, stdout, stderr: isTerminal ? stderr : stderr.replaceAll(PROGRESS, '') }
 }
+
+/** The lines of work that takes ten seconds, which on a busy machine any work can. */
+const PROGRESS = /^(?:read|verified) [\d,]+ entries\n/gm
 
 /** The result of a command that must succeed, read from `--json`. */
 export async function cliJson<T>(args: readonly string[], env: Env): Promise<T> {

@@ -15,7 +15,7 @@ export function weakened(documents: readonly PolicyDocument[]): Weakened[] {
       kind === 'Settings' && 'default_effect' in spec && spec.default_effect === 'deny',
   )
   return documents.flatMap((one, i) => {
-    if (one.kind === 'Tests') return []
+    if (one.kind === 'Tests' || one.kind === 'Property') return []
     const spec: Spec = one.spec
     const isOpening =
       one.kind === 'Permission' || one.kind === 'Policy' ? spec['effect'] !== 'deny' : false

@@ -44,7 +44,8 @@ export async function createReports(options: ReportsOptions = {}): Promise<Repor
   const {
     clock = createClock(BEGIN),
     org,
-    patienceMs,
+    // A busy machine must not look like a report that takes long.
+    patienceMs = 600_000,
     jobs = (inline) => inline,
     ...rest
   } = options
@@ -59,7 +60,7 @@ export async function createReports(options: ReportsOptions = {}): Promise<Repor
         ...deps,
         jobs: given,
         generator,
-        ...(patienceMs !== undefined && { patienceMs }),
+        patienceMs,
       })
       return { routes, close: () => generator?.close() ?? Promise.resolve() }
     },

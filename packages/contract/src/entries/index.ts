@@ -92,6 +92,8 @@ interface Head {
   readonly resource?: string | null
   readonly decision?: string | null
   readonly reason?: string | null
+  /** The object before the change, for observers of changes; null for a new one. It is not recorded. */
+  readonly replaced?: object | null
 }
 
 /** An entry of the server to append: everything except its position in the chain. */

@@ -151,6 +151,7 @@ export const rules = {
       counts: z.record(z.string(), z.int()).describe('changes by kind of change'),
       tests: z.strictObject({ passed: z.int(), failed: z.int() }),
       properties: z.record(z.string(), z.string()).optional().describe('results by name'),
+      approval_id: z.string().optional().describe('the approval that the plan needed'),
       ...reason,
       ...person,
     }),

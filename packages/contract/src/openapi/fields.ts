@@ -127,6 +127,8 @@ const fields = {
   prevent_self_approval: 'True: the requester cannot decide its own request.',
   reason_required: 'True: a vote needs a comment.',
   comment_to_agent: 'True: the agent reads the comments of a rejection.',
+  separate_keys:
+    'True: neither the key that made the request can decide it, nor one that it created, nor its creator.',
   request_ttl_seconds: 'Seconds for which a request waits for votes.',
   approval_ttl_seconds: 'Seconds for which an approval can be used.',
   rejection_cooldown_seconds:
@@ -221,6 +223,8 @@ const fields = {
   settings: 'Settings of the organization.',
   default_effect: 'The decision when no policy matches.',
   unknown_agents: 'True if unregistered agents may act.',
+  rule_changes:
+    'Changes of rules that need the approval of a second person: none, those that may allow more, or all.',
   four_eyes: 'True if a key that requested an approval cannot decide it.',
   require_separate_keys: 'True if only keys with the role `approver` may decide approvals.',
   require_agent_credentials: 'True if agents must act with their own credentials.',
@@ -253,6 +257,7 @@ const fields = {
   after: 'The object as its document describes it; null without one.',
   'AppliedPolicySet.digest': 'base64url SHA-256 of the documents.',
   plan_digest: 'Digest of the plan.',
+  'approval.why': 'Why the plan needs an approval; null if it does not.',
   base_digest: 'Digest of the objects that the plan starts from.',
   tests: 'Results of the tests.',
   max_decisions: 'Decisions to replay.',

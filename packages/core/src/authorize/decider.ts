@@ -7,6 +7,7 @@ import type {
 } from '@remit/contract'
 import type { Logger } from 'pino'
 import type { Clock } from '../base/clock.ts'
+import { invalid } from '../base/errors.ts'
 import type { Database } from '../db/open.ts'
 import type { CoreTables } from '../db/schema.ts'
 import { actorOf, withAgent } from '../caller/caller.ts'
@@ -97,6 +98,7 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
   ): Promise<AuthorizeAnswer> {
     const { caller } = origin
     const request = withAgent(caller, body)
+    refuseReserved(request)
     const decisionId = this.#deps.ids.next('dec_', this.#deps.clock.now())
     const perSecond = this.#writer.versions.last(caller.orgId)?.limits.decisions_per_second
     if (perSecond !== undefined) {
@@ -122,7 +124,8 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     try {
       const answer = await this.#writer.submit(this, orgId, job, traced)
       const { decision, reason, matched } = answer
-      this.#deps.observe(decision, reason, performance.now() - began, wouldOf(job.observations))
+      const observed = job.observations && wouldOf(job.observations)
+      this.#deps.observe(decision, reason, performance.now() - began, observed)
       span?.set({
         'remit.decision': decision,
         'remit.reason': reason,
@@ -144,6 +147,7 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     requests: readonly AuthorizeRequest[],
     options: PreviewOptions = {},
   ): Promise<Preview[]> {
+    for (const request of requests) refuseReserved(request)
     return preview({ ...this.#deps, stages: this.#stages }, orgId, plan, requests, options)
   }
 
@@ -161,7 +165,8 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     const beyond = all.slice(works.length).map(() => quotaExceeded(organization, scope.now))
     if (works.length === 0) return { outcomes: beyond }
     const { outcomes, further = [] } = await this.#decideAll(works, scope, batch)
-    const limit = organization.limits.decisions_per_month ?? null
+    const { decisions_per_month: limit } = organization.limits
+    if (limit === undefined) return { outcomes: [...outcomes, ...beyond], further }
     let decided = before
     for (const outcome of outcomes) if (outcome !== LATER) decided++
     const reached = quotaEntries({ limit, decided: before }, { limit, decided }, recordedAt)
@@ -208,7 +213,7 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
 }
 
 /** The decision of each observed rule; `incomplete` if some were not evaluated or left out. */
-const wouldOf = ({ observed = [], observed_incomplete }: Observations = {}): string[] => [
+const wouldOf = ({ observed = [], observed_incomplete }: Observations): string[] => [
   ...observed.map(({ would }) => would),
   ...(observed_incomplete ? ['incomplete'] : []),
 ]
@@ -280,6 +285,17 @@ function outcomeOf(
       decided_at: scope.recordedAt,
     }),
   }
+}
+
+/**
+ * Refuses the agent and the actions of requests to change rules, which only the server makes: an approval of another
+ * request would count for them.
+ */
+function refuseReserved({ agent_id: agentId, action }: AuthorizeRequest): void {
+  if (agentId === 'remit.rules')
+    throw invalid('agent_id', 'must not be remit.rules, which is reserved')
+  if (action.startsWith('remit.rules.'))
+    throw invalid('action', 'must not begin with remit.rules., which is reserved')
 }
 
 /** The request for approval that a self-test is held by; nobody can vote on it. */

@@ -176,6 +176,13 @@ const deletion: Migration = {
   },
 }
 
+const keyCreators: Migration = {
+  async up(db: Kysely<never>) {
+    const { text } = column(db)
+    await sql`alter table ingest_key add column created_by ${text}`.execute(db)
+  },
+}
+
 export const coreMigrations: Readonly<Record<string, Migration>> = {
   '0001_foundation': foundation,
   '0002_pruning': pruning,
@@ -185,4 +192,5 @@ export const coreMigrations: Readonly<Record<string, Migration>> = {
   '0006_limits': limits,
   '0007_deletion': deletion,
   '0008_gap_actors': gapActors,
+  '0009_key_creators': keyCreators,
 }

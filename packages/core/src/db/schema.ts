@@ -81,6 +81,8 @@ export type IngestKeyRow = {
   name: string | null
   created_at: string
   revoked_at: string | null
+  /** The key or person that created it; null for the operator, and in an earlier release. */
+  created_by: string | null
 }
 
 /** A person, or a key, that has signed in to the console. Deleting the row ends the session. */

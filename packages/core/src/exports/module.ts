@@ -31,7 +31,12 @@ export type {
   Compliance,
   OnProgress,
 } from '../module/ports.ts'
-export type { AdmittedDocument, DocumentKind, DocumentObject } from '../module/documents.ts'
+export type {
+  AdmittedDocument,
+  DocumentChange,
+  DocumentKind,
+  DocumentObject,
+} from '../module/documents.ts'
 export { SettingError } from '../module/ports.ts'
 export type { StoredSecrets } from '../module/stored-secrets.ts'
 export type { FinishedRun, ScorerRuns } from '../scorers/run.ts'

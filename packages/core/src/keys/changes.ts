@@ -27,7 +27,7 @@ export const keyCreation =
   async (scope, caller) => {
     refuseAgents(caller)
     const { role, person = null, name = null } = options
-    const { key, secret } = await addKey(scope, { role, person, name })
+    const { key, secret } = await addKey(scope, caller, { role, person, name })
     return {
       entries: [createdEntry(key, caller)],
       reply: (recorded) => ({ key, secret, receipt: firstOf(recorded).receipt }),
@@ -62,7 +62,7 @@ export const keyRotation =
     refuseAgents(caller)
     const old = await endLive(scope, id)
     const { role, person, name } = old
-    const { key, secret } = await addKey(scope, { role, person, name })
+    const { key, secret } = await addKey(scope, caller, { role, person, name })
     return {
       entries: [createdEntry(key, caller, { rotated_from: id }), revokedEntry(old, caller)],
       reply: (recorded) => ({ key, secret, receipt: firstOf(recorded).receipt }),
@@ -73,11 +73,17 @@ type Described = Pick<KeyRecord, 'role' | 'person' | 'name'>
 
 async function addKey(
   { tx, orgId, recordedAt }: LedgerScope,
+  caller: Caller | null,
   described: Described,
 ): Promise<Pick<IssuedKey, 'key' | 'secret'>> {
   const { id, hash, secret } = generateKey()
   const key = { id, ...described, created_at: recordedAt, revoked_at: null }
-  await insertKey(tx, { ...key, org_id: orgId, hash })
+  await insertKey(tx, {
+    ...key,
+    org_id: orgId,
+    hash,
+    created_by: caller?.principal.id ?? null,
+  })
   return { key, secret }
 }
 

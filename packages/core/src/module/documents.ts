@@ -9,6 +9,13 @@ export interface DocumentObject {
   readonly spec: Readonly<Record<string, unknown>>
 }
 
+/** A change of an object, in the form of documents; null for no object. */
+export interface DocumentChange {
+  readonly id: string
+  readonly before: Readonly<Record<string, unknown>> | null
+  readonly after: Readonly<Record<string, unknown>> | null
+}
+
 /** A document that its module accepts. */
 export interface AdmittedDocument {
   /** Probable mistakes at a time in milliseconds. */
@@ -28,6 +35,6 @@ export interface DocumentKind<Spec = DocumentSpec<ObjectKind>> {
   admit(name: string, spec: Spec): AdmittedDocument
   /** Deletes the object; null where objects cannot be deleted, but only leave the set. */
   readonly remove: ((id: string) => Change<unknown>) | null
-  /** Returns the ids of the objects that an entry of a change is about. */
-  changedBy(entry: EntryDraft): readonly string[]
+  /** Returns the objects that an entry of a change is about. */
+  changesOf(entry: EntryDraft): readonly DocumentChange[]
 }

@@ -122,6 +122,7 @@ describe.each(DIALECTS)('administration on %s', (dialect) => {
 
     const others = {
       four_eyes: false,
+      rule_changes: 'direct',
       require_separate_keys: false,
       require_agent_credentials: false,
       credentials_per_agent: 10,

@@ -9,7 +9,7 @@ import type { Change, WorkOrigin } from '../ledger/write/work.ts'
 import type { Writer } from '../ledger/write/writer.ts'
 import { actorOf, personOf } from '../caller/caller.ts'
 import { organizationRecord, checkRetention } from './organizations.ts'
-import { changeSettings } from './settings.ts'
+import { changeSettings, settingsOf } from './settings.ts'
 import type { OrganizationRecord } from './organizations.ts'
 import { changeLimits, limitsOf, limitsOnPlan } from '../limits/limits.ts'
 import { quotaEntries } from '../limits/month.ts'
@@ -195,6 +195,7 @@ const organizationChange =
         {
           kind: 'organization.updated',
           actor: actorOf(caller),
+          replaced: settingsOf(before),
           data: { organization, ...noted, ...personOf(caller) },
         },
         ...quotaEntries(

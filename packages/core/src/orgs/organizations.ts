@@ -161,7 +161,7 @@ export async function createOrganization(
     await recordOrganization(tx, organization)
     const first = { person, name: 'first key', created_at, revoked_at: null }
     const record = { id: key.id, role, ...first } as const
-    await insertKey(tx, { ...record, org_id: organization.id, hash: key.hash })
+    await insertKey(tx, { ...record, org_id: organization.id, hash: key.hash, created_by: null })
     await beginLedger(tx, deps, organization, [
       {
         kind: 'organization.created',

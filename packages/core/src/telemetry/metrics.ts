@@ -200,7 +200,8 @@ export type ObserveDecision = (
   decision: string,
   reason: string,
   ms: number,
-  would: readonly string[],
+  /** What observed rules would have decided, if some matched. */
+  would?: readonly string[],
 ) => void
 
 export function decisionMetrics(metrics: Metrics): ObserveDecision {
@@ -218,7 +219,7 @@ export function decisionMetrics(metrics: Metrics): ObserveDecision {
     'Matches of rules in the mode observe, by what they would have decided',
     ['would'],
   )
-  return (decision, reason, ms, would) => {
+  return (decision, reason, ms, would = []) => {
     count(decision, reason)
     duration(ms / 1000)
     for (const one of would) countObserved(one)

@@ -38,12 +38,26 @@ const earlier = (
           },
         ]
       : [],
-  parties: { agentId: 'payer', askers: [], fourEyes: false, actingFor: null, owners: [] },
+  parties: {
+    agentId: 'payer',
+    askers: [],
+    fourEyes: false,
+    actingFor: null,
+    owners: [],
+    creators: new Map(),
+  },
   ...given,
 })
 
 const fourEyes = {
-  parties: { agentId: 'payer', askers: [], fourEyes: true, actingFor: null, owners: [] },
+  parties: {
+    agentId: 'payer',
+    askers: [],
+    fourEyes: true,
+    actingFor: null,
+    owners: [],
+    creators: new Map(),
+  },
 }
 
 const answer = (given: Partial<ApprovalQuery<EarlierRequest>>) => {

@@ -1,10 +1,12 @@
 import type { Actor, Approval } from '@remit/contract'
+import type { AnyDatabase } from '@remit/core/db'
 import { resourceText } from '@remit/core/decision'
 import type { EntryData, EntryDraft, EntryKind } from '@remit/core/ledger/lanes'
 import { requestersOf, isReason } from './requirements.ts'
-import type { Parties, Requirement, ApprovalVote } from './requirements.ts'
+import type { KeyCreators, Parties, Requirement, ApprovalVote } from './requirements.ts'
 import { shownText } from './binding.ts'
 import { statusAt } from './lifecycle.ts'
+import { readCreators } from './store.ts'
 import type { ApprovalRequestRow } from '../tables/approvals.ts'
 
 export const requirementsOf = (row: ApprovalRequestRow): Requirement[] =>
@@ -16,18 +18,27 @@ export const votesOf = (row: ApprovalRequestRow): ApprovalVote[] =>
 export const boundOf = (row: ApprovalRequestRow): string[] | null =>
   row.bound === null ? null : (JSON.parse(row.bound) as string[])
 
-/** `owners`: the owners of the request's agent; `fourEyes`: the organization's setting. */
+/** The parties of a request; `fourEyes` is the organization's setting. */
 export const partiesOf = (
   row: ApprovalRequestRow,
-  owners: readonly string[],
-  fourEyes: boolean,
+  known: Pick<Parties, 'owners' | 'fourEyes' | 'creators'>,
 ): Parties => ({
   agentId: row.agent_id,
   askers: requestersOf(row),
-  fourEyes,
   actingFor: row.acting_for,
-  owners,
+  ...known,
 })
+
+const NONE: KeyCreators = new Map()
+
+/** Reads who created the keys of the organization, if a requirement of its requests asks for it. */
+export async function creatorsFor(
+  db: AnyDatabase,
+  rows: readonly ApprovalRequestRow[],
+): Promise<KeyCreators> {
+  const [one] = rows.filter((row) => requirementsOf(row).some((need) => need.separate_keys))
+  return one ? readCreators(db, one.org_id) : NONE
+}
 
 /** The part of a request that every entry contains; its facts are only in the entry that opened it. */
 function briefOf(row: ApprovalRequestRow, now: number) {

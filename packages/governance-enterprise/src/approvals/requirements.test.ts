@@ -23,6 +23,7 @@ const PARTIES = {
   fourEyes: false,
   actingFor: 'beneficiary',
   owners: ['owner', 'Owner@example.org'],
+  creators: new Map(),
 }
 
 const requirement = (
@@ -119,7 +120,13 @@ describe('a voter', () => {
   })
 
   it('gets the reason why the vote does not count', () => {
-    const voter = { type: 'person' as const, id: 'payer', named: true, role: 'admin' }
+    const voter = {
+      type: 'person' as const,
+      id: 'payer',
+      named: true,
+      role: 'admin',
+      key_id: 'key_v',
+    }
     expect(objection(requirement(), voter, PARTIES)).toMatch(/cannot decide its own/)
     expect(objection(requirement({ users: ['bob'] }), { ...voter, id: 'eve' }, PARTIES)).toMatch(
       /r0 lets only bob decide/,
@@ -127,7 +134,7 @@ describe('a voter', () => {
   })
 
   it('an owner of the agent has no vote, under any name, unless the rule allows it', () => {
-    const owner = { type: 'person' as const, named: true, role: 'admin' }
+    const owner = { type: 'person' as const, named: true, role: 'admin', key_id: 'key_v' }
     for (const id of ['owner', 'OWNER', 'owner@example.org']) {
       expect(objection(requirement(), { ...owner, id }, PARTIES)).toMatch(/owner of the agent/)
       const lax = requirement({ prevent_self_approval: false })

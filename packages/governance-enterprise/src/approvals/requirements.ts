@@ -1,10 +1,5 @@
 import { foldName, hasVisibleCharacter } from '@remit/contract/values'
-import type { AnyDatabase } from '@remit/core/db'
-import type { Deps } from '@remit/core/module'
 import type { Ask } from '@remit/core/decision'
-import { ownersReader } from '../agents/agents.ts'
-import type { ReadOwners } from '../agents/agents.ts'
-import type { FindNames } from './vote.ts'
 import type { ApprovalRequestRow } from '../tables/approvals.ts'
 
 /** The requirement of one rule, as it was when the request was opened. */
@@ -20,6 +15,8 @@ export interface Requirement {
   readonly reason_required: boolean
   /** True: the agent reads the comments of a rejection. */
   readonly comment_to_agent?: boolean
+  /** True: no key that made the request decides it, nor one that such a key created, nor their creator. */
+  readonly separate_keys?: boolean
   /** True: the rule matched only because its condition could not be evaluated. */
   readonly condition_failed?: boolean
 }
@@ -43,6 +40,8 @@ export interface Voter {
   readonly named: boolean
   /** Role of the person or key. */
   readonly role: string
+  /** The key, or the person who has signed in. */
+  readonly key_id: string
   /** Further names of the person, such as earlier addresses. */
   readonly names?: readonly string[]
 }
@@ -65,7 +64,11 @@ export interface Parties {
   readonly actingFor: string | null
   /** Names of the people who own the agent. */
   readonly owners: readonly string[]
+  readonly creators: KeyCreators
 }
+
+/** The keys of an organization with the key or person that created each, where it is known. */
+export type KeyCreators = ReadonlyMap<string, string>
 
 /** Returns whether a comment has a visible character. */
 export const isReason = (comment: string | null): boolean =>
@@ -85,9 +88,9 @@ export function isSameVoter(a: Named, b: Named): boolean {
 
 /** The reason why a vote does not count for a requirement; null if it does. */
 export function objection(
-  { rule_id: rule, approvers, prevent_self_approval: apart }: Requirement,
+  { rule_id: rule, approvers, prevent_self_approval: apart, separate_keys }: Requirement,
   voter: Voter,
-  { agentId, askers, actingFor, owners }: Parties,
+  { agentId, askers, actingFor, owners, creators }: Parties,
 ): string | null {
   const names = namesOf(voter)
   const is = (name: string | null) =>
@@ -95,12 +98,25 @@ export function objection(
   if (is(agentId)) return 'An agent cannot decide its own request'
   if (apart && askers.some(({ person, key_id: id }) => is(person) || is(id)))
     return `The requester cannot decide under the rule ${rule}`
+  if (separate_keys && askers.some((asker) => isRelated(asker.key_id, voter.key_id, creators)))
+    return `A key that made the request, that it created or that created it cannot decide under the rule ${rule}`
   if (apart && is(actingFor))
     return `The person the agent acts for cannot decide under the rule ${rule}`
   if (apart && owners.some(is)) return `An owner of the agent cannot decide under the rule ${rule}`
   return approvers === null || isListed(approvers, voter)
     ? null
     : `The rule ${rule} lets only ${listed(approvers)} decide`
+}
+
+/** Returns whether two keys or people are the same, or one of them created the other, also through others. */
+export const isRelated = (a: string, b: string, creators: KeyCreators): boolean =>
+  descends(a, b, creators) || descends(b, a, creators)
+
+function descends(from: string, ancestor: string, creators: KeyCreators): boolean {
+  // Keys are created after their creators, so there is no cycle.
+  for (let id: string | undefined = from; id !== undefined; id = creators.get(id))
+    if (id === ancestor) return true
+  return false
 }
 
 const SHOWN_APPROVERS = 10
@@ -133,7 +149,11 @@ function count(
       vote.decision === decision &&
       (isReason(vote.comment) || !requirement.reason_required) &&
       !(parties.fourEyes && isKeyOf(parties.askers, vote.key_id)) &&
-      objection(requirement, { ...vote.approver, role: vote.role }, parties) === null,
+      objection(
+        requirement,
+        { ...vote.approver, role: vote.role, key_id: vote.key_id },
+        parties,
+      ) === null,
   ).length
 }
 
@@ -164,19 +184,6 @@ export const covers = (
       approved.some((then) => then.rule_id === one.rule_id) &&
       count(one, votes, parties, 'approve') >= one.required,
   )
-
-/** Reads what decides whose vote counts. */
-export interface People {
-  readonly owners: ReadOwners
-  finder(db: AnyDatabase, orgId: string): FindNames
-}
-
-/** The people of the registries; without a registry of people, each name is a person. */
-export const peopleOf = (deps: Pick<Deps, 'offered'>): People => ({
-  owners: ownersReader(deps),
-  finder: (db, orgId) => async (name) =>
-    (await deps.offered('people')?.namesOf(db, orgId, name)) ?? null,
-})
 
 /** A key or person that requested an approval, and the address. */
 export interface ApprovalRequester {

@@ -18,9 +18,7 @@ import type { Change, Outcome, LedgerScope } from '@remit/core/ledger/lanes'
 import { eventStream, eventOf, Bell, lastEventId } from '../streams/event-stream.ts'
 import type { EventSource, ConnectionLimits } from '../streams/event-stream.ts'
 import { statusAt, endOf } from './lifecycle.ts'
-import { peopleOf } from './requirements.ts'
-import type { People } from './requirements.ts'
-import { wireApproval, partiesOf, approvalEntry } from './request.ts'
+import { wireApproval, approvalEntry } from './request.ts'
 import type { ApprovalKind, ApprovalMore } from './request.ts'
 import {
   findRequest,
@@ -34,8 +32,8 @@ import {
 import type { ApprovalRequestRow } from '../tables/approvals.ts'
 import type { DecisionWaiters } from './decision-waiters.ts'
 import { APPROVALS_TOPIC } from './stage.ts'
-import { admitKey, voterOf, whyNot, castVote } from './vote.ts'
-import type { VoteSettings } from './vote.ts'
+import { admitKey, voterOf, whyNot, castVote, peopleOf } from './vote.ts'
+import type { People, VoteSettings } from './vote.ts'
 import { actionHints } from '../rules/seen-actions.ts'
 import { checkRule, storedRule, wireRule } from './rule.ts'
 
@@ -171,13 +169,10 @@ async function eligibilityOf(
     )
   const voter = await voterOf(principal, undefined, people.finder(db, orgId))
   const settings = settingsOf(await findOrganizationById(db, orgId))
-  const owners = new Map<string, readonly string[]>()
-  for (const agentId of new Set(rows.map((row) => row.agent_id)))
-    owners.set(agentId, await people.owners(db, orgId, agentId))
+  const partiesOf = await people.parties(db, rows, settings.four_eyes)
   return rows.map((row) => {
     const refused = refusalOf(caller, row, settings)
-    const parties = partiesOf(row, owners.get(row.agent_id) ?? [], settings.four_eyes)
-    const reason = refused ?? whyNot(row, parties, voter, now)
+    const reason = refused ?? whyNot(row, partiesOf(row), voter, now)
     return reason === null ? { can_vote: true, why_not: null } : no(reason)
   })
 }
@@ -248,7 +243,8 @@ export const putApprovalRule =
     await putRule(tx, row)
     const rule = wireRule(row)
     const data = { approval_rule: rule, ...personOf(caller) }
-    const entry = { kind: 'approval_rule.set', actor: actorOf(caller), data } as const
+    const replaced = before ? wireRule(before) : null
+    const entry = { kind: 'approval_rule.set', actor: actorOf(caller), data, replaced } as const
     const headers = {
       ETag: tagOf(row),
       ...(!before && { Location: `/v1/approval-rules/${id}` }),
@@ -302,11 +298,9 @@ const decideApproval =
     const row = await requestIn(scope, id)
     const key = admitKey(admitted, row, settings)
     const { now, recordedAt, tx } = scope
-    const owners = await people.owners(tx, row.org_id, row.agent_id)
-    const by = { keyId: key.id, now, at: recordedAt }
-    const parties = partiesOf(row, owners, settings.four_eyes)
+    const partiesOf = await people.parties(tx, [row], settings.four_eyes)
     const voter = await voterOf(key, decision.approver, people.finder(tx, row.org_id))
-    const counted = castVote(row, parties, voter, decision, by)
+    const counted = castVote(row, partiesOf(row), voter, decision, { now, at: recordedAt })
     if (counted === null) return unchanged(row, scope)
     const { vote, votes, outcome } = counted
     const text = JSON.stringify(votes)

@@ -78,7 +78,8 @@ export function observeApprovals(rules: readonly CompiledApprovalRule[]): Observ
     }))
 }
 
-function compiledRule(rule: NamedRule): CompiledApprovalRule {
+/** The rule of a validated input. */
+export function compiledRule(rule: NamedRule): CompiledApprovalRule {
   return {
     id: rule.id,
     agents: rule.agents,

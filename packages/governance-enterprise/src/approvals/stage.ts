@@ -9,7 +9,7 @@ import type { Deps } from '@remit/core/module'
 import { namesOf } from '../agents/agents.ts'
 import { RuleIndex } from '../rules/rule-index.ts'
 import { requesterOf, withRequester } from './requirements.ts'
-import type { Requirement } from './requirements.ts'
+import type { KeyCreators, Requirement } from './requirements.ts'
 import { bindingOf, boundMembers } from './binding.ts'
 import type { Binding } from './binding.ts'
 import { evaluateApproval, matching, observeApprovals, overlaidRules, rulesByMode } from './rule.ts'
@@ -19,6 +19,7 @@ import {
   approvalEntry,
   boundOf,
   commentForAgent,
+  creatorsFor,
   partiesOf,
   requirementsOf,
   votesOf,
@@ -55,7 +56,8 @@ interface State {
   readonly fourEyes: boolean
 }
 
-type RequestEffect =
+/** What a decision does with an approval request. */
+export type RequestEffect =
   | { readonly does: 'use'; readonly known: EffectiveRequest }
   | { readonly does: 'open'; readonly row: ApprovalRequestRow }
   /** Another key repeats a pending request. */
@@ -95,8 +97,10 @@ export const approvalStage = ({
     const { asked, known } = state
     if (asked.size === 0) return state
     const hashes = new Set([...asked.values()].flatMap((one) => one?.binding.hash ?? []))
-    for (const row of await findEffective(tx, orgId, [...hashes], now)) {
-      const one = knownOf(row, ownersOf(row.agent_id), fourEyes)
+    const rows = await findEffective(tx, orgId, [...hashes], now)
+    const creators = await creatorsFor(tx, rows)
+    for (const row of rows) {
+      const one = knownOf(row, { owners: ownersOf(row.agent_id), fourEyes, creators })
       known.set(row.binding_hash, [...(known.get(row.binding_hash) ?? []), one])
     }
     const agents = new Set([...asked.keys()].map((ask) => ask.request.agent_id))
@@ -122,7 +126,10 @@ export const approvalStage = ({
     if (settled.does === 'open') {
       const { binding_hash: hash, agent_id: agent } = settled.row
       // It has no votes yet.
-      known.set(hash, [...(known.get(hash) ?? []), knownOf(settled.row, [], fourEyes)])
+      known.set(hash, [
+        ...(known.get(hash) ?? []),
+        knownOf(settled.row, { owners: [], fourEyes, creators: NO_CREATORS }),
+      ])
       pending.set(agent, (pending.get(agent) ?? 0) + 1)
     } else if (settled.does === 'join') {
       const { row } = settled
@@ -212,10 +219,11 @@ function askedOf(ask: Ask, index: Snapshot['rules']): RequiredApproval | null {
   }
 }
 
+const NO_CREATORS: KeyCreators = new Map()
+
 const knownOf = (
   row: ApprovalRequestRow,
-  owners: readonly string[],
-  fourEyes: boolean,
+  known: Parameters<typeof partiesOf>[1],
 ): EffectiveRequest => ({
   row,
   id: row.id,
@@ -224,7 +232,7 @@ const knownOf = (
   bound: boundOf(row),
   requirements: requirementsOf(row),
   votes: votesOf(row),
-  parties: partiesOf(row, owners, fourEyes),
+  parties: partiesOf(row, known),
 })
 
 function decideApproval(ask: Ask, { asked, known, pending }: State): StageVerdict {

@@ -2,6 +2,9 @@ import type { ApprovalDecision, OrganizationSettings } from '@remit/contract'
 import { foldName } from '@remit/contract/values'
 import { fail, invalid } from '@remit/core/base'
 import type { Caller, KeyPrincipal, PersonPrincipal } from '@remit/core/caller'
+import type { AnyDatabase } from '@remit/core/db'
+import type { Deps } from '@remit/core/module'
+import { ownersReader } from '../agents/agents.ts'
 import {
   requestersOf,
   isKeyOf,
@@ -12,7 +15,7 @@ import {
 } from './requirements.ts'
 import type { Parties, ApprovalVote, Voter } from './requirements.ts'
 import { statusAt } from './lifecycle.ts'
-import { requirementsOf, votesOf } from './request.ts'
+import { creatorsFor, partiesOf, requirementsOf, votesOf } from './request.ts'
 import type { ApprovalRequestRow } from '../tables/approvals.ts'
 
 export type VoteSettings = Pick<OrganizationSettings, 'four_eyes' | 'require_separate_keys'>
@@ -37,10 +40,10 @@ export async function voterOf(
       throw invalid('approver', `must be ${person}, the person of the ${type}, or omitted`)
     const identity = type === 'person' ? id : known?.[0]
     return identity === undefined
-      ? { type: 'person', id: person, named: true, role }
-      : { type: 'person', id: identity, email: person, named: true, role, names }
+      ? { type: 'person', id: person, named: true, role, key_id: id }
+      : { type: 'person', id: identity, email: person, named: true, role, names, key_id: id }
   }
-  if (approver === undefined) return { type: 'key', id, named: false, role }
+  if (approver === undefined) return { type: 'key', id, named: false, role, key_id: id }
   if (approver.startsWith('key_')) throw invalid('approver', 'must name a person, not a key')
   return {
     type: 'person',
@@ -48,8 +51,34 @@ export async function voterOf(
     named: false,
     role,
     names: (await find(approver)) ?? [],
+    key_id: id,
   }
 }
+
+/** Reads who has part in a request, and all names of its voters. */
+export interface People {
+  /** Returns a reader of the parties of some requests of one organization; `fourEyes` is its setting. */
+  parties(
+    db: AnyDatabase,
+    rows: readonly ApprovalRequestRow[],
+    fourEyes: boolean,
+  ): Promise<(row: ApprovalRequestRow) => Parties>
+  finder(db: AnyDatabase, orgId: string): FindNames
+}
+
+/** The people of the registries; without a registry of people, each name is a person. */
+export const peopleOf = (deps: Pick<Deps, 'offered'>): People => ({
+  async parties(db, rows, fourEyes) {
+    const creators = await creatorsFor(db, rows)
+    const read = ownersReader(deps)
+    const owners = new Map<string, readonly string[]>()
+    for (const { org_id: orgId, agent_id: agentId } of rows)
+      if (!owners.has(agentId)) owners.set(agentId, await read(db, orgId, agentId))
+    return (row) => partiesOf(row, { owners: owners.get(row.agent_id) ?? [], fourEyes, creators })
+  },
+  finder: (db, orgId) => async (name) =>
+    (await deps.offered('people')?.namesOf(db, orgId, name)) ?? null,
+})
 
 /** The deciding key or person; refuses those that the agent could control. */
 export function admitKey(
@@ -75,7 +104,7 @@ export function castVote(
     decision,
     comment = null,
   }: Omit<ApprovalDecision, 'comment'> & { comment?: string | null | undefined },
-  { keyId, now, at }: { readonly keyId: string; readonly now: number; readonly at: string },
+  { now, at }: { readonly now: number; readonly at: string },
 ): { vote: ApprovalVote; votes: ApprovalVote[]; outcome: ReturnType<typeof outcomeOf> } | null {
   const before = votesOf(row)
   const own = before.find((one) => isSameVoter(one.approver, voter))
@@ -94,9 +123,9 @@ export function castVote(
       'comment',
       `is required by the rule ${wants.rule_id} and must contain a visible character`,
     )
-  const { type, id, email, named, role } = voter
+  const { type, id, email, named, role, key_id } = voter
   const approver = { type, id, ...(email !== undefined && { email }), named }
-  const vote = { approver, role, key_id: keyId, decision, comment, at }
+  const vote = { approver, role, key_id, decision, comment, at }
   const votes = [...before, vote]
   return { vote, votes, outcome: outcomeOf(requirements, votes, parties) }
 }

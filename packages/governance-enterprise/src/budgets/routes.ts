@@ -196,7 +196,14 @@ export const setBudget =
     }
     const headers = { ...tagOf(row), ...(!before && { Location: `/v1/budgets/${id}` }) }
     return receipted(
-      [{ kind: 'budget.set', actor: actorOf(caller), data }],
+      [
+        {
+          kind: 'budget.set',
+          actor: actorOf(caller),
+          data,
+          ...(before && { replaced: recordedBudget(before) }),
+        },
+      ],
       { ...budget, warnings },
       (answer) => new Reply<ChangedBudget>(answer, { headers, ...(before && { status: 200 }) }),
     )

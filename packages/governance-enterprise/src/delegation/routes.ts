@@ -107,17 +107,21 @@ export const putGrant =
   ): Change<Reply<Permission>> =>
   async (scope, caller) => {
     const { tx, now, orgId } = scope
-    const { row, isNew, chain } = await grantPermission(scope, readRoster, caller, id, body)
+    const { row, before, chain } = await grantPermission(scope, readRoster, caller, id, body)
     const further =
       row.effect === 'allow' ? await ensureGrantedMode(scope, caller, row.agent_id) : []
     const permission = wirePermission(row, chain, now, await readRoster(tx, orgId))
     const warnings = [...ruleWarnings(toPermission(row), row.effect, now), ...hints]
-    const granted = { kind: 'permission.granted', ...headOf(permission, caller) } as const
+    const granted = {
+      kind: 'permission.granted',
+      ...headOf(permission, caller),
+      replaced: before ? termsOf(before) : null,
+    } as const
     const headers = { Location: `/v1/delegation/permissions/${id}` }
     return receipted(
       [granted, ...further],
       { ...permission, warnings },
-      (answer) => new Reply<Permission>(answer, isNew ? { headers } : { status: 200 }),
+      (answer) => new Reply<Permission>(answer, before ? { status: 200 } : { headers }),
     )
   }
 
@@ -201,7 +205,7 @@ async function ensureGrantedMode(
 
 interface GrantedPermission {
   readonly row: PermissionRow
-  readonly isNew: boolean
+  readonly before: PermissionRow | undefined
   readonly chain: PermissionChain
 }
 
@@ -230,7 +234,7 @@ async function grantPermission(
   }
   await putPermission(tx, row)
   const above = new Map(parent?.links.map((link) => [link.id, link]))
-  return { row, isNew: !before, chain: chainOf(toPermission(row), above) }
+  return { row, before, chain: chainOf(toPermission(row), above) }
 }
 
 /** A root is granted by the person of the key, or by the key itself. */

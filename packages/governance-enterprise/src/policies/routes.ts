@@ -154,7 +154,7 @@ export const putPolicy =
     await updateRule(tx, row)
     const headers = { ETag: `"${row.revision}"` }
     const more = { warnings: admitted.warnings(now), status: 200, headers }
-    return changed('updated', row, admitted.reason, caller, more)
+    return changed('updated', row, admitted.reason, caller, { ...more, before })
   }
 
 /** Deletes a rule. */
@@ -176,10 +176,10 @@ function changed(
   row: PolicyRuleRow,
   reason: string | undefined,
   caller: Caller | null,
-  { warnings, status, headers }: ChangedOptions,
+  { warnings, status, headers, before }: ChangedOptions,
 ): Outcome<Reply<Answer>> {
   return receipted(
-    [entryOf(kind, row, reason, caller)],
+    [{ ...entryOf(kind, row, reason, caller), replaced: before ? toPolicy(before) : null }],
     { ...toPolicy(row), warnings },
     (answer) => new Reply(answer, { status, headers }),
   )
@@ -189,6 +189,8 @@ interface ChangedOptions {
   readonly warnings: string[]
   readonly status: number
   readonly headers: Record<string, string>
+  /** The version that is replaced. */
+  readonly before?: PolicyRuleRow
 }
 
 const entryOf = (

@@ -2,7 +2,8 @@
 import { SETTINGS_ID } from '@remit/contract'
 import type { DocumentSpec } from '@remit/contract'
 import type { Ids } from '@remit/core/base'
-import type { Deps, DocumentKind } from '@remit/core/module'
+import type { Deps, DocumentChange, DocumentKind } from '@remit/core/module'
+import type { EntryData, EntryDraft } from '@remit/core/ledger/lanes'
 import { settingsChange } from '@remit/core/orgs'
 import { readOrganization } from '@remit/core/orgs/settings'
 import type { ReadRoster } from '../agents/agents.ts'
@@ -26,48 +27,67 @@ const none = () => []
 const whereId = (ids: readonly string[] | undefined) => (ids ? { where: { id: ids } } : {})
 const whereAgent = (ids: readonly string[] | undefined) => (ids ? { where: { agent_id: ids } } : {})
 
+/** The settings that documents can describe. */
+const settingsIn = ({
+  default_effect,
+  unknown_agents,
+  require_agent_credentials,
+  require_separate_keys,
+  four_eyes,
+  consequential_actions,
+}: EntryData<'organization.updated'>['organization']['settings']) => ({
+  default_effect,
+  unknown_agents,
+  require_agent_credentials,
+  require_separate_keys,
+  four_eyes,
+  consequential_actions,
+})
+
+/** The change of an entry that creates or replaces an object, or deletes it. */
+const changeOf = <Wire extends object>(
+  id: string,
+  { replaced = null }: Pick<EntryDraft, 'replaced'>,
+  stored: Wire,
+  specOf: (stored: Wire) => Record<string, unknown>,
+  isDeleted: boolean,
+): DocumentChange => {
+  const spec = specOf(stored)
+  const before = replaced === null ? null : specOf(replaced as Wire)
+  return isDeleted ? { id, before: spec, after: null } : { id, before, after: spec }
+}
+
 const settings: DocumentKind<DocumentSpec<'Settings'>> = {
   kind: 'Settings',
   idOf: () => SETTINGS_ID,
-  list: async (db, orgId) => {
-    const {
-      default_effect,
-      unknown_agents,
-      require_agent_credentials,
-      require_separate_keys,
-      four_eyes,
-      consequential_actions,
-    } = (await readOrganization(db, orgId)).settings
-    const spec = {
-      default_effect,
-      unknown_agents,
-      require_agent_credentials,
-      require_separate_keys,
-      four_eyes,
-      consequential_actions,
-    }
-    return [{ id: SETTINGS_ID, spec }]
-  },
+  list: async (db, orgId) => [
+    { id: SETTINGS_ID, spec: settingsIn((await readOrganization(db, orgId)).settings) },
+  ],
   admit: (_, spec) => ({ warnings: none, set: settingsChange(spec) }),
   remove: null,
-  changedBy: ({ kind }) => (kind === 'organization.updated' ? [SETTINGS_ID] : []),
+  changesOf: (entry) =>
+    entry.kind === 'organization.updated'
+      ? [changeOf(SETTINGS_ID, entry, entry.data.organization.settings, settingsIn, false)]
+      : [],
 }
+
+const policySpec = ({
+  id: _id,
+  created_at: _at,
+  created_by: _by,
+  updated_at: _updated,
+  revision: _revision,
+  ...spec
+}: EntryData<'policy.created'>['policy']) => spec
 
 const policies = (made: Ids): DocumentKind<DocumentSpec<'Policy'>> => ({
   kind: 'Policy',
   idOf: (name) => name,
   list: async (db, orgId, ids) =>
-    (await listPolicies(db, orgId, whereId(ids))).map((row) => {
-      const {
-        id,
-        created_at: _,
-        created_by: _by,
-        updated_at: _at,
-        revision: _revision,
-        ...spec
-      } = toPolicy(row)
-      return { id, spec }
-    }),
+    (await listPolicies(db, orgId, whereId(ids))).map((row) => ({
+      id: row.id,
+      spec: policySpec(toPolicy(row)),
+    })),
   admit(name, spec) {
     const admitted = admitPolicy(spec)
     return {
@@ -76,28 +96,63 @@ const policies = (made: Ids): DocumentKind<DocumentSpec<'Policy'>> => ({
     }
   },
   remove: (id) => deletePolicy(id, undefined),
-  changedBy: ({ kind, data }) =>
-    kind === 'policy.created' || kind === 'policy.updated' || kind === 'policy.deleted'
-      ? [data.policy.id]
-      : [],
+  changesOf(entry) {
+    const { kind, data } = entry
+    if (kind !== 'policy.created' && kind !== 'policy.updated' && kind !== 'policy.deleted')
+      return []
+    const { policy } = data
+    return [changeOf(policy.id, entry, policy, policySpec, kind === 'policy.deleted')]
+  },
 })
+
+const approvalSpec = ({
+  id: _id,
+  created_at: _at,
+  created_by: _by,
+  updated_at: _updated,
+  ...spec
+}: EntryData<'approval_rule.set'>['approval_rule']) => spec
 
 const approvalRules: DocumentKind<DocumentSpec<'ApprovalRule'>> = {
   kind: 'ApprovalRule',
   idOf: (name) => name,
   list: async (db, orgId, ids) =>
-    (await listApprovalRules(db, orgId, whereId(ids))).map((row) => {
-      const { id, created_at: _, created_by: _by, updated_at: _at, ...spec } = wireRule(row)
-      return { id, spec }
-    }),
+    (await listApprovalRules(db, orgId, whereId(ids))).map((row) => ({
+      id: row.id,
+      spec: approvalSpec(wireRule(row)),
+    })),
   admit(name, spec) {
     const warnings = checkRule(spec)
     return { warnings: () => warnings, set: putApprovalRule(name, spec) }
   },
   remove: (id) => deleteApprovalRule(id),
-  changedBy: ({ kind, data }) =>
-    kind === 'approval_rule.set' || kind === 'approval_rule.removed' ? [data.approval_rule.id] : [],
+  changesOf(entry) {
+    const { kind, data } = entry
+    if (kind !== 'approval_rule.set' && kind !== 'approval_rule.removed') return []
+    const { approval_rule: rule } = data
+    return [changeOf(rule.id, entry, rule, approvalSpec, kind === 'approval_rule.removed')]
+  },
 }
+
+type PermissionTerms = Pick<
+  EntryData<'permission.granted'>['permission'],
+  keyof ReturnType<typeof termsOf>
+>
+
+const permissionSpec = (permission: PermissionTerms) => ({
+  agent_id: permission.agent_id,
+  effect: permission.effect,
+  actions: permission.actions,
+  resources: permission.resources,
+  condition: permission.condition,
+  parent_id: permission.parent_id,
+  granted_by: permission.granted_by,
+  can_delegate: permission.can_delegate,
+  max_depth: permission.max_depth,
+  not_before: permission.not_before,
+  expires_at: permission.expires_at,
+  description: permission.description,
+})
 
 const permissions = (readRoster: ReadRoster): DocumentKind<DocumentSpec<'Permission'>> => ({
   kind: 'Permission',
@@ -114,27 +169,51 @@ const permissions = (readRoster: ReadRoster): DocumentKind<DocumentSpec<'Permiss
     return { warnings: none, set: putGrant(readRoster, name, spec) }
   },
   remove: (id) => revokePermission(readRoster, id),
-  changedBy(entry) {
-    if (entry.kind === 'permission.granted') return [entry.data.permission.id]
-    return entry.kind === 'permission.revoked' ? entry.data.revoked : []
+  changesOf(entry) {
+    const { kind, data } = entry
+    if (kind !== 'permission.granted' && kind !== 'permission.revoked') return []
+    const { permission } = data
+    // What is revoked with a permission has its effect.
+    return (kind === 'permission.revoked' ? data.revoked : [permission.id]).map((id) =>
+      changeOf(id, entry, permission, permissionSpec, kind === 'permission.revoked'),
+    )
   },
 })
+
+const limitSpec = ({
+  created_at: _at,
+  created_by: _by,
+  updated_at: _updated,
+  ...spec
+}: EntryData<'spend_limit.set'>['spend_limit']) => spec
 
 const spendLimits: DocumentKind<DocumentSpec<'SpendLimit'>> = {
   kind: 'SpendLimit',
   idOf: (_, { agent_id }) => agent_id,
   list: async (db, orgId, ids) =>
-    (await listLimits(db, orgId, whereAgent(ids))).map((row) => {
-      const { created_at: _, created_by: _by, updated_at: _at, ...spec } = recordedLimit(row)
-      return { id: row.agent_id, spec }
-    }),
+    (await listLimits(db, orgId, whereAgent(ids))).map((row) => ({
+      id: row.agent_id,
+      spec: limitSpec(recordedLimit(row)),
+    })),
   admit: (_, { agent_id, ...limit }) => ({ warnings: none, set: putSpendLimit(agent_id, limit) }),
   remove: deleteSpendLimit,
-  changedBy({ kind, agent_id: agentId = null }) {
-    const isOne = kind === 'spend_limit.set' || kind === 'spend_limit.removed'
-    return isOne && agentId !== null ? [agentId] : []
+  changesOf(entry) {
+    const { kind, data } = entry
+    if (kind !== 'spend_limit.set' && kind !== 'spend_limit.removed') return []
+    const { spend_limit: limit } = data
+    return [changeOf(limit.agent_id, entry, limit, limitSpec, kind === 'spend_limit.removed')]
   },
 }
+
+const budgetSpec = ({
+  id: _id,
+  uid: _uid,
+  created_at: _at,
+  created_by: _by,
+  updated_at: _updated,
+  revision: _revision,
+  ...spec
+}: EntryData<'budget.set'>['budget']) => spec
 
 const budgets = (deps: Pick<Deps, 'ids' | 'offered'>): DocumentKind<DocumentSpec<'Budget'>> => ({
   kind: 'Budget',
@@ -143,9 +222,15 @@ const budgets = (deps: Pick<Deps, 'ids' | 'offered'>): DocumentKind<DocumentSpec
     (await listBudgets(db, orgId, whereId(ids))).map((row) => ({ id: row.id, spec: inputOf(row) })),
   admit: (name, spec) => ({ warnings: none, set: setBudget(deps, name, spec, null) }),
   remove: removeBudget,
-  changedBy: ({ kind, data }) =>
-    kind === 'budget.set' || kind === 'budget.removed' ? [data.budget.id] : [],
+  changesOf(entry) {
+    const { kind, data } = entry
+    if (kind !== 'budget.set' && kind !== 'budget.removed') return []
+    const { budget } = data
+    return [changeOf(budget.id, entry, budget, budgetSpec, kind === 'budget.removed')]
+  },
 })
+
+const modeSpec = ({ agent_id, mode }: DocumentSpec<'AgentMode'>) => ({ agent_id, mode })
 
 const agentModes: DocumentKind<DocumentSpec<'AgentMode'>> = {
   kind: 'AgentMode',
@@ -157,7 +242,10 @@ const agentModes: DocumentKind<DocumentSpec<'AgentMode'>> = {
     })),
   admit: (_, { agent_id, mode }) => ({ warnings: none, set: putAgentMode(agent_id, mode) }),
   remove: null,
-  changedBy: ({ kind, data }) => (kind === 'agent_mode.set' ? [data.agent_id] : []),
+  changesOf: (entry) =>
+    entry.kind === 'agent_mode.set'
+      ? [changeOf(entry.data.agent_id, entry, entry.data, modeSpec, false)]
+      : [],
 }
 
 /** The kinds of this package. */

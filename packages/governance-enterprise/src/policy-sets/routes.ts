@@ -9,8 +9,9 @@ import type { Deps } from '@remit/core/module'
 import { refuseSuspended } from '@remit/core/orgs/settings'
 import { sliced, Turns } from '@remit/core/threads'
 import { documentsOf, kindsOf, readSet } from './read.ts'
-import { admitDocuments, applySet, lockSet, planSet, removeSet } from './sets.ts'
-import type { Pace } from './sets.ts'
+import { applySet, lockSet, removeSet } from './apply.ts'
+import { admitDocuments, planSet } from './plan.ts'
+import type { Pace } from './plan.ts'
 import { findSet, listSets } from './store.ts'
 
 const PACING = { now: () => performance.now(), pause: () => setImmediate() }

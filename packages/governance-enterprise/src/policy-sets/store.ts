@@ -69,7 +69,6 @@ export async function putObjects(
           changed_by: row.ref('excluded.changed_by'),
           changed_seq: row.ref('excluded.changed_seq'),
           changed_at: row.ref('excluded.changed_at'),
-          changed_spec: row.ref('excluded.changed_spec'),
         })),
       )
       .execute()

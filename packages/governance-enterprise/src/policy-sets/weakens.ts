@@ -3,10 +3,26 @@ import type { ObjectChange, ObjectKind } from '@remit/contract'
 import { covers } from '@remit/contract/patterns'
 import type { Spec } from './compare.ts'
 
-type Change = Pick<ObjectChange, 'change' | 'kind'> & {
+/** An object before and after a change. */
+export type ObjectPair = Pick<ObjectChange, 'kind'> & {
   readonly before: Spec | null
   readonly after: Spec | null
 }
+
+/**
+ * Returns whether a change is an emergency stop, which waits for nothing: a new deny in force, and a spend limit that
+ * is set, or whose caps are lowered and nothing else. Pure.
+ */
+export function isEmergencyStop({ kind, before, after }: ObjectPair): boolean {
+  if (kind === 'SpendLimit')
+    return (
+      after !== null && (before === null || !weakens({ kind, before, after, change: 'replace' }))
+    )
+  if (kind !== 'Policy' && kind !== 'Permission') return false
+  return before === null && inForce(after)?.['effect'] === 'deny'
+}
+
+type Change = ObjectPair & Pick<ObjectChange, 'change'>
 
 /**
  * Returns whether a change may allow what was denied or held before; false only if it provably does not.

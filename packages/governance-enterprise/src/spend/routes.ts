@@ -65,7 +65,8 @@ export const putSpendLimit =
     const [limit] = await withUsage(tx, [row], now)
     if (!limit) throw invalid('id', 'has no limit')
     const data = { spend_limit: recordedLimit(row), ...personOf(caller) }
-    const entry = { actor: actorOf(caller), agent_id: agentId, data }
+    const replaced = before ? recordedLimit(before) : null
+    const entry = { actor: actorOf(caller), agent_id: agentId, data, replaced }
     const headers = { Location: `/v1/spend-limits/${encodeURIComponent(agentId)}` }
     return receipted(
       [{ kind: 'spend_limit.set', ...entry }],

@@ -31,8 +31,6 @@ export type PolicySetObjectRow = {
   changed_by: string | null
   changed_seq: number | null
   changed_at: string | null
-  /** JSON of a spend limit after that change; `null` if it was deleted. */
-  changed_spec: string | null
 }
 
 export const policySetMigration: Migration = {
@@ -45,7 +43,7 @@ export const policySetMigration: Migration = {
     await sql`create table policy_set_object (
       org_id ${text} not null, kind ${text} not null, object_id ${text} not null, set_id ${text} not null,
       name ${text} not null, spec ${text} not null, changed_by ${text}, changed_seq ${integer},
-      changed_at ${text}, changed_spec ${text}, primary key (org_id, kind, object_id))`.execute(db)
+      changed_at ${text}, primary key (org_id, kind, object_id))`.execute(db)
     await sql`create index policy_set_object_of_set on policy_set_object (org_id, set_id)`.execute(
       db,
     )

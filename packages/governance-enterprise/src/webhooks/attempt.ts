@@ -25,8 +25,8 @@ import type { DeliveredEvent, TESTED } from './outbox.ts'
 import { addressesIn, isAddress } from './target.ts'
 import type { DeliveryRow } from '../tables/webhooks.ts'
 import { statusAt } from '../approvals/lifecycle.ts'
-import { peopleOf } from '../approvals/requirements.ts'
-import { partiesOf, requirementsOf } from '../approvals/request.ts'
+import { peopleOf } from '../approvals/vote.ts'
+import { requirementsOf } from '../approvals/request.ts'
 import type { Voter } from '../approvals/requirements.ts'
 import { findRequest } from '../approvals/store.ts'
 import { whyNot } from '../approvals/vote.ts'
@@ -144,16 +144,24 @@ async function approversOf(
     .where('id', '=', orgId)
     .executeTakeFirstOrThrow()
   const { four_eyes: fourEyes, require_separate_keys: apart } = settingsOf(organization)
-  const parties = partiesOf(row, await people.owners(db, orgId, row.agent_id), fourEyes)
+  const parties = (await people.parties(db, [row], fourEyes))(row)
   const known = (await deps.offered('people')?.deciders(db, orgId)) ?? []
   const voters: Voter[] = known
     .filter(({ role }) => role === 'approver' || !apart)
-    .map(({ id, email, role, names }) => ({ type: 'person', id, email, role, names, named: true }))
+    .map(({ id, email, role, names }) => ({
+      type: 'person',
+      id,
+      email,
+      role,
+      names,
+      named: true,
+      key_id: id,
+    }))
   // Only the names of rules count for people whom the organization does not know.
   for (const { approvers } of requirementsOf(row))
     for (const name of approvers?.users ?? [])
       if (isAddress(name) && (await people.finder(db, orgId)(name)) === null)
-        voters.push({ type: 'person', id: name, named: true, role: '' })
+        voters.push({ type: 'person', id: name, named: true, role: '', key_id: name })
   const able = voters.filter((voter) => whyNot(row, parties, voter, now) === null)
   return [...new Set(able.map(({ email, id }) => email ?? id).filter(isAddress))].slice(
     0,

@@ -5,7 +5,7 @@ import { actorOf, ownAgent, personOf } from '@remit/core/caller'
 import { implement, Reply } from '@remit/core/http'
 import type { Route } from '@remit/core/http'
 import { answering, receipted, recording, toClientError } from '@remit/core/ledger/lanes'
-import type { Change } from '@remit/core/ledger/lanes'
+import type { Change, EntryData } from '@remit/core/ledger/lanes'
 import type { CompiledCondition, Deps, DocumentKind } from '@remit/core/module'
 import { trustLane } from './lane.ts'
 import {
@@ -97,6 +97,8 @@ const deleteTrustPolicy =
     return recording({ kind: 'trust_policy.deleted', actor: actorOf(caller), data })
   }
 
+type RecordedPolicy = EntryData<'trust_policy.created'>['policy']
+
 /** Trust policies as documents of policy sets. A replaced one is deleted and created again. */
 export const trustDocuments = (
   deps: Pick<Deps, 'offered'>,
@@ -104,10 +106,10 @@ export const trustDocuments = (
   kind: 'TrustPolicy',
   idOf: (name) => name,
   list: async (db, orgId, ids) =>
-    (await listTrust(db, orgId, ids ? { where: { id: ids } } : {})).map((row) => {
-      const { id, created_at: _, created_by: __, ...spec } = toPolicy(row)
-      return { id, spec }
-    }),
+    (await listTrust(db, orgId, ids ? { where: { id: ids } } : {})).map((row) => ({
+      id: row.id,
+      spec: trustSpec(toPolicy(row)),
+    })),
   admit(name, spec) {
     const condition = admit(spec.condition, deps)
     return {
@@ -123,9 +125,16 @@ export const trustDocuments = (
     }
   },
   remove: deleteTrustPolicy,
-  changedBy: ({ kind, data }) =>
-    kind === 'trust_policy.created' || kind === 'trust_policy.deleted' ? [data.policy.id] : [],
+  changesOf({ kind, data }) {
+    if (kind !== 'trust_policy.created' && kind !== 'trust_policy.deleted') return []
+    const { policy } = data
+    const [before, after] = kind === 'trust_policy.created' ? [null, policy] : [policy, null]
+    const specOf = (one: RecordedPolicy | null) => one && trustSpec(one)
+    return [{ id: policy.id, before: specOf(before), after: specOf(after) }]
+  },
 })
+
+const trustSpec = ({ id: _id, created_at: _at, created_by: _by, ...spec }: RecordedPolicy) => spec
 
 function admit(text: string | null, { offered }: Pick<Deps, 'offered'>): CompiledCondition | null {
   if (text === null) return null

@@ -2,6 +2,7 @@ import { summaryOf, titleOf } from '@remit/contract/fit'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { remit } from '../../api/client.ts'
+import { changesIn } from '../../api/propose.ts'
 import { refresh } from '../../api/query-client.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
@@ -23,6 +24,7 @@ import {
   useCanVote,
 } from './facts.tsx'
 import { fieldsOf, valueText } from './difference.ts'
+import { RuleChanges } from './rule-changes.tsx'
 import { requestQuery } from './queries.ts'
 import type { Request } from './queries.ts'
 
@@ -58,10 +60,11 @@ function Detail({ request, onVote }: { request: Request; onVote: (vote: Vote) =>
   const { agent_id, status } = request
   const can = useCan()
   const canVote = useCanVote()
-  const summary = summaryOf(request)
   // A used amount is part of what was spent.
   const isOpen = status === 'pending' || status === 'approved'
   const title = titleOf(request)
+  const changes = changesIn(request)
+  const summary = changes ? t.policySets.requestTitle : summaryOf(request)
   return (
     <Card
       title={
@@ -77,22 +80,30 @@ function Detail({ request, onVote }: { request: Request; onVote: (vote: Vote) =>
       <Stack>
         <FailedRules request={request} />
         <Decide request={request} onVote={onVote} />
-        <div>
-          <h3>{t.approvals.request}</h3>
-          <RequestFields request={request} />
-        </div>
-        <AgentFacts request={request} />
-        {isOpen && can('GET /v1/spend-limits/{id}') && <SpendOfAgent request={request} />}
-        <ApprovedBefore request={request} />
-        {can('GET /v1/ledger') && <LastDecisions request={request} />}
+        {changes ? (
+          <RuleChanges request={request} changes={changes} />
+        ) : (
+          <>
+            <div>
+              <h3>{t.approvals.request}</h3>
+              <RequestFields request={request} />
+            </div>
+            <AgentFacts request={request} />
+            {isOpen && can('GET /v1/spend-limits/{id}') && <SpendOfAgent request={request} />}
+            <ApprovedBefore request={request} />
+            {can('GET /v1/ledger') && <LastDecisions request={request} />}
+          </>
+        )}
         <Rules request={request} />
         <Votes request={request} />
         <Exact request={request} />
         <Row>
-          <Link to="/decisions/$id" params={{ id: request.decision_id }}>
-            {t.approvals.entry}
-          </Link>
-          {can('POST /v1/policies') && (status !== 'pending' || canVote(request)) && (
+          {!changes && (
+            <Link to="/decisions/$id" params={{ id: request.decision_id }}>
+              {t.approvals.entry}
+            </Link>
+          )}
+          {!changes && can('POST /v1/policies') && (status !== 'pending' || canVote(request)) && (
             <Link to="/policies/$id" params={{ id: 'new' }} search={{ like: request.id }}>
               {t.approvals.always}
             </Link>

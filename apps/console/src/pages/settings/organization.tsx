@@ -20,7 +20,10 @@ type Values = Organization['settings']
 type Change = OrganizationChange['settings']
 
 const EFFECTS = ['allow', 'deny'] as const
-const AT_LIMIT = ['deny', 'overage'] as const
+const CHOICES: Partial<Record<keyof Values, readonly string[]>> = {
+  at_monthly_limit: ['deny', 'overage'],
+  rule_changes: ['direct', 'approve_weakening', 'approve_all'],
+}
 
 export function OrganizationPanel() {
   const query = useQuery(organizationQuery)
@@ -117,7 +120,7 @@ function Setting({ name, value, isReadOnly, fault, onValue }: SettingProps) {
           {...shared}
           value={value}
           disabled={isReadOnly}
-          options={name === 'at_monthly_limit' ? AT_LIMIT : EFFECTS}
+          options={CHOICES[name] ?? EFFECTS}
           onValue={(text) => onValue(text as typeof value)}
         />
         {warning !== undefined && <Note tone="wait">{warning}</Note>}

@@ -26,6 +26,10 @@ export const SETTING_TEXTS: Readonly<Record<keyof OrganizationSettings, SettingT
     label: 'Four eyes',
     text: 'The key that requested an approval cannot decide it.',
   },
+  rule_changes: {
+    label: 'Changes of rules',
+    text: 'Whether changes of rules need the approval of a second person: none, those that may allow more, or all. Here it can only become stricter.',
+  },
   require_separate_keys: {
     label: 'Separate keys for approvals',
     text: 'Only keys with the role approver, which cannot authorize, decide approvals.',

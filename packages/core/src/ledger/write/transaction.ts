@@ -192,10 +192,10 @@ async function runWorks(
     if (!alone || outcomes[i]) continue
     // An error here fails the whole transaction; the writer then runs each request alone.
     const outcome = await alone.run(scope, caller).catch(asFault)
-    if (alone.moves && outcome.entries.length === 0)
-      throw new WorkError(new Error('a configuration change must append an entry'))
     outcomes[i] = outcome
-    if (!alone.moves) continue
+    if (!alone.moves || outcome.changesNothing) continue
+    if (outcome.entries.length === 0)
+      throw new WorkError(new Error('a configuration change must append an entry'))
     changed = true
     for (const observe of changeObservers)
       further.push(...(await observe(outcome.entries, scope, caller).catch(asFault)))

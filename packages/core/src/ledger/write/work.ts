@@ -59,6 +59,8 @@ export function firstOf(recorded: readonly LinkedEntry[]): LinkedEntry {
 export interface Outcome<Answer> {
   readonly entries: readonly EntryDraft[]
   readonly reply: (recorded: readonly LinkedEntry[]) => Answer
+  /** The outcome of a configuration change that turns out to change no configuration. */
+  readonly changesNothing?: true
 }
 
 /** Who asks for work, and how its answer is kept and traced. */

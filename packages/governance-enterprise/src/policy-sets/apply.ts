@@ -2,221 +2,30 @@ import type {
   ApplyInput,
   Drift,
   ObjectChange,
-  ObjectKind,
-  Plan,
-  PlanInput,
-  PolicyDocument,
   PolicySet,
-  PolicySetPlan,
   PropertyResult,
-  TestSummary,
+  WaitingChange,
 } from '@remit/contract'
-import { existing, fail, Failure, invalid } from '@remit/core/base'
+import { existing, fail, Failure } from '@remit/core/base'
 import { actorOf, personOf } from '@remit/core/caller'
-import { on } from '@remit/core/db'
-import type { AnyDatabase, CoreTables } from '@remit/core/db'
+import type { Caller } from '@remit/core/caller'
+import type { AnyDatabase } from '@remit/core/db'
 import { firstOf, receipted, recording } from '@remit/core/ledger/lanes'
-import type { Change, EntryDraft, LedgerScope, WorkOrigin } from '@remit/core/ledger/lanes'
-import type { AdmittedDocument, Deps } from '@remit/core/module'
-import { compare, digestOf, isAs, keyOf, objectDocuments } from './compare.ts'
-import type { Comparison, ObjectDocument, SetState } from './compare.ts'
-import { at as placed } from '../rules/overlaid.ts'
-import { overlayOf } from './overlay.ts'
-import {
-  countSets,
-  deleteObjects,
-  deleteSet,
-  findObjects,
-  findSet,
-  listObjects,
-  putObjects,
-  putSet,
-} from './store.ts'
-import { searchProperties } from '../properties/search.ts'
+import type { Change, EntryDraft, LedgerScope, Outcome, WorkOrigin } from '@remit/core/ledger/lanes'
+import type { Deps } from '@remit/core/module'
+import { Reply } from '@remit/core/http'
+import { compare, digestOf, isAs } from './compare.ts'
+import type { Comparison } from './compare.ts'
+import { deleteObjects, deleteSet, findSet, putObjects, putSet } from './store.ts'
+import { checkRules, checkSets, compareSet, planDigestOf, readState, wireChanges } from './plan.ts'
+import type { AdmittedSet, Asker, CheckedRules, ComparedSet, Pace, SetDeps } from './plan.ts'
 import { kindsOf, readSet } from './read.ts'
-import type { Kinds } from './read.ts'
-import { runTests } from './case-tests.ts'
-import { weakens } from './weakens.ts'
+import { approvalOf, refusal, shownChanges, whyApproval } from './four-eyes.ts'
+import type { ChangeApproval } from './four-eyes.ts'
 import type { PolicySetRow } from '../tables/policy-sets.ts'
 
-const MAX_SETS = 20
-/** Each can take seconds. */
-const MAX_PROPERTIES = 100
-/** The kinds that a replay evaluates again. */
-const REPLAYED: ReadonlySet<ObjectKind> = new Set(['Settings', 'Policy', 'ApprovalRule'])
 /** The configuration can change while tests run; they then run again. */
 const MAX_ATTEMPTS = 3
-
-type SetDeps = Pick<Deps, 'db' | 'clock' | 'decider' | 'documents' | 'offered' | 'writer'>
-interface Asker {
-  readonly orgId: string
-  readonly plan: Plan
-}
-
-/** How a plan is made beside other work. */
-export interface Pace {
-  /** Yields the thread from time to time. */
-  readonly rest: () => Promise<void>
-  /** Aborts when the client is gone. */
-  readonly signal: AbortSignal
-}
-
-/** Documents that all modules accept. */
-interface AdmittedSet {
-  readonly setId: string
-  readonly documents: readonly PolicyDocument[]
-  readonly objects: readonly ObjectDocument[]
-  /** By the place of their document. */
-  readonly admitted: ReadonlyMap<number, AdmittedDocument>
-  readonly kinds: Kinds
-}
-
-/** Validates documents as the endpoints of their objects would. Throws their refusals. */
-export async function admitDocuments(
-  deps: SetDeps,
-  setId: string,
-  { documents, allow_empty }: PlanInput,
-  { rest }: Pace,
-): Promise<AdmittedSet> {
-  const kinds = kindsOf(deps)
-  const objects = objectDocuments(documents, kinds)
-  if (objects.length === 0 && !allow_empty)
-    throw invalid('documents', 'must describe an object, unless allow_empty is true')
-  if (documents.filter(({ kind }) => kind === 'Property').length > MAX_PROPERTIES)
-    throw invalid('documents', `must have at most ${MAX_PROPERTIES} properties`)
-  const admitted = new Map<number, AdmittedDocument>()
-  for (const { at, kind, name } of objects) {
-    const document = documents[at]
-    const by = kinds.get(kind)
-    if (!document || document.kind === 'Tests' || document.kind === 'Property' || !by) continue
-    admitted.set(
-      at,
-      placed(`documents.${at}.spec`, () => by.admit(name, document.spec)),
-    )
-    await rest()
-  }
-  return { setId, documents, objects, admitted, kinds }
-}
-
-/** Reads what the documents of a set are compared with. */
-async function readState(
-  db: AnyDatabase,
-  orgId: string,
-  { setId, objects, kinds }: AdmittedSet,
-): Promise<SetState> {
-  const set = await findSet(db, orgId, setId)
-  const own = await listObjects(db, orgId, setId)
-  const others = new Map<string, string>()
-  const live = new Map<string, Readonly<Record<string, unknown>>>()
-  for (const [name, kind] of kinds) {
-    const described = objects.flatMap((one) => (one.kind === name ? [one.id] : []))
-    const stored = own.flatMap((row) => (row.kind === name ? [row.object_id] : []))
-    const ids = [...new Set([...described, ...stored])]
-    if (ids.length === 0) continue
-    for (const { id, spec } of await kind.list(db, orgId, ids)) live.set(keyOf(name, id), spec)
-    for (const row of await findObjects(db, orgId, kind.kind, described))
-      if (row.set_id !== setId) others.set(keyOf(name, row.object_id), row.set_id)
-  }
-  const gone = own.find((row) => !kinds.has(row.kind))
-  if (gone)
-    throw fail(
-      'not_found',
-      `The set has an object of the kind ${gone.kind}, which this server lacks`,
-    )
-  return { revision: set?.revision ?? 0, own, others, live }
-}
-
-const planDigestOf = ({ setId, documents }: AdmittedSet, { baseDigest }: Comparison): string =>
-  digestOf({ set: setId, base_digest: baseDigest, documents })
-
-/** A plan, with what applying it needs. */
-interface PlanMade {
-  readonly comparison: Comparison
-  readonly digest: string
-  readonly tests: TestSummary
-  readonly properties: readonly PropertyResult[]
-  /** Of the organization when the tests ran. */
-  readonly version: number
-}
-
-async function makePlan(
-  deps: SetDeps,
-  asker: Asker,
-  set: AdmittedSet,
-  { signal }: Pace,
-): Promise<PlanMade> {
-  const { db } = deps
-  const version = await versionOf(db, asker.orgId)
-  const state = await readState(db, asker.orgId, set)
-  const comparison = compare(set.objects, state, set.kinds)
-  const digest = planDigestOf(set, comparison)
-  const rules = overlayOf(comparison, set.objects)
-  const tests = await runTests(deps, asker, set, rules, signal)
-  const named = set.documents.flatMap((one) => (one.kind === 'Property' ? [one] : []))
-  const properties = await searchProperties(deps, asker.orgId, rules.overlay, named, signal)
-  return { comparison, digest, tests, properties, version }
-}
-
-async function versionOf(db: AnyDatabase, orgId: string): Promise<number> {
-  const head = await on<CoreTables>(db)
-    .selectFrom('ledger_head')
-    .select('config_version')
-    .where('org_id', '=', orgId)
-    .executeTakeFirst()
-  return head?.config_version ?? 0
-}
-
-/** Returns what applying documents would change, without changing anything. */
-export async function planSet(
-  deps: SetDeps,
-  asker: Asker,
-  set: AdmittedSet,
-  { replay: period }: Pick<PlanInput, 'replay'>,
-  pace: Pace,
-): Promise<PolicySetPlan> {
-  await checkSets(deps.db, asker.orgId, set.setId)
-  const { comparison, digest, tests, properties } = await makePlan(deps, asker, set, pace)
-  const replays = deps.offered('replays')
-  const replay =
-    period && replays
-      ? await replays.count(asker.orgId, overlayOf(comparison, set.objects).overlay, period)
-      : null
-  return {
-    plan_digest: digest,
-    base_digest: comparison.baseDigest,
-    changes: wireChanges(comparison, set, deps.clock.now()),
-    unchanged: comparison.unchanged,
-    drift: [...comparison.drift],
-    tests,
-    properties: [...properties],
-    replay,
-    warnings: [
-      ...comparison.foreign.map(
-        (one) => `${one.kind} ${one.name} belongs to the policy set ${one.set}`,
-      ),
-      ...(period && !replays ? ['this server cannot replay decisions'] : []),
-      ...(replay && comparison.changes.some(({ kind }) => !REPLAYED.has(kind))
-        ? ['spend limits, budgets, permissions, modes and trust policies are not replayed']
-        : []),
-    ],
-  }
-}
-
-async function checkSets(db: AnyDatabase, orgId: string, setId: string): Promise<void> {
-  if (!(await findSet(db, orgId, setId)) && (await countSets(db, orgId)) >= MAX_SETS)
-    throw fail('too_many_policy_sets')
-}
-
-const wireChanges = (
-  { changes }: Comparison,
-  { admitted }: AdmittedSet,
-  now: number,
-): ObjectChange[] =>
-  changes.map(({ at, ...change }) => ({
-    ...change,
-    weakens: weakens(change),
-    warnings: [...((at === null ? null : admitted.get(at))?.warnings(now) ?? [])],
-  }))
 
 interface Applied {
   readonly revision: number
@@ -224,7 +33,7 @@ interface Applied {
   readonly changes: ObjectChange[]
 }
 
-/** Applies a plan in one change, or nothing of it. */
+/** Applies a plan in one change, or nothing of it; a plan that needs an approval waits for it. */
 export async function applySet(
   deps: SetDeps,
   asker: Asker,
@@ -232,16 +41,38 @@ export async function applySet(
   input: ApplyInput,
   origin: WorkOrigin,
   pace: Pace,
-): Promise<Applied> {
+): Promise<Applied | Reply<WaitingChange>> {
   for (let attempt = 1; ; attempt++) {
     try {
-      const plan = await makePlan(deps, asker, set, pace)
-      refuse(plan, input)
-      const apply = applyChange(set, plan, input, pace)
-      return await deps.writer.change(asker.orgId, origin, async (scope, caller) => {
+      const plan = await compareSet(deps, asker.orgId, set)
+      refuseOther(plan, input)
+      const checked = await checkRules(deps, asker, set, plan, pace)
+      refuseFailing(checked)
+      const apply = applyChange(set, { ...plan, ...checked }, input, pace)
+      const change: Change<Applied | Reply<WaitingChange>> = async (scope, caller) => {
         if (scope.configVersion !== plan.version) throw fail('rules_changed')
-        return apply(scope, caller)
-      })
+        const approval = caller && (await approvalFor(deps, scope, caller, set, plan, input))
+        if (!approval) return apply(scope, caller, null)
+        const { entries } = approval
+        if ('usedId' in approval) {
+          const applied = await apply(scope, caller, approval.usedId)
+          return { ...applied, entries: [...entries, ...applied.entries] }
+        }
+        const { waiting } = approval
+        const headers = { Location: `/v1/approvals/${waiting.id}` }
+        return {
+          entries,
+          changesNothing: true,
+          reply: ([recorded]) => {
+            const ledger = recorded ? { ledger: recorded.receipt } : {}
+            return new Reply<WaitingChange>(
+              { approval: waiting, ...ledger },
+              { status: 202, headers },
+            )
+          },
+        }
+      }
+      return await deps.writer.change(asker.orgId, origin, change)
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'rules_changed') throw error
       if (attempt >= MAX_ATTEMPTS)
@@ -250,12 +81,32 @@ export async function applySet(
   }
 }
 
+/** Returns the approval of a plan, as far as the setting `rule_changes` requires one. */
+async function approvalFor(
+  deps: SetDeps,
+  scope: LedgerScope,
+  caller: Caller,
+  set: AdmittedSet,
+  { comparison, digest }: ComparedSet,
+  { change_reason }: ApplyInput,
+): Promise<ChangeApproval | null> {
+  const changes = wireChanges(comparison, set, scope.now)
+  if (whyApproval(scope.organization.settings.rule_changes, changes) === null) return null
+  const context = {
+    plan_digest: digest,
+    base_digest: comparison.baseDigest,
+    ...shownChanges(changes),
+    ...(change_reason !== undefined && { change_reason }),
+  }
+  return approvalOf(deps, scope, caller, { setId: set.setId, context })
+}
+
 /** A search without a result is not enough where a proof is required. */
 const holds = ({ result, require }: PropertyResult): boolean =>
   result === 'proved' || (result === 'searched' && require === 'searched')
 
-/** Throws if the plan is not the one that was asked for, would overwrite drift, or does not pass its checks. */
-function refuse({ comparison, digest, tests, properties }: PlanMade, input: ApplyInput): void {
+/** Throws if the plan is not the one that was asked for, or would overwrite drift or another set. */
+function refuseOther({ comparison, digest }: ComparedSet, input: ApplyInput): void {
   const { baseDigest, overwritten, foreign } = comparison
   if (digest !== input.plan_digest)
     throw fail('plan_stale', 'The objects or the documents are not those of the plan', {
@@ -270,6 +121,10 @@ function refuse({ comparison, digest, tests, properties }: PlanMade, input: Appl
       `documents.${other.at}: ${other.kind} ${other.name} belongs to the policy set ${other.set}`,
       { extensions: { policy_set: other.set } },
     )
+}
+
+/** Throws if a check does not pass. */
+function refuseFailing({ tests, properties }: CheckedRules): void {
   if (tests.failed > 0)
     throw fail('tests_failed', `${tests.failed} tests fail`, { extensions: { tests } })
   const failing = properties.find((one) => !holds(one))
@@ -294,11 +149,15 @@ const describe = (drift: readonly Drift[]): string =>
 const applyChange =
   (
     set: AdmittedSet,
-    { comparison, digest, tests, properties }: PlanMade,
+    { comparison, digest, tests, properties }: ComparedSet & CheckedRules,
     input: ApplyInput,
     { rest }: Pace,
-  ): Change<Applied> =>
-  async (scope, caller) => {
+  ) =>
+  async (
+    scope: LedgerScope,
+    caller: Caller | null,
+    approvalId: string | null,
+  ): Promise<Outcome<Applied>> => {
     const { tx, orgId, recordedAt, now } = scope
     const { setId, kinds, admitted } = set
     await checkSets(tx, orgId, setId)
@@ -340,6 +199,7 @@ const applyChange =
         counts: countsOf(changes),
         tests: { passed: tests.passed, failed: tests.failed },
         ...(properties.length > 0 && { properties: resultsOf(properties) }),
+        ...(approvalId !== null && { approval_id: approvalId }),
         ...(input.change_reason !== undefined && { change_reason: input.change_reason }),
         ...personOf(caller),
       },
@@ -414,7 +274,6 @@ async function storeObjects({ tx, orgId }: LedgerScope, set: AdmittedSet): Promi
         changed_by: null,
         changed_seq: null,
         changed_at: null,
-        changed_spec: null,
       })),
     )
   }
@@ -442,7 +301,11 @@ export const removeSet =
     if (objects === 'delete') {
       const kinds = kindsOf(deps)
       const set = { setId: id, documents: [], objects: [], admitted: new Map(), kinds }
-      const { changes, baseDigest } = compare([], await readState(tx, orgId, set), kinds)
+      const comparison = compare([], await readState(tx, orgId, set), kinds)
+      const { changes, baseDigest } = comparison
+      const { rule_changes: mode } = scope.organization.settings
+      if (caller && whyApproval(mode, wireChanges(comparison, set, scope.now)) !== null)
+        throw refusal(mode, 'The objects of the set')
       const policy_set = { id, plan_digest: planDigestOf(set, { baseDigest } as Comparison) }
       for (const { change, kind, object_id } of changes) {
         const remove = change === 'delete' ? kinds.get(kind)?.remove?.(object_id) : null

@@ -1,0 +1,162 @@
+/** Changes of rules that need a second person, proposed as plans of their policy sets. */
+import type { Approval, PolicyDocument } from '@remit/contract'
+import type { Request } from '../format/curl.ts'
+import { remit } from './client.ts'
+
+// Not from the contract, whose shapes of all endpoints would come with it.
+const API_VERSION: PolicyDocument['apiVersion'] = 'remit.dev/v1'
+
+/** The set of changes of the console to objects that are in no set. */
+const OWN_SET = 'console'
+
+type Kind = PolicyDocument['kind']
+
+/** An object after a change; without `spec`, it is deleted. */
+interface ObjectAfter {
+  readonly kind: Kind
+  readonly id: string
+  readonly spec: Record<string, unknown> | null
+}
+
+/** The endpoints of the kinds, with the member of a document that names the agent. */
+const ENDPOINTS: readonly { kind: Kind; path: RegExp; agent?: true }[] = [
+  { kind: 'Policy', path: /^\/v1\/policies(?:\/([^/?]+))?$/ },
+  { kind: 'ApprovalRule', path: /^\/v1\/approval-rules\/([^/?]+)$/ },
+  { kind: 'Permission', path: /^\/v1\/delegation\/permissions\/([^/?]+)$/ },
+  { kind: 'SpendLimit', path: /^\/v1\/spend-limits\/([^/?]+)$/, agent: true },
+  { kind: 'AgentMode', path: /^\/v1\/delegation\/agents\/([^/?]+)\/mode$/, agent: true },
+  { kind: 'TrustPolicy', path: /^\/v1\/identity\/trust(?:\/([^/?]+))?$/ },
+]
+
+/** Returns the object that a request would change; null for a request of another kind. */
+function objectOf({ method, path, body }: Request): ObjectAfter | null {
+  const { change_reason: _, ...spec } = (body ?? {}) as Record<string, unknown>
+  if (path === '/v1/organization') {
+    const settings = spec['settings'] as Record<string, unknown>
+    return { kind: 'Settings', id: 'settings', spec: settings }
+  }
+  for (const { kind, path: form, agent } of ENDPOINTS) {
+    const [match, id] = form.exec(path) ?? []
+    if (match === undefined) continue
+    const name = id === undefined ? newName() : decodeURIComponent(id)
+    const whole = agent ? { agent_id: name, ...spec } : spec
+    return { kind, id: name, spec: method === 'DELETE' ? null : whole }
+  }
+  return null
+}
+
+const newName = (): string => `console-${Date.now().toString(36)}`
+
+/** Returns whether a request changes an object of a policy set. */
+export const canPropose = (request: Request): boolean => objectOf(request) !== null
+
+/**
+ * Plans the change of a refused request in the set of its object and applies it, which opens a request for approval.
+ * Returns the id of that request; null if no approval was needed.
+ */
+export async function propose(request: Request): Promise<string | null> {
+  const object = objectOf(request)
+  if (!object) throw new Error('this change cannot be proposed')
+  const { data: sets } = await remit.listPolicySets()
+  const isIt = (one: { kind: string; object_id: string }) =>
+    one.kind === object.kind && one.object_id === object.id
+  const set = sets.find(({ objects }) => objects.some(isIt))?.id ?? OWN_SET
+  const name = sets.flatMap(({ objects }) => objects).find(isIt)?.name ?? documentName(object.id)
+  const exists = sets.some(({ id }) => id === set)
+  const documents = exists ? await documentsOf(set) : []
+  const isIn = documents.some((one) => one.kind === object.kind && one.name === name)
+  if (object.spec === null && !isIn) {
+    // What is in no set joins this one first, and is left out of it then.
+    const query = { unmanaged: 'true' } as const
+    const all = await remit.getPolicySetDocuments({ params: { id: set }, query })
+    const found = all.documents.filter((one) => one.kind === object.kind && one.name === name)
+    const joined = await applied(set, [...documents, ...(found as PolicyDocument[])])
+    if (joined !== null) return joined
+  }
+  return applied(set, withChange(documents, { ...object, name }), reasonOf(request))
+}
+
+const reasonOf = ({ body }: Request): string | undefined =>
+  (body as { change_reason?: string } | undefined)?.change_reason
+
+/** A name for an object whose id, such as that of an agent, need not be one. */
+const documentName = (id: string): string => id.replaceAll(/[^\w.:@-]/g, '-').slice(0, 128)
+
+const documentsOf = async (id: string): Promise<PolicyDocument[]> =>
+  (await remit.getPolicySetDocuments({ params: { id } })).documents as PolicyDocument[]
+
+interface NamedChange {
+  readonly kind: string
+  readonly name: string
+  readonly spec: Record<string, unknown> | null
+}
+
+/** Documents after a change: members that it does not name stay. */
+function withChange(
+  documents: readonly PolicyDocument[],
+  { kind, name, spec }: NamedChange,
+): PolicyDocument[] {
+  const isIt = (one: PolicyDocument) => one.kind === kind && one.name === name
+  const before = documents.find(isIt)
+  if (spec === null) return documents.filter((one) => !isIt(one))
+  const after = { apiVersion: API_VERSION, kind, name, spec: { ...before?.spec, ...spec } }
+  const changed = after as unknown as PolicyDocument
+  return before ? documents.map((one) => (isIt(one) ? changed : one)) : [...documents, changed]
+}
+
+/** Plans and applies documents; returns the id of the approval that they wait for, or null. */
+async function applied(
+  id: string,
+  documents: readonly PolicyDocument[],
+  reason?: string,
+): Promise<string | null> {
+  const params = { id }
+  const body = { documents: [...documents], allow_empty: true }
+  const { plan_digest } = await remit.planPolicySet({ params, body })
+  const answer = await remit.applyPolicySet({
+    params,
+    body: { ...body, plan_digest, ...(reason !== undefined && { change_reason: reason }) },
+  })
+  const { approval } = answer as { approval?: Pick<Approval, 'id'> }
+  return approval?.id ?? null
+}
+
+export interface ShownChange {
+  readonly kind: string
+  readonly name: string
+  readonly change: string
+  readonly weakens: boolean
+  /** Absent in a long plan; of a replaced object, only the members that differ. */
+  readonly before?: Record<string, unknown> | null
+  readonly after?: Record<string, unknown> | null
+}
+
+/** The changes in the context of a request to change rules; null for other requests. */
+export const changesIn = ({ agent_id, context }: Approval): ShownChange[] | null =>
+  agent_id === 'remit.rules' && Array.isArray(context['changes'])
+    ? (context['changes'] as ShownChange[])
+    : null
+
+/**
+ * Applies a request that was approved: the documents of the set with its changes. Throws if they do not make the plan
+ * that was approved, because they were proposed from elsewhere, with tests.
+ */
+export async function applyApproved(request: Approval): Promise<void> {
+  const { context, resource } = request
+  const id = String(resource).replace(/^policy_set:/, '')
+  const { data: sets } = await remit.listPolicySets()
+  let documents = sets.some((set) => set.id === id) ? await documentsOf(id) : []
+  for (const { kind, name, change, after } of changesIn(request) ?? [])
+    if (change !== 'release')
+      documents = withChange(documents, {
+        kind,
+        name,
+        spec: change === 'delete' ? null : (after ?? {}),
+      })
+  const body = { documents, allow_empty: true, plan_digest: String(context['plan_digest']) }
+  const reason = context['change_reason']
+  await remit.applyPolicySet({
+    params: { id },
+    body: { ...body, ...(typeof reason === 'string' && { change_reason: reason }) },
+  })
+}
