@@ -237,6 +237,7 @@ describe('an empty path', () => {
     ['<file>', ['secrets', 'keygen', '']],
     ['--out', ['compliance', 'report', '--framework', 'soc2', '--out', '']],
     ['--checkpoint', ['compliance', 'verify', '--checkpoint', '']],
+    ['<file>', ['budget', 'set', 'company', '']],
     ['[files...]', ['guard', 'attack.txt', '']],
     ['[file]', ['score', '--scorer', 'bleu', '']],
     ['[folder]', ['discover', '']],

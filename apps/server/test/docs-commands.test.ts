@@ -72,6 +72,24 @@ describe.skipIf(!hasModules())('one after the other, the README first, the reque
     })
   })
 
+  it('budgets.md keep what the page says', async () => {
+    const org = { ...env, REMIT_KEY: (await remit.organization()).key }
+    const answers: unknown[] = []
+    for (const block of blocksOf('budgets.md')) answers.push(await run(block, org))
+
+    expect(answers).toMatchObject([
+      { id: 'research', limit: 100, warnings: [] },
+      { id: 'report', limit: 60, warnings: [] },
+      {
+        decision: 'deny',
+        reason: 'budget_exceeded',
+        budgets: [{ id: 'research', remaining: 40 }],
+        retry_at: null,
+      },
+      { data: [{ id: 'report' }, { id: 'research', usage: { kept: 60, remaining: 40 } }] },
+    ])
+  })
+
   it('which-rule.md do what the page says of them', async () => {
     const org = { ...env, REMIT_KEY: (await remit.organization()).key }
     const send = async (path: string, body: object) => {

@@ -151,6 +151,7 @@ describe.skipIf(!hasModules())('the examples of the OpenAPI document', () => {
 
   it('limit, decide and read the ledger', async () => {
     await reader.send('setSpendLimit')
+    await reader.send('setBudget')
     await reader.send('authorize')
     await reader.send('appendEntry')
     await reader.send('accessEvaluation')
@@ -162,6 +163,11 @@ describe.skipIf(!hasModules())('the examples of the OpenAPI document', () => {
       'getUsage',
       'listSpendLimits',
       'listSpendHolds',
+      'listBudgets',
+      'getBudget',
+      'getBudgetUsage',
+      'getBudgetHistory',
+      'removeBudget',
       'listEntries',
       'listLedgerKeys',
       'streamEntries',

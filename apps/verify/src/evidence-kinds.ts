@@ -5,6 +5,8 @@ const RULES = [
   'policy.deleted',
   'approval_rule.',
   'spend_limit.',
+  'budget.set',
+  'budget.removed',
   'trust_policy.',
 ]
 const ACCESS = ['permission.', 'agent_mode.', 'agent.', 'credential.']
@@ -25,7 +27,10 @@ const EVIDENCE: Readonly<Record<string, { kinds: readonly string[]; alsoBefore?:
   policy_changes: { kinds: RULES },
   policy_dry_runs: { kinds: ['policy.dry_run'] },
   agent_permissions: { kinds: ['permission.'], alsoBefore: true },
-  spend_limits: { kinds: ['spend_limit.', DECIDED], alsoBefore: true },
+  spend_limits: {
+    kinds: ['spend_limit.', 'budget.set', 'budget.removed', DECIDED],
+    alsoBefore: true,
+  },
   agent_registry: { kinds: ['agent.'], alsoBefore: true },
   credential_lifecycle: { kinds: ['credential.', 'token.exchanged'], alsoBefore: true },
   trust_policies: { kinds: ['trust_policy.', 'trust.evaluated'], alsoBefore: true },

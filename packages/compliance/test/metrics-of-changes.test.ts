@@ -21,6 +21,7 @@ const NO_CHANGES = [
   'approval.revoked',
   'approval.voted',
   'authorization.decided',
+  'budget.threshold',
   'credential.refused',
   'enforcement.gap',
   'entry.appended',

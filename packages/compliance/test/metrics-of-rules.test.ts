@@ -44,6 +44,38 @@ describe('amounts', () => {
   })
 })
 
+describe('spend under a budget', () => {
+  const charge = {
+    budget: 'b',
+    uid: 'bud_1',
+    unit: 'usd',
+    window: 'all',
+    held: 5,
+    expires_at: null,
+  }
+  const spent = (charges: readonly object[]) =>
+    decision(day(1), {
+      agent_id: 'trader',
+      data: {
+        context: { amount_usd: 5 },
+        hold: { usd: 5, expires_at: null },
+        charges,
+        spend: null,
+      },
+    })
+
+  it.each([
+    ['in US dollars is capped', [charge], 1],
+    ['in another unit is not', [{ ...charge, unit: 'tokens' }], 0],
+    ['that only observes is not', [{ ...charge, observed: true }], 0],
+  ])('%s', (_, charges, numerator) => {
+    const facts = factsOf([born, spent(charges)])
+
+    expect(metric(facts, 'M40')).toMatchObject({ value: { numerator, denominator: 1 } })
+    expect(check(facts, 'SPD-1')).toMatchObject({ ok: numerator === 1 })
+  })
+})
+
 describe('rules in force', () => {
   const bare = (...said: readonly EntryInput[]) => count([...said, decision(day(2))], 'CHG-4')
 

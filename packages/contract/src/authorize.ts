@@ -90,6 +90,39 @@ export const SpendState = z.object({
 })
 export type SpendState = z.infer<typeof SpendState>
 
+/** A budget that a request matched; see `docs/budgets.md`. */
+const BudgetState = z
+  .object({
+    id: z.string(),
+    unit: z.string(),
+    window: z.string().describe('`hour`, `day`, `week`, `month`, `total` or a rolling window'),
+    limit: z.number().describe('Maximum of what is used and held in a window'),
+    used: z.number().describe('Used before this request'),
+    held: z.number().describe('Held before this request'),
+    remaining: z.number().describe('Left for this request'),
+    resets_at: Timestamp.nullable().describe(
+      'End of the window, or of the oldest part of a rolling one; null for `total`',
+    ),
+  })
+  .meta({ id: 'BudgetState' })
+export type BudgetState = z.infer<typeof BudgetState>
+
+/** Members of a decision about budgets. */
+export const budgetFacts = {
+  budgets: z
+    .array(BudgetState)
+    .optional()
+    .describe(
+      'The budgets that the request matched, those with the smallest rest first, at most 16',
+    ),
+  budgets_omitted: z.int().optional().describe('Number of further budgets'),
+  retry_at: Timestamp.nullable()
+    .optional()
+    .describe(
+      'On a denial by a budget or spend limit: when the windows that deny have ended. Null: the request can never pass',
+    ),
+}
+
 export const AuthorizeAnswer = component('AuthorizeAnswer', {
   decision: Decision,
   reason: Reason,
@@ -108,6 +141,7 @@ export const AuthorizeAnswer = component('AuthorizeAnswer', {
     .optional(),
   spend: SpendState.optional(),
   limit_usd: z.number().optional(),
+  ...budgetFacts,
   warnings: z.array(z.string()).optional(),
   ledger: Receipt,
   decided_at: Timestamp,

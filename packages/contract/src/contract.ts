@@ -2,6 +2,7 @@ import { agents } from './agents.ts'
 import { approvals } from './approvals.ts'
 import { authorize } from './authorize.ts'
 import { authzen } from './authzen.ts'
+import { budgets } from './budgets.ts'
 import { compliance } from './compliance.ts'
 import { credentials } from './credentials.ts'
 import { delegation } from './delegation.ts'
@@ -36,6 +37,7 @@ export const contract = {
   ...policies,
   ...policySets,
   ...spendLimits,
+  ...budgets,
   ...stats,
   ...usage,
   ...delegation,

@@ -1,7 +1,15 @@
 import { z } from 'zod'
 import { ApprovalRuleInput } from './approvals.ts'
-import { AuthorizeRequest, Decision, Match, Replaced, replacedResolve } from './authorize.ts'
+import {
+  AuthorizeRequest,
+  budgetFacts,
+  Decision,
+  Match,
+  Replaced,
+  replacedResolve,
+} from './authorize.ts'
 import { AgentMode, PermissionInput } from './delegation.ts'
+import { BudgetInput } from './budgets.ts'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
 import { SETTINGS } from './organization.ts'
@@ -65,6 +73,9 @@ export const PolicyOverlay = strictComponent('PolicyOverlay', {
   )
     .optional()
     .describe('spend limits by their agent'),
+  budgets: objects(BudgetInput.safeExtend({ id: PathId }).meta({ id: 'TriedBudget' }), PathId)
+    .optional()
+    .describe('budgets by their id; a new one has counted nothing. Trees are not checked'),
   agent_modes: z
     .strictObject({
       set: z
@@ -135,6 +146,7 @@ export const DryRunResult = component('DryRunResult', {
   message: z.string(),
   matched: z.array(Match),
   trace: z.array(Step).describe('the verdict of each stage; the last one decided'),
+  ...budgetFacts,
   ...observations,
   warnings: z.array(z.string()),
 })

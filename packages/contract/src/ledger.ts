@@ -3,6 +3,7 @@ import { endpoint } from './endpoint.ts'
 import {
   Action,
   AgentId,
+  Amounts,
   component,
   FreeForm,
   page,
@@ -108,6 +109,9 @@ export const AppendRequest = z
     trace_id: TraceId.optional(),
     metadata: FreeForm.optional(),
     cost_usd: Usd.optional(),
+    amounts: Amounts.optional().describe(
+      'Amounts in other units than US dollars; with `decision_id`, they settle what budgets hold',
+    ),
     decision_id: z.string().max(64).nullable().optional(),
     settle: z.enum(['held', 'release']).optional(),
     occurred_at: Timestamp.optional(),
@@ -120,6 +124,10 @@ export const AppendRequest = z
   .refine(({ settle, cost_usd: cost }) => settle === undefined || cost === undefined, {
     path: ['settle'],
     message: 'must not be combined with cost_usd',
+  })
+  .refine(({ settle, amounts }) => settle === undefined || amounts === undefined, {
+    path: ['settle'],
+    message: 'must not be combined with amounts',
   })
   .meta({ id: 'AppendRequest' })
 export type AppendRequest = z.infer<typeof AppendRequest>

@@ -102,6 +102,7 @@ const PLACES: readonly Place[] = [
     [
       'getDelegation',
       'getEffectivePermissions',
+      'listBudgets',
       'listSpendHolds',
       'listEntries',
       'streamEntries',

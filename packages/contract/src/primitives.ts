@@ -1,5 +1,13 @@
 import { z } from 'zod'
-import { fitsFreeForm, isAgentId, isName, isNameOrNone, isObject, isUsd } from './fit/values.ts'
+import {
+  fitsFreeForm,
+  isAgentId,
+  isName,
+  isNameOrNone,
+  isObject,
+  isUnitAmount,
+  isUsd,
+} from './fit/values.ts'
 
 /** An object of the API with its name in the OpenAPI document. */
 export const component = <Shape extends z.core.$ZodLooseShape>(id: string, shape: Shape) =>
@@ -78,6 +86,32 @@ export const Usd = z
   .number()
   .refine(isUsd, 'must be an amount in USD from 0 to 1000000000 with at most 6 decimals')
   .meta({ id: 'Usd' })
+
+const UNIT = /^[a-z][a-z0-9_]{0,31}$/
+
+/** What a budget counts: `usd`, `calls`, `tokens`, or a unit of the organization. */
+export const Unit = z
+  .string()
+  .regex(UNIT, 'must be usd, calls, tokens, or 1 to 32 of a-z 0-9 _ that start with a letter')
+  .describe('`usd`, `calls` (1 for each allow), `tokens`, or a unit of your own')
+
+const AMOUNTS_RULE =
+  'must have at most 8 units other than usd and calls, each with an amount from 0 to 1000000000 with at most 6 decimals; tokens are a whole number'
+
+/** Amounts in other units than US dollars and calls. */
+export const Amounts = z
+  .record(z.string(), z.number())
+  .refine(
+    (amounts) =>
+      Object.keys(amounts).length <= 8 &&
+      Object.entries(amounts).every(
+        ([unit, amount]) =>
+          UNIT.test(unit) && unit !== 'usd' && unit !== 'calls' && isUnitAmount(unit, amount),
+      ),
+    AMOUNTS_RULE,
+  )
+  .describe('Amounts by unit, such as `{"tokens": 1200}`')
+  .meta({ id: 'Amounts' })
 
 /** RFC 3339 in UTC with `Z`. */
 export const Timestamp = z.iso

@@ -37,6 +37,7 @@ export const REASONS = {
   spend_limit_hourly: { ...before, spend: 'cap' },
   spend_limit_daily: { ...before, spend: 'cap' },
   spend_limit_monthly: { ...before, spend: 'cap' },
+  budget_exceeded: { ...before, spend: 'cap' },
   spend_unavailable: { ...before, needsMatch: false, spend: 'no_data' },
   amount_invalid: before,
   context_unseen: { ...before, needsMatch: false },

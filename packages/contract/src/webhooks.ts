@@ -11,6 +11,7 @@ export const WebhookEvent = z
     'approval.expired',
     'approval.consumed',
     'authorization.denied',
+    'budget.threshold',
     'enforcement.gap',
     'mcp.tool_changed',
     'policy_set.drifted',

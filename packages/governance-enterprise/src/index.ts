@@ -5,6 +5,8 @@ import { agentSwitch } from './agents/stop.ts'
 import { approvalsOf } from './approvals/index.ts'
 import { authorizeRoutes, keyRoutes, organizationRoutes } from './endpoints.ts'
 import { authzenRoutes } from './authzen/routes.ts'
+import { budgetRoutes } from './budgets/routes.ts'
+import { budgetReader, treeLoader } from './budgets/tree.ts'
 import { delegationRoutes } from './delegation/routes.ts'
 import { guardChecks } from './guard/checks.ts'
 import { GuardCounts } from './guard/counts.ts'
@@ -73,6 +75,7 @@ export default defineModule({
         ...keyRoutes(deps),
         ...authzenRoutes(deps),
         ...spendRoutes(deps),
+        ...budgetRoutes(deps, treeLoader(deps)),
         ...policyRoutes(deps),
         ...policySetRoutes(deps),
         ...delegationRoutes(deps),
@@ -84,7 +87,7 @@ export default defineModule({
       ],
       stages: {
         agent_deny: agentStage(rosterReader(deps)),
-        spend_limit: spendStage(measure),
+        spend_limit: spendStage(measure, budgetReader(deps)),
         policy: policyStage(),
         approval_rule: approvals.stage,
       },

@@ -77,6 +77,7 @@ export const decisions = {
     approval_required: 'An approval rule asks people to decide.',
     approval_rejected: 'People rejected this request.',
     approval_backlog: 'Too many requests of the agent wait for approval.',
+    budget_exceeded: 'A budget has no room for this request.',
     stage_unavailable: 'A stage of the decision did not answer, so the request was denied.',
     unmappable: 'The call could not be mapped to an action.',
     self_test: 'A self-test of an integration, which decides nothing.',

@@ -156,6 +156,7 @@ export const settings = {
       'approval.expired': 'Nobody decided a request in time.',
       'approval.consumed': 'An agent used an approval.',
       'authorization.denied': 'A decision was deny.',
+      'budget.threshold': 'A budget is nearly used up.',
       'enforcement.gap': 'Something ran without a decision.',
       'mcp.tool_changed': 'The definition of an MCP tool changed.',
       'policy_set.drifted': 'An object of a policy set was changed outside of it.',

@@ -74,6 +74,10 @@ async function rulesOf(api: Api): Promise<void> {
   await api.ok('setSpendLimit', { params, body: { daily_usd: 10 } })
   await decide(api, 'pay', { context: { amount_usd: 6 } })
   await api.ok('removeSpendLimit', { params })
+  const budget = { params: { id: 'payments' } }
+  await api.ok('setBudget', { ...budget, body: { unit: 'usd', window: 'day', limit: 10 } })
+  await decide(api, 'pay', { context: { amount_usd: 6 } })
+  await api.ok('removeBudget', budget)
   const permission = { params: { id: 'grant' } }
   await api.ok('grantPermission', { ...permission, body: { agent_id: 'payer', actions: ['*'] } })
   await api.ok('revokePermission', permission)

@@ -120,7 +120,7 @@ describe('the hash of a catalogue', () => {
       ]),
     )
     expect(hash('sha256', JSON.stringify(hashes), 'hex')).toMatchInlineSnapshot(
-      `"4ee6818205b5f4793b5d19d92eddcc9896a5cd959f71f55d1ebe374ad83ea966"`,
+      `"ed32da9bc40c0a2306f07c4d6ce18e10d24b630b8792cc31caf719d49812b4f3"`,
     )
   })
 })

@@ -127,6 +127,8 @@ export interface DecisionFacts {
   readonly spend: RecordedSpend | null
   /** The request contained an amount that is not valid in USD, and no limit refused it. */
   readonly hasInvalidAmount: boolean
+  /** An enforced budget in US dollars counts the request. */
+  readonly isBudgeted: boolean
   /** The observed rules that matched, as `KIND:ID:WOULD`; `*:incomplete` if some were not evaluated. */
   readonly observed: readonly string[]
   /** The amount held by the allow, in micro-USD; 0 if none. */
@@ -170,6 +172,7 @@ function decisionOf(data: Decided): DecisionFacts {
       windows: byWindow('name', ({ word }) => windowOf(spend[word])),
     },
     hasInvalidAmount: data.amount_invalid === true,
+    isBudgeted: data.charges?.some((one) => one.unit === 'usd' && one.observed !== true) ?? false,
     observed: observedOf(data),
     heldMicro: microOf(data.hold?.usd ?? null) ?? 0,
   }

@@ -52,6 +52,10 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
     if (!hasCap(limit)) {
       // The decision itself names caps: the entry that set them was erased.
       if (WINDOWS.some(({ name }) => decided.spend?.windows[name])) return
+      if (decided.isBudgeted) {
+        if (!spenders.has(id)) spenders.set(id, true)
+        return
+      }
       uncapped.add(seq)
       spenders.set(id, false)
       return

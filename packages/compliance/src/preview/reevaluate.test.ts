@@ -71,6 +71,7 @@ describe('a reevaluated decision', () => {
     spend_limit_hourly: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
     spend_limit_daily: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
     spend_limit_monthly: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
+    budget_exceeded: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
     spend_unavailable: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
     amount_invalid: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
     context_unseen: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Match } from '../authorize.ts'
 import { AppendOutcome } from '../ledger.ts'
 import { byWindow } from '../fit/values.ts'
-import { Plan, Timestamp, Usd } from '../primitives.ts'
+import { Amounts, Plan, Timestamp, Usd } from '../primitives.ts'
 import { observations } from '../rules.ts'
 import { EVENT, json } from './row.ts'
 import type { EntryRows } from './row.ts'
@@ -10,10 +10,27 @@ import type { EntryRows } from './row.ts'
 const window = z.object({ limit_usd: z.number(), spent_usd: z.number() }).nullable()
 const spend = z.object({ amount_usd: z.number().nullable(), ...byWindow('word', () => window) })
 
+const charge = {
+  budget: z.string(),
+  uid: z.string(),
+  value: z
+    .string()
+    .nullable()
+    .optional()
+    .describe('of a budget with `per`; null for what requests without a value share'),
+  unit: z.string(),
+  window: z.string(),
+}
+
 /** The decision is optional in both kinds, since the request alone tells them apart. */
 const appended = z.strictObject({
   key_id: z.string().nullable().optional().describe('or `credential_id`, of the caller'),
   credential_id: z.string().optional(),
+  amounts: Amounts.optional(),
+  charges: z
+    .array(z.strictObject({ ...charge, used: z.number() }))
+    .optional()
+    .describe('what it used of budgets'),
   cost_usd: Usd.optional(),
   decision_id: z.string().nullable().optional(),
   metadata: json.optional(),
@@ -36,6 +53,17 @@ export const decisions = {
       config_version: z.int().describe('a counter of rule changes: equal numbers mean equal rules'),
       spend: spend.optional(),
       hold: z.object({ usd: z.number(), expires_at: Timestamp.nullable() }).optional(),
+      charges: z
+        .array(
+          z.strictObject({
+            ...charge,
+            held: z.number(),
+            expires_at: Timestamp.nullable(),
+            observed: z.literal(true).optional().describe('the budget does not deny'),
+          }),
+        )
+        .optional()
+        .describe('what an allow holds of budgets'),
       amount_invalid: z
         .literal(true)
         .optional()
@@ -132,6 +160,21 @@ export const decisions = {
     }),
     agent: 'always',
     event: { is: 'spend.threshold', sends: 'data' },
+  },
+  'budget.threshold': {
+    ...EVENT,
+    says: 'a budget reached a percentage of `warn_at`',
+    data: z.strictObject({
+      budget_id: z.string(),
+      value: z.string().nullable().optional().describe('of a budget with `per`'),
+      window: z.string(),
+      threshold_percent: z.int(),
+      limit: z.number(),
+      used: z.number().describe('used and held'),
+      unit: z.string(),
+    }),
+    agent: 'never',
+    event: { is: 'budget.threshold', sends: 'data' },
   },
   'entry.appended': {
     ...EVENT,

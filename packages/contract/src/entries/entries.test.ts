@@ -16,7 +16,7 @@ describe('the catalogue of entries', () => {
   })
 
   it('knows no kind of another release, and none by a name of every object', () => {
-    for (const kind of ['budget.set', 'constructor', '__proto__'])
+    for (const kind of ['other.kind', 'constructor', '__proto__'])
       expect(rowOf(kind)).toBeUndefined()
   })
 

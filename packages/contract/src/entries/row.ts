@@ -5,6 +5,7 @@ import type { WebhookEvent } from '../webhooks.ts'
 export type SnapshotPart =
   | 'agents'
   | 'approval_rules'
+  | 'budgets'
   | 'modes'
   | 'permissions'
   | 'policies'

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ApprovalRule } from '../approvals.ts'
+import { RecordedBudget } from '../budgets.ts'
 import { AgentMode, Permission } from '../delegation.ts'
 import { ChangeReason, Policy } from '../policies.ts'
 import { SpendLimit } from '../spend-limits.ts'
@@ -40,6 +41,12 @@ const approvalRules = {
 } as const
 
 const spend_limit = SpendLimit.omit({ spent: true, ledger: true }).strict()
+
+const budgets = {
+  ...state,
+  data: z.strictObject({ budget: RecordedBudget, ...reason, ...by }),
+  touches: ['budgets'],
+} as const
 
 const permission = Permission.omit({ effective: true, warnings: true, ledger: true }).strict()
 
@@ -83,6 +90,12 @@ export const rules = {
     agent: 'always',
     change: deletion,
     touches: ['spend_limits'],
+  },
+  'budget.set': { ...budgets, says: 'a budget was created or replaced', change },
+  'budget.removed': {
+    ...budgets,
+    says: 'a budget was removed, with what it counted',
+    change: deletion,
   },
   'permission.granted': {
     ...state,

@@ -66,6 +66,21 @@ export const toMicroUsd = (usd: number): number => Math.round(usd * 1e6)
 /** Converts integer micro-USD to the USD number of the API. */
 export const fromMicroUsd = (micro: number): number => micro / 1e6
 
+/** Returns true for units that are counted in whole numbers. */
+export const isWholeUnit = (unit: string): boolean => unit === 'calls' || unit === 'tokens'
+
+/** Returns whether a unit has such an amount: 0 to 9e15 for whole units, else as `isUsd`. */
+export const isUnitAmount = (unit: string, amount: number): boolean =>
+  isWholeUnit(unit) ? Number.isSafeInteger(amount) && amount >= 0 && amount <= 9e15 : isUsd(amount)
+
+/** Converts an amount of a unit to the integer that is counted: millionths, unless the unit is whole. */
+export const toUnits = (unit: string, amount: number): number =>
+  isWholeUnit(unit) ? amount : toMicroUsd(amount)
+
+/** Converts a counted integer to the amount of the unit. */
+export const fromUnits = (unit: string, counted: number): number =>
+  isWholeUnit(unit) ? counted : fromMicroUsd(counted)
+
 /**
  * The windows of UTC time in which spend is counted, shortest first: how many letters of a time name one
  * (`2026-11-20`), the member of its cap, and its word in other names (`spend_limit_daily`).

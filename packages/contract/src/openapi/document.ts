@@ -192,6 +192,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   stats: 'Counts of decisions for charts.',
   usage: 'Counts for invoices.',
   'spend-holds': 'Amounts of allowed decisions that are not settled.',
+  budgets: 'Trees of limits on what agents use together.',
   'spend-limits': 'Caps on the spend of agents.',
   delegation: 'Permissions of agents, which they may pass on in part.',
   'approval-rules': 'Rules that require a human decision.',

@@ -33,6 +33,14 @@ const ALL = {
     },
   },
   setSpendLimit: { params: { id: 'payer' }, body: { daily_usd: 100, monthly_usd: 1000 } },
+  setBudget: {
+    params: { id: 'company' },
+    body: { unit: 'usd', window: 'month', limit: 5000, match: { actions: ['payments.*'] } },
+  },
+  getBudget: { params: { id: 'company' } },
+  getBudgetUsage: { params: { id: 'company' } },
+  getBudgetHistory: { params: { id: 'company' } },
+  removeBudget: { params: { id: 'company' } },
   getSpendLimit: { params: { id: 'payer' } },
   getSpendHistory: { params: { id: 'payer' } },
   appendEntry: {

@@ -1,4 +1,4 @@
-import type { AuthorizeRequest, Decision, Match, Plan, Reason } from '@remit/contract'
+import type { AuthorizeRequest, BudgetState, Decision, Match, Plan, Reason } from '@remit/contract'
 import type { Transaction } from 'kysely'
 import type { Clock } from '../base/clock.ts'
 import { BatchTime, DecisionMeter } from '../computing/computing.ts'
@@ -44,6 +44,9 @@ export interface Preview extends Observations {
   readonly message: string
   readonly matched: readonly Match[]
   readonly trace: readonly PreviewStep[]
+  readonly budgets?: BudgetState[]
+  readonly budgets_omitted?: number
+  readonly retry_at?: string | null
   readonly warnings: readonly string[]
 }
 
@@ -204,6 +207,7 @@ const shown = ({
   reason,
   message,
   matched,
+  answer: { budgets, budgets_omitted, retry_at },
   data: { observed, observed_incomplete },
   trace,
   warnings,
@@ -213,6 +217,9 @@ const shown = ({
   message,
   matched,
   trace: trace.map(({ slot, verdict }) => step(slot, verdict)),
+  ...(budgets && { budgets }),
+  ...(budgets_omitted !== undefined && { budgets_omitted }),
+  ...(retry_at !== undefined && { retry_at }),
   ...(observed && { observed }),
   ...(observed_incomplete && { observed_incomplete }),
   warnings: [...warnings, ...unseenPlaces(ask.request)],

@@ -156,7 +156,17 @@ export type DecisionData = EntryData<'authorization.decided'>
 export interface StageNotes {
   readonly matched?: readonly Match[]
   readonly answer?: Partial<
-    Pick<AuthorizeAnswer, 'agent' | 'spend' | 'limit_usd' | 'approval' | 'request_id'>
+    Pick<
+      AuthorizeAnswer,
+      | 'agent'
+      | 'spend'
+      | 'limit_usd'
+      | 'budgets'
+      | 'budgets_omitted'
+      | 'retry_at'
+      | 'approval'
+      | 'request_id'
+    >
   >
   readonly data?: Partial<DecisionData>
   readonly warnings?: readonly string[]

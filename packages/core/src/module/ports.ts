@@ -95,6 +95,22 @@ export interface SpendComparison {
     readonly stored: SpendAmounts
     readonly ledger: SpendAmounts
   }[]
+  /** Those of budgets. */
+  readonly budgets: readonly {
+    readonly budget: string
+    /** Of a budget with `per`; null for what requests without a value share. */
+    readonly value?: string | null | undefined
+    readonly unit: string
+    readonly window: string
+    readonly stored: UnitAmounts
+    readonly ledger: UnitAmounts
+  }[]
+}
+
+/** Amounts in the unit of a budget. */
+interface UnitAmounts {
+  readonly used: number
+  readonly held: number
 }
 
 /** The operator's emergency stop of an agent; `person` is recorded in the entry. */

@@ -10,6 +10,10 @@ type Hold = Pick<SpendHoldRow, 'held_micro' | 'state' | 'expires_at'>
 export const heldAt = ({ held_micro: held, state, expires_at: end }: Hold, at: string): number =>
   state === 'held' && (end === null || end > at) ? held : 0
 
+/** Returns whether a caller may not settle below a hold by itself: a credential without `ledger:settle`. */
+export const needsScope = (caller: Caller | null): boolean =>
+  caller?.principal.type === 'credential' && !caller.principal.scopes.includes('ledger:settle')
+
 /**
  * Returns whether a settlement below the hold requires permission: without the scope
  * `ledger:settle` or the setting of the limit, an agent could raise its own cap.
@@ -19,10 +23,7 @@ export const freesOwnCap = (
   hold: Hold,
   costUsd: number,
   recordedAt: string,
-): boolean =>
-  caller?.principal.type === 'credential' &&
-  !caller.principal.scopes.includes('ledger:settle') &&
-  toMicroUsd(costUsd) < heldAt(hold, recordedAt)
+): boolean => needsScope(caller) && toMicroUsd(costUsd) < heldAt(hold, recordedAt)
 
 /**
  * Settles a hold with a cost at `recordedAt`: the held amount becomes spend of the day of the hold;

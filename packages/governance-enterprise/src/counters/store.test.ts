@@ -10,6 +10,8 @@ const hold = {
   hour: null,
   held_micro: 4,
   state: 'held' as const,
+  charges: null,
+  charges_until: null,
   expires_at: '2026-11-20T09:00:00.000Z',
 }
 
@@ -29,6 +31,7 @@ describe('counters of a batch', () => {
       'org_1',
       [{ ...row, spent_micro: 10, held_micro: 9 }],
       [hold],
+      Date.parse('2026-11-21T00:00:00.000Z'),
     )
     counters.apply([{ subject: 'payer', window: '2026-11-20', used: 0, held: 2 }])
 

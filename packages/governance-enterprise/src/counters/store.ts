@@ -22,25 +22,76 @@ export const holdMoves = (
 ): Move[] => agentMoves(agent_id, hour ?? day, used, held)
 
 /** The moves at the end of a hold that nobody settled. */
-export const endOf = (hold: SpendHoldRow): Move[] => holdMoves(hold, 0, -hold.held_micro)
+const endOf = (hold: SpendHoldRow): Move[] => holdMoves(hold, 0, -hold.held_micro)
+
+/** What an allow holds of a budget; amounts are counted integers. */
+export interface Charge extends Pick<Move, 'subject' | 'window'> {
+  /** Names the budget, of which a later one of the same id is another. */
+  readonly uid: string
+  readonly budget: string
+  /** Of a budget with `per`. */
+  readonly value?: string | null | undefined
+  readonly unit: string
+  readonly held: number
+  /** The end by the budget's own `hold_ttl_seconds`; null for never. */
+  readonly until: string | null
+  /** The budget does not deny. */
+  readonly observed?: true | undefined
+  /** It has ended, and its counter holds it no more. */
+  readonly ended?: true
+}
+
+export const chargesOf = ({ charges }: Pick<SpendHoldRow, 'charges'>): readonly Charge[] =>
+  charges === null ? [] : (JSON.parse(charges) as Charge[])
+
+/** The columns of a hold with its charges. */
+export function withCharges(
+  charges: readonly Charge[],
+): Pick<SpendHoldRow, 'charges' | 'charges_until'> {
+  const ends = charges.flatMap(({ held, until, ended: isOver }) =>
+    held === 0 || until === null || isOver ? [] : [until],
+  )
+  return {
+    charges: charges.length === 0 ? null : JSON.stringify(charges),
+    charges_until: ends.toSorted()[0] ?? null,
+  }
+}
+
+/** Returns a hold without what has ended at a time, and the moves of that end. */
+export function ended(hold: SpendHoldRow, now: string): { hold: SpendHoldRow; moves: Move[] } {
+  const isOver = hold.state === 'held' && hold.expires_at !== null && hold.expires_at <= now
+  const moves = isOver ? endOf(hold) : []
+  const charges = chargesOf(hold).map((charge) => {
+    const { subject, window, held, until } = charge
+    if (charge.ended || until === null || until > now) return charge
+    moves.push({ subject, window, used: 0, held: -held })
+    return { ...charge, ended: true as const }
+  })
+  const state = isOver ? 'expired' : hold.state
+  return { hold: { ...hold, state, ...withCharges(charges) }, moves }
+}
 
 /** Counters as they are stored, without the holds that are over. */
 export class StoredCounters implements Counters {
   readonly #orgId: string
-  readonly #overdue: readonly SpendHoldRow[]
+  readonly #ended: readonly SpendHoldRow[]
   readonly #counters = new Map<string, Counter>()
   readonly #moves: Move[] = []
+  readonly #ends: readonly Move[]
 
   constructor(
     orgId: string,
     stored: readonly SpendTotalRow[],
     overdue: readonly SpendHoldRow[] = [],
+    now = 0,
   ) {
     this.#orgId = orgId
-    this.#overdue = overdue
+    const ends = overdue.map((hold) => ended(hold, isoTime(now)))
+    this.#ended = ends.map(({ hold }) => hold)
+    this.#ends = ends.flatMap(({ moves }) => moves)
     for (const { agent_id, window_id, spent_micro: used, held_micro: held } of stored)
       this.#counters.set(`${window_id} ${agent_id}`, { used, held, before: used + held })
-    for (const { subject, window, held } of overdue.flatMap(endOf)) {
+    for (const { subject, window, held } of this.#ends) {
       const counter = this.of(subject, window)
       counter.held += held
       counter.before += held
@@ -65,9 +116,7 @@ export class StoredCounters implements Counters {
 
   /** The moves, and the ends of the holds that are over. */
   writes(): BulkInsert[] {
-    const expired = this.#overdue.map((hold) => ({ ...hold, state: 'expired' as const }))
-    const moves = [...this.#overdue.flatMap(endOf), ...this.#moves]
-    return [holdRows(expired), counterRows(this.#orgId, moves)]
+    return [holdRows(this.#ended), counterRows(this.#orgId, [...this.#ends, ...this.#moves])]
   }
 }
 
@@ -80,13 +129,21 @@ export async function readCounters(
   const subjects = new Set<string>()
   const windows = new Set<string>()
   const ending = new Set<string>()
+  let chargesEnd = false
   for (const { subject, window, mayEnd } of needs) {
     subjects.add(subject)
     windows.add(window)
-    if (mayEnd) ending.add(subject)
+    if (!mayEnd) continue
+    if (subject.startsWith('*')) chargesEnd = true
+    else ending.add(subject)
   }
-  const overdue =
-    ending.size > 0 ? await findOverdueHolds(tx, orgId, [...ending], isoTime(now)) : []
+  const at = isoTime(now)
+  const overdue = ending.size > 0 ? await findOverdueHolds(tx, orgId, [...ending], at) : []
+  if (chargesEnd) {
+    const known = new Set(overdue.map(({ decision_id }) => decision_id))
+    const more = await findOverdueCharges(tx, orgId, at)
+    overdue.push(...more.filter(({ decision_id }) => !known.has(decision_id)))
+  }
   const stored = await on<Tables>(tx)
     .selectFrom('spend_total')
     .selectAll()
@@ -94,7 +151,7 @@ export async function readCounters(
     .where('agent_id', 'in', [...subjects])
     .where('window_id', 'in', [...windows])
     .execute()
-  return new StoredCounters(orgId, stored, overdue)
+  return new StoredCounters(orgId, stored, overdue, now)
 }
 
 const COUNTER_COLUMNS = {
@@ -151,17 +208,27 @@ const NEW_HOLD_COLUMNS = {
   held_micro: 'bigint',
 } as const
 
-const HOLD_COLUMNS = { ...NEW_HOLD_COLUMNS, state: 'text', expires_at: 'text' } as const
+const HOLD_COLUMNS = {
+  ...NEW_HOLD_COLUMNS,
+  state: 'text',
+  expires_at: 'text',
+  charges: 'text',
+  charges_until: 'text',
+} as const
+
+const CHARGES = ', charges = excluded.charges, charges_until = excluded.charges_until'
 
 /** Rows of holds; an existing hold changes its state. */
 export function holdRows(holds: readonly SpendHoldRow[]): BulkInsert {
   // Nearly all are new and without an end, which are the defaults of the table.
-  const plain = holds.every(({ state, expires_at }) => state === 'held' && expires_at === null)
+  const plain = holds.every(
+    ({ state, expires_at, charges }) => state === 'held' && expires_at === null && charges === null,
+  )
   return {
     table: 'spend_hold',
     columns: plain ? NEW_HOLD_COLUMNS : HOLD_COLUMNS,
     rows: holds,
-    suffix: 'on conflict (org_id, decision_id) do update set state = excluded.state',
+    suffix: `on conflict (org_id, decision_id) do update set state = excluded.state${plain ? '' : CHARGES}`,
   }
 }
 
@@ -196,6 +263,18 @@ async function findOverdueHolds(
     .where('expires_at', '<=', now)
     .execute()
 }
+
+/** Holds whose charges are over in part. The rest counts until a later transaction. */
+const findOverdueCharges = (db: AnyDatabase, orgId: string, now: string): Promise<SpendHoldRow[]> =>
+  on<Tables>(db)
+    .selectFrom('spend_hold')
+    .selectAll()
+    .where('org_id', '=', orgId)
+    .where('charges_until', 'is not', null)
+    .where('charges_until', '<=', now)
+    .orderBy('charges_until')
+    .limit(1_000)
+    .execute()
 
 interface OpenHoldsOptions {
   readonly limit: number

@@ -19,11 +19,15 @@ import type { BulkInsert } from '@remit/core/db'
 import { resourceText } from '@remit/core/decision'
 import type { Move } from '@remit/core/decision'
 import { withContent } from '@remit/core/ledger/records'
+import { appendedCharges, settleCharges } from '../budgets/settle.ts'
+import type { ChargesUsed, Settled } from '../budgets/settle.ts'
+import { treeLoader } from '../budgets/tree.ts'
+import type { BudgetTree } from '../budgets/tree.ts'
 import { AppendThresholds } from '../spend/append-thresholds.ts'
 import { agentMoves, counterRows, findHolds, holdRows } from '../counters/store.ts'
 import type { SpendHoldRow } from '../tables/schema.ts'
-import { agentsThatSettleFreely } from '../spend/limits-store.ts'
-import { freesOwnCap, heldAt, settleHold } from '../counters/settle.ts'
+import { settlementsByAgent } from '../spend/limits-store.ts'
+import { freesOwnCap, heldAt, needsScope, settleHold } from '../counters/settle.ts'
 
 /** Appends an entry of a caller and settles the hold that it names. */
 export type Append = (
@@ -37,9 +41,12 @@ export function appender({
   ledger,
   writer,
   settings,
-}: Pick<Deps, 'db' | 'ledger' | 'writer' | 'settings'>): Append {
+  offered,
+}: Pick<Deps, 'db' | 'ledger' | 'writer' | 'settings' | 'offered'>): Append {
   // With an external spend source, appends do not count towards limits.
-  const own = appendLane(settings.spendUrl === undefined ? new AppendThresholds() : null)
+  const own = appendLane(
+    new AppendThresholds(settings.spendUrl === undefined, treeLoader({ offered })),
+  )
   /** Decisions never change, so a linked one is read before the transaction. */
   const withLink = async (orgId: string, body: AppendRequest): Promise<AppendJob> => {
     const { decision_id: id } = body
@@ -73,19 +80,19 @@ interface LinkedDecision {
 }
 
 /** Returns whether an append settles the hold of its decision or only links to it. */
-const settles = ({ decision_id, cost_usd, settle }: AppendRequest): boolean =>
-  decision_id != null && (cost_usd !== undefined || settle !== undefined)
+const settles = ({ decision_id, cost_usd, amounts, settle }: AppendRequest): boolean =>
+  decision_id != null && (cost_usd ?? amounts ?? settle) !== undefined
 
 /**
- * Appends by callers: the entry, its cost and the settled hold, in one transaction. Without
- * `thresholds`, limits use an external spend source.
+ * Appends by callers: the entry, its cost and the settled hold, in one transaction.
  */
-const appendLane = (thresholds: AppendThresholds | null): Lane<AppendJob, Appended> =>
+const appendLane = (thresholds: AppendThresholds): Lane<AppendJob, Appended> =>
   lane('append', async (works, scope) => {
+    const tree = await thresholds.tree(scope)
     const holds = await readHolds(works, scope)
-    const batch = new Batch(scope, holds, await readFree(works, holds, scope))
+    const batch = new Batch(scope, holds, await readFree(works, holds, scope, tree), tree)
     const outcomes = works.map((work) => batch.append(work))
-    const further = (await thresholds?.entries(batch.counted, scope)) ?? []
+    const further = await thresholds.entries(batch.counted, scope)
     scope.writes.push(...batch.writes())
     return { outcomes, further }
   })
@@ -104,33 +111,45 @@ async function readHolds(
   return new Map((await findHolds(tx, orgId, ids)).map((hold) => [hold.decision_id, hold]))
 }
 
-/** The agents of the batch whose limits allow settlement below the hold without the scope. */
+/** What the spend limits of the agents that settle below a hold say about that. */
 function readFree(
   works: readonly Work<AppendJob>[],
   holds: ReadonlyMap<string, SpendHoldRow>,
-  { orgId, tx, recordedAt }: LedgerScope,
-): Promise<ReadonlySet<string>> {
+  { orgId, tx, now, recordedAt }: LedgerScope,
+  tree: BudgetTree | null,
+): Promise<ReadonlyMap<string, string>> {
   const agents = works.flatMap(({ job, caller }) => {
     const hold = holds.get(job.decision_id ?? '')
-    return hold && freesOwnCap(caller, hold, costOf(job, hold), recordedAt) ? [hold.agent_id] : []
+    if (!hold) return []
+    const isBelow =
+      freesOwnCap(caller, hold, costOf(job, hold), recordedAt) ||
+      (needsScope(caller) && settleCharges(hold, amountsOf(job), tree, now).below.length > 0)
+    return isBelow ? [hold.agent_id] : []
   })
-  return agentsThatSettleFreely(tx, orgId, [...new Set(agents)])
+  return settlementsByAgent(tx, orgId, [...new Set(agents)])
 }
 
 /** The appends of one transaction, with their spend. */
 class Batch {
   readonly #scope: LedgerScope
   readonly #holds: Map<string, SpendHoldRow>
-  readonly #free: ReadonlySet<string>
+  readonly #free: ReadonlyMap<string, string>
+  readonly #tree: BudgetTree | null
   readonly settled: SpendHoldRow[] = []
   readonly moves: Move[] = []
   /** The moves without the ends of holds that were over before. */
   readonly counted: Move[] = []
 
-  constructor(scope: LedgerScope, holds: Map<string, SpendHoldRow>, free: ReadonlySet<string>) {
+  constructor(
+    scope: LedgerScope,
+    holds: Map<string, SpendHoldRow>,
+    free: ReadonlyMap<string, string>,
+    tree: BudgetTree | null,
+  ) {
     this.#scope = scope
     this.#holds = holds
     this.#free = free
+    this.#tree = tree
   }
 
   append({ job: asked, caller }: Work<AppendJob>): Outcome<Appended> | Failure {
@@ -149,16 +168,31 @@ class Batch {
       if (job.agent_id !== undefined && job.agent_id !== hold.agent_id)
         return otherAgent(hold.agent_id)
     }
+    const agentId = hold?.agent_id ?? job.agent_id ?? null
+    if (!hold) {
+      const charged = appendedCharges(this.#tree, job, agentId, this.#scope.now)
+      const draft = draftOf(job, agentId, caller, charged.used)
+      this.#spend(job, draft)
+      this.#move(charged.moves)
+      return this.#outcome(draft)
+    }
     const cost = costOf(job, hold)
-    if (
-      hold &&
-      !this.#free.has(hold.agent_id) &&
-      freesOwnCap(caller, hold, cost, this.#scope.recordedAt)
-    )
-      return scopeRequired()
-    const priced = job.settle === undefined ? job : { ...job, cost_usd: cost }
-    const draft = draftOf(priced, hold?.agent_id ?? job.agent_id ?? null, caller)
-    this.#spend(priced, hold, draft)
+    const priced = { ...job, cost_usd: cost }
+    let charged = settleCharges(hold, amountsOf(job), this.#tree, this.#scope.now)
+    if (needsScope(caller)) {
+      const isBelow =
+        charged.below.length > 0 || freesOwnCap(caller, hold, cost, this.#scope.recordedAt)
+      const { nodes } = charged
+      const settlement =
+        this.#free.get(hold.agent_id) ??
+        (nodes.length > 0 && nodes.every((node) => node.settlement_by_agent === 'any')
+          ? 'any'
+          : 'at_least_held')
+      if (isBelow && settlement !== 'any') return scopeRequired()
+      charged = settleCharges(hold, amountsOf(job), this.#tree, this.#scope.now, true)
+    }
+    const draft = draftOf(priced, agentId, caller, charged.used)
+    this.#settle(hold, cost, charged)
     return this.#outcome(draft)
   }
 
@@ -174,7 +208,7 @@ class Batch {
     if (job.agent_id !== undefined && job.agent_id !== agentId) return otherAgent(agentId)
     // An outcome is what became of an execution, and nothing but an allow may be executed.
     const isGap = !isAllow && job.outcome !== undefined
-    return this.#outcome(draftOf(job, agentId, caller, isGap ? GAP : APPENDED))
+    return this.#outcome(draftOf(job, agentId, caller, [], isGap ? GAP : APPENDED))
   }
 
   #outcome(draft: EntryDraft): Outcome<Appended> {
@@ -187,18 +221,21 @@ class Batch {
     }
   }
 
-  #spend(job: AppendRequest, hold: SpendHoldRow | undefined, draft: EntryDraft): void {
-    const { cost_usd: cost } = job
+  #spend({ cost_usd: cost }: AppendRequest, draft: EntryDraft): void {
     if (cost === undefined) return
     const { recordedAt } = this.#scope
-    if (hold) {
-      const moves = settleHold(hold, cost, recordedAt)
-      const isOver = heldAt(hold, recordedAt) === 0
-      this.#move(moves, isOver ? moves.filter(({ held }) => held === 0) : moves)
-      const settled = { ...hold, state: 'settled' as const }
-      this.#holds.set(hold.decision_id, settled)
-      this.settled.push(settled)
-    } else this.#move(agentMoves(draft.agent_id ?? draft.actor.id, recordedAt, toMicroUsd(cost), 0))
+    this.#move(agentMoves(draft.agent_id ?? draft.actor.id, recordedAt, toMicroUsd(cost), 0))
+  }
+
+  #settle(hold: SpendHoldRow, cost: number, charged: Settled): void {
+    const { recordedAt } = this.#scope
+    const moves = settleHold(hold, cost, recordedAt)
+    const isOver = heldAt(hold, recordedAt) === 0
+    this.#move(moves, isOver ? moves.filter(({ held }) => held === 0) : moves)
+    this.#move(charged.moves, charged.counted)
+    const settled = { ...hold, state: 'settled' as const, charges: null, charges_until: null }
+    this.#holds.set(hold.decision_id, settled)
+    this.settled.push(settled)
   }
 
   #move(moves: readonly Move[], counted = moves): void {
@@ -213,9 +250,18 @@ class Batch {
 
 /** The cost of a settlement, in USD. */
 const costOf = (
-  { cost_usd: cost = 0, settle }: AppendRequest,
-  hold: Pick<SpendHoldRow, 'held_micro'> | undefined,
-): number => (settle === 'held' && hold ? fromMicroUsd(hold.held_micro) : cost)
+  { cost_usd: cost, settle }: AppendRequest,
+  { held_micro }: Pick<SpendHoldRow, 'held_micro'>,
+): number => (settle === 'release' ? 0 : (cost ?? fromMicroUsd(held_micro)))
+
+/** The amount of a settlement in a unit; undefined if it is the held one. */
+const amountsOf =
+  ({ amounts = {}, cost_usd, settle }: AppendRequest) =>
+  (unit: string): number | undefined => {
+    if (settle === 'release') return 0
+    if (unit === 'usd') return cost_usd
+    return Object.hasOwn(amounts, unit) ? amounts[unit] : undefined
+  }
 
 const otherAgent = (agent: string): Failure =>
   invalid('agent_id', `must be ${agent}, the agent of the decision, or omitted`)
@@ -242,6 +288,7 @@ function draftOf(
   job: AppendRequest,
   agentId: string | null,
   caller: Caller | null,
+  charges: ChargesUsed = [],
   kind: typeof APPENDED | typeof GAP = job.decision_id === null ? GAP : APPENDED,
 ): EntryDraft {
   return {
@@ -250,7 +297,7 @@ function draftOf(
     agent_id: agentId,
     action: job.action,
     resource: resourceText(job.resource),
-    data: dataOf(job, caller?.principal ?? null),
+    data: dataOf(job, caller?.principal ?? null, charges),
   }
 }
 
@@ -265,10 +312,26 @@ function actorOf(
 }
 
 /** The given members in canonical order; an empty trace id is omitted. */
-function dataOf(job: AppendRequest, principal: Principal | null): EntryData<typeof APPENDED> {
-  const { cost_usd, decision_id, metadata, occurred_at, outcome, resource, settle, trace_id } = job
+function dataOf(
+  job: AppendRequest,
+  principal: Principal | null,
+  charges: ChargesUsed,
+): EntryData<typeof APPENDED> {
+  const {
+    amounts,
+    cost_usd,
+    decision_id,
+    metadata,
+    occurred_at,
+    outcome,
+    resource,
+    settle,
+    trace_id,
+  } = job
   const properties = typeof resource === 'object' ? resource.properties : undefined
   return {
+    ...(amounts !== undefined && { amounts }),
+    ...(charges.length > 0 && { charges: [...charges] }),
     ...(cost_usd !== undefined && { cost_usd }),
     ...(principal?.type === 'credential' && { credential_id: principal.id }),
     ...(decision_id !== undefined && { decision_id }),

@@ -10,6 +10,8 @@ import type { ReadRoster } from '../agents/agents.ts'
 import { deleteApprovalRule, putApprovalRule } from '../approvals/routes.ts'
 import { checkRule, wireRule } from '../approvals/rule.ts'
 import { listRules as listApprovalRules } from '../approvals/store.ts'
+import { removeBudget, setBudget } from '../budgets/routes.ts'
+import { inputOf, listBudgets } from '../budgets/tree.ts'
 import { termsOf } from '../delegation/permission.ts'
 import { putAgentMode, putGrant, revokePermission } from '../delegation/routes.ts'
 import { listModes, listPermissions } from '../delegation/store.ts'
@@ -203,6 +205,31 @@ const spendLimits: DocumentKind<DocumentSpec<'SpendLimit'>> = {
   },
 }
 
+const budgetSpec = ({
+  id: _id,
+  uid: _uid,
+  created_at: _at,
+  created_by: _by,
+  updated_at: _updated,
+  revision: _revision,
+  ...spec
+}: EntryData<'budget.set'>['budget']) => spec
+
+const budgets = (deps: Pick<Deps, 'ids' | 'offered'>): DocumentKind<DocumentSpec<'Budget'>> => ({
+  kind: 'Budget',
+  idOf: (name) => name,
+  list: async (db, orgId, ids) =>
+    (await listBudgets(db, orgId, whereId(ids))).map((row) => ({ id: row.id, spec: inputOf(row) })),
+  admit: (name, spec) => ({ warnings: none, set: setBudget(deps, name, spec, null) }),
+  remove: removeBudget,
+  changesOf(entry) {
+    const { kind, data } = entry
+    if (kind !== 'budget.set' && kind !== 'budget.removed') return []
+    const { budget } = data
+    return [changeOf(budget.id, entry, budget, budgetSpec, kind === 'budget.removed')]
+  },
+})
+
 const modeSpec = ({ agent_id, mode }: DocumentSpec<'AgentMode'>) => ({ agent_id, mode })
 
 const agentModes: DocumentKind<DocumentSpec<'AgentMode'>> = {
@@ -224,12 +251,13 @@ const agentModes: DocumentKind<DocumentSpec<'AgentMode'>> = {
 /** The kinds of this package. */
 export const documentKinds = (
   readRoster: ReadRoster,
-  { ids }: Pick<Deps, 'ids'>,
+  deps: Pick<Deps, 'ids' | 'offered'>,
 ): readonly DocumentKind[] => [
   settings,
-  policies(ids),
+  policies(deps.ids),
   approvalRules,
   permissions(readRoster),
   spendLimits,
+  budgets(deps),
   agentModes,
 ]

@@ -200,8 +200,13 @@ export function matchesOf<R extends Rule>(
 export const holds = ({ condition }: Rule, ask: Ask, meter?: Meter): boolean | 'error' =>
   condition === null ? true : condition.evaluate(factsOf(ask), meter)
 
+/** The parts of a request that patterns match. */
+export interface About extends Pick<Ask, 'resource' | 'now'> {
+  readonly request: Pick<Ask['request'], 'agent_id' | 'action'>
+}
+
 /** Matches patterns and window, without the condition. */
-export function isAbout(rule: Rule, { request, resource, now }: Ask): boolean {
+export function isAbout(rule: Rule, { request, resource, now }: About): boolean {
   if (rule.notBefore !== null && now < rule.notBefore) return false
   if (rule.expiresAt !== null && now >= rule.expiresAt) return false
   return (
@@ -211,7 +216,7 @@ export function isAbout(rule: Rule, { request, resource, now }: Ask): boolean {
   )
 }
 
-function anyMatches(patterns: readonly string[], text: string): boolean {
+export function anyMatches(patterns: readonly string[], text: string): boolean {
   for (const pattern of patterns) if (matchesPattern(pattern, text)) return true
   return false
 }

@@ -19,8 +19,10 @@ interface Job {
  * cost of a judge is spend of the calling key, like an append without an agent.
  */
 export function scorerRuns({ writer, settings }: Pick<Deps, 'writer' | 'settings'>): ScorerRuns {
-  // With an external spend source, limits do not use the ledger's totals.
-  const own = runsLane(settings.spendUrl === undefined ? new AppendThresholds() : null)
+  // The key of a scorer is no agent: its cost is no budget's.
+  const own = runsLane(
+    new AppendThresholds(settings.spendUrl === undefined, () => Promise.resolve(null)),
+  )
   return {
     async ran(caller, run) {
       try {
@@ -33,11 +35,11 @@ export function scorerRuns({ writer, settings }: Pick<Deps, 'writer' | 'settings
   }
 }
 
-const runsLane = (thresholds: AppendThresholds | null): Lane<Job, null> =>
+const runsLane = (thresholds: AppendThresholds): Lane<Job, null> =>
   lane('scorer_runs', async (works, scope) => {
     const jobs = works.map(({ job }) => job)
     const moves = jobs.flatMap((job) => movesOf(job, scope.recordedAt))
-    const further = (await thresholds?.entries(moves, scope)) ?? []
+    const further = await thresholds.entries(moves, scope)
     scope.writes.push(counterRows(scope.orgId, moves))
     const outcomes = jobs.map((job) => ({ entries: [entryOf(job)], reply: () => null }))
     return { outcomes, further }

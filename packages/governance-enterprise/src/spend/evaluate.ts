@@ -75,6 +75,32 @@ export function evaluateSpend(
   return { denied: null, spend }
 }
 
+/**
+ * Returns when all windows that deny have ended, milliseconds; null if the request can never pass, undefined
+ * if nobody knows.
+ */
+export function retryOf(
+  { denied }: SpendVerdict,
+  limit: Limit,
+  amount: Amount,
+  usage: SpendUsage,
+  windows: Windows,
+): number | null | undefined {
+  if (denied === 'spend_unavailable') return undefined
+  if (denied === 'amount_invalid') return null
+  const micro = typeof amount === 'object' ? amount.micro : 0
+  let at: number | null = 0
+  for (const { name } of WINDOWS) {
+    const cap = limit.caps[name]
+    if (cap === null) continue
+    const { used, held } = usage.of(limit.agentId, windows[name].id)
+    const isOver = typeof amount === 'object' ? used + held + micro > cap : used + held >= cap
+    if (cap === 0 || micro > cap) return null
+    if (isOver) at = Math.max(at, Date.parse(windows[name].resets))
+  }
+  return at
+}
+
 function describe(limit: Limit, amount: Amount, usage: SpendUsage, windows: Windows): SpendState {
   const amountUsd = typeof amount === 'object' ? fromMicroUsd(amount.micro) : null
   const spend: SpendState = { amount_usd: amountUsd, ...UNCAPPED }

@@ -28,13 +28,12 @@ export async function compiledLimits(
   )
 }
 
-/** The agents whose limit allows their credentials to settle below the hold. */
-export async function agentsThatSettleFreely(
+/** What the limits of agents say about settlement below a hold. */
+export async function settlementsByAgent(
   db: AnyDatabase,
   orgId: string,
   agentIds: readonly string[],
-): Promise<Set<string>> {
-  const where = { agent_id: agentIds, settlement_by_agent: 'any' } as const
-  const rows = await limits.list(db, orgId, { where })
-  return new Set(rows.map(({ agent_id }) => agent_id))
+): Promise<Map<string, string>> {
+  const rows = await limits.list(db, orgId, { where: { agent_id: agentIds } })
+  return new Map(rows.map((row) => [row.agent_id, row.settlement_by_agent]))
 }

@@ -1,15 +1,27 @@
-import { fromMicroUsd, toMicroUsd } from '@remit/contract/values'
+import { fromMicroUsd, fromUnits, toMicroUsd, toUnits } from '@remit/contract/values'
 import { fail, isoTime } from '@remit/core/base'
 import { SYSTEM } from '@remit/core/caller'
 import { on, writeRows } from '@remit/core/db'
 import type { AnyDatabase, CoreTables } from '@remit/core/db'
 import { parsePayload } from '@remit/core/ledger/proofs'
 import type { Move } from '@remit/core/decision'
+import type { EntryData } from '@remit/core/ledger/lanes'
 import type { Deps, SpendAccounts, SpendComparison } from '@remit/core/module'
 import { OPERATOR } from '@remit/core/orgs'
 import type { SpendHoldRow, Tables } from '../tables/schema.ts'
 import { settleHold } from '../counters/settle.ts'
-import { agentMoves, counterRows, endOf, holdMoves, holdRows } from '../counters/store.ts'
+import {
+  agentMoves,
+  chargesOf,
+  counterRows,
+  ended,
+  holdMoves,
+  holdRows,
+  withCharges,
+} from '../counters/store.ts'
+import type { Charge } from '../counters/store.ts'
+import { subjectOf, valuesOf } from '../budgets/tree.ts'
+import { oldestWindow } from './hours.ts'
 
 const PAGE = 1_000
 /** Differences in an entry; all of them are in the result. */
@@ -23,6 +35,8 @@ interface Recomputed {
   readonly pruned: boolean
   readonly holds: SpendHoldRow[]
   readonly moves: readonly Move[]
+  /** The budget of each counter of one. */
+  readonly units: ReadonlyMap<string, CountedBudget>
   readonly differences: TotalDifference[]
 }
 
@@ -38,8 +52,8 @@ export const spendAccounts = ({ db, clock, writer }: Deps): SpendAccounts => ({
       const comparison = comparisonOf(found)
       if (!comparison.complete) throw fail('invalid_request', INCOMPLETE)
       await replace(tx, orgId, found)
-      const { entries, differences } = comparison
-      const data = { entries, differences: differences.slice(0, RECORDED) }
+      const { entries, differences, budgets } = comparison
+      const data = { entries, differences: [...differences, ...budgets].slice(0, RECORDED) }
       return {
         entries: [{ kind: 'spend.rebuilt', actor: SYSTEM, data }],
         reply: () => comparison,
@@ -50,7 +64,8 @@ export const spendAccounts = ({ db, clock, writer }: Deps): SpendAccounts => ({
 const INCOMPLETE =
   'The spend cannot be rebuilt: entries of the ledger were pruned or their payloads erased'
 
-function comparisonOf({ entries, erased, pruned, differences }: Recomputed): SpendComparison {
+function comparisonOf(found: Recomputed): SpendComparison {
+  const { entries, erased, pruned, differences, units } = found
   const usd = ({ used, held }: Amounts) => ({
     spent_usd: fromMicroUsd(used),
     held_usd: fromMicroUsd(held),
@@ -60,11 +75,23 @@ function comparisonOf({ entries, erased, pruned, differences }: Recomputed): Spe
     erased,
     pruned,
     complete: erased === 0 && !pruned,
-    differences: differences.map(({ stored, ledger, ...place }) => ({
-      ...place,
-      stored: usd(stored),
-      ledger: usd(ledger),
-    })),
+    differences: differences
+      .filter(({ agent_id }) => !isOfBudget(agent_id))
+      .map(({ stored, ledger, ...place }) => ({
+        ...place,
+        stored: usd(stored),
+        ledger: usd(ledger),
+      })),
+    budgets: differences.flatMap(({ agent_id: subject, window, stored, ledger }) => {
+      if (!isOfBudget(subject)) return []
+      const owner = units.get(subject) ?? { budget: subject, unit: 'calls' }
+      const { unit } = owner
+      const amounts = ({ used, held }: Amounts) => ({
+        used: fromUnits(unit, used),
+        held: fromUnits(unit, held),
+      })
+      return [{ ...owner, window, stored: amounts(stored), ledger: amounts(ledger) }]
+    }),
   }
 }
 
@@ -92,23 +119,35 @@ async function recompute(db: AnyDatabase, orgId: string, now: string): Promise<R
     if (!last || page.length < PAGE) break
     after = last.seq
   }
-  const { holds, moves: all } = fold.at(now)
-  const moves = all.filter(lasts(now))
+  const { holds, moves: all, removed } = fold.at(now)
+  // Counters and charges of a removed budget are gone, whatever its holds still say.
+  const counts = (move: Move): boolean =>
+    lasts(now)(move) && !move.subject.startsWith('*values/') && !removed.has(uidOf(move.subject))
+  const moves = all.filter(counts)
+  const stored = await storedMoves(db, orgId, now)
   return {
     entries,
     erased,
     pruned: await isPruned(db, orgId),
     holds,
     moves,
-    differences: differencesOf((await storedMoves(db, orgId, now)).filter(lasts(now)), moves),
+    units: fold.budgets,
+    differences: differencesOf(stored.filter(counts), moves),
   }
 }
 
-/** Counters of past hours are deleted; only that of the current one decides. */
-const lasts =
-  (now: string) =>
-  ({ window }: Move): boolean =>
-    window.length < 13 || window === now.slice(0, 13)
+/** Counters of past hours are deleted; only those decide that a window still has. */
+const lasts = (now: string) => {
+  const dayAgo = isoTime(Date.parse(now) - 24 * 3_600_000).slice(0, 13)
+  const oldest = oldestWindow(Date.parse(now))
+  return ({ subject, window }: Move): boolean => {
+    if (!isOfBudget(subject)) return window.length < 13 || window === now.slice(0, 13)
+    return window.length === 13 ? window >= dayAgo : window >= oldest
+  }
+}
+
+const isOfBudget = (subject: string): boolean => subject.startsWith('*')
+const uidOf = (subject: string): string => subject.split('/')[1] ?? ''
 
 const entriesAfter = (db: AnyDatabase, orgId: string, seq: number) =>
   on<CoreTables>(db)
@@ -144,10 +183,14 @@ async function storedMoves(db: AnyDatabase, orgId: string, now: string): Promise
     .selectFrom('spend_hold')
     .selectAll()
     .where('org_id', '=', orgId)
-    .where('state', '=', 'held')
-    .where('expires_at', '<=', now)
+    .where((hold) =>
+      hold.or([
+        hold.and([hold('state', '=', 'held'), hold('expires_at', '<=', now)]),
+        hold('charges_until', '<=', now),
+      ]),
+    )
     .execute()
-  return [...stored, ...over.flatMap(endOf)]
+  return [...stored, ...over.flatMap((hold) => ended(hold, now).moves)]
 }
 
 async function replace(
@@ -159,14 +202,30 @@ async function replace(
     await on<Tables>(tx).deleteFrom(table).where('org_id', '=', orgId).execute()
   for (let at = 0; at < holds.length; at += PAGE)
     await writeRows(tx, [holdRows(holds.slice(at, at + PAGE))])
-  const { rows, ...into } = counterRows(orgId, moves)
+  const { rows, ...into } = counterRows(orgId, [...moves, ...valueMoves(moves)])
   for (let at = 0; at < rows.length; at += PAGE)
     await writeRows(tx, [{ ...into, rows: rows.slice(at, at + PAGE) }])
+}
+
+/** The numbers of values that budgets have in each window. */
+function valueMoves(moves: readonly Move[]): Move[] {
+  const values = new Map(
+    moves.flatMap(({ subject, window }) =>
+      /^\*budget\/[^/]+\//.test(subject) ? [[`${subject} ${window}`, { subject, window }]] : [],
+    ),
+  )
+  return [...values.values()].map(({ subject, window }) => ({
+    subject: valuesOf({ uid: uidOf(subject) }),
+    window,
+    used: 1,
+    held: 0,
+  }))
 }
 
 /** Kinds of entries that move spend. */
 const SPENDING = [
   'authorization.decided',
+  'budget.removed',
   'entry.appended',
   'enforcement.gap',
   'scorer.ran',
@@ -187,6 +246,9 @@ class SpendFold {
   readonly #orgId: string
   readonly #holds = new Map<string, SpendHoldRow>()
   readonly #moves: Move[] = []
+  readonly #removed = new Set<string>()
+  /** By counter. */
+  readonly budgets = new Map<string, CountedBudget>()
 
   constructor(orgId: string) {
     this.#orgId = orgId
@@ -194,46 +256,87 @@ class SpendFold {
 
   /** Adds the next entry of the ledger. */
   add(entry: SpendEntry): void {
-    if (entry.kind === 'authorization.decided') this.#hold(entry)
+    const { kind, data } = entry
+    if (kind === 'authorization.decided') this.#hold(entry)
+    else if (kind === 'budget.removed')
+      this.#removed.add((data as unknown as EntryData<'budget.removed'>).budget.uid)
     else this.#cost(entry)
   }
 
-  /** The holds and moves at a time; a hold past its end counts no more. */
-  at(now: string): { readonly holds: SpendHoldRow[]; readonly moves: Move[] } {
-    const holds = [...this.#holds.values()].map((hold) => {
-      const isOver = hold.state === 'held' && hold.expires_at !== null && hold.expires_at <= now
-      return isOver ? { ...hold, state: 'expired' as const } : hold
-    })
-    const over = holds.filter(({ state }) => state === 'expired')
-    return { holds, moves: [...this.#moves, ...over.flatMap(endOf)] }
+  /** The holds and moves at a time; what has ended of a hold counts no more. */
+  at(now: string): {
+    readonly holds: SpendHoldRow[]
+    readonly moves: Move[]
+    readonly removed: ReadonlySet<string>
+  } {
+    const all = [...this.#holds.values()].map((hold) => ended(hold, now))
+    return {
+      holds: all.map(({ hold }) => hold),
+      moves: [...this.#moves, ...all.flatMap(({ moves }) => moves)],
+      removed: this.#removed,
+    }
   }
 
   #hold({ recordedAt, agentId, decision, data }: SpendEntry): void {
     if (decision !== 'allow') return
-    const { usd, expires_at: end } = (data['hold'] ?? {}) as { usd?: number; expires_at?: string }
+    const { hold: held, charges = [] } = data as Partial<EntryData<'authorization.decided'>>
+    const all = charges.map((one): Charge => {
+      const subject = this.#counterOf(one)
+      const { expires_at: until, ...charge } = one
+      return { ...charge, subject, held: toUnits(one.unit, one.held), until }
+    })
     const hold: SpendHoldRow = {
       org_id: this.#orgId,
       decision_id: String(data['decision_id']),
       agent_id: agentId ?? '',
       day: recordedAt.slice(0, 10),
       hour: recordedAt.slice(0, 13),
-      held_micro: toMicroUsd(usd ?? 0),
+      held_micro: toMicroUsd(held?.usd ?? 0),
       state: 'held',
-      expires_at: end ?? null,
+      expires_at: held?.expires_at ?? null,
+      ...withCharges(all),
     }
     this.#holds.set(hold.decision_id, hold)
     this.#moves.push(...holdMoves(hold, 0, hold.held_micro))
+    for (const one of all) this.#moves.push({ ...one, used: 0 })
+  }
+
+  /** The counter of a charge. */
+  #counterOf(charge: CountedBudget & { readonly uid: string }): string {
+    const { budget, uid, value, unit } = charge
+    const subject = subjectOf(uid, value)
+    this.budgets.set(subject, { budget, ...(value !== undefined && { value }), unit })
+    return subject
   }
 
   #cost({ recordedAt, agentId, actorId, data }: SpendEntry): void {
-    const { cost_usd: cost, decision_id: decisionId } = data
+    const {
+      cost_usd: cost,
+      decision_id: decisionId,
+      charges = [],
+    } = data as Partial<EntryData<'entry.appended'>>
+    for (const charge of charges) {
+      const used = toUnits(charge.unit, charge.used)
+      const { window } = charge
+      this.#moves.push({ subject: this.#counterOf(charge), window, used, held: 0 })
+    }
     if (typeof cost !== 'number') return
     const hold = typeof decisionId === 'string' ? this.#holds.get(decisionId) : undefined
     if (hold) {
       this.#moves.push(...settleHold(hold, cost, recordedAt))
-      this.#holds.set(hold.decision_id, { ...hold, state: 'settled' })
+      for (const { subject, window, held } of chargesOf(hold))
+        this.#moves.push({ subject, window, used: 0, held: -held })
+      const settled = { ...hold, state: 'settled' as const, ...withCharges([]) }
+      this.#holds.set(hold.decision_id, settled)
     } else this.#moves.push(...agentMoves(agentId ?? actorId, recordedAt, toMicroUsd(cost), 0))
   }
+}
+
+/** A budget as charges name it. */
+interface CountedBudget {
+  readonly budget: string
+  readonly value?: string | null | undefined
+  readonly unit: string
 }
 
 type Amounts = Pick<Move, 'used' | 'held'>

@@ -1,17 +1,23 @@
 import { isoTime } from '@remit/core/base'
 import type { Ask, CounterNeed, Counters, Pass, Stage, StageVerdict } from '@remit/core/decision'
 import type { EntryDraft } from '@remit/core/ledger/lanes'
+import { evaluatePath, needsOf as pathNeeds, stepsOf } from '../budgets/evaluate.ts'
+import { heldCharge, reachedBy } from '../budgets/settle.ts'
+import { overlaidBudgets, treeOf } from '../budgets/tree.ts'
+import type { BudgetSource, BudgetTree, ReadBudgets } from '../budgets/tree.ts'
 import type { SpendHoldRow } from '../tables/schema.ts'
 import type { SpendLimitInput, SpendState } from '@remit/contract'
 import { byWindow, fromMicroUsd, toMicroUsd, WINDOWS } from '@remit/contract/values'
 import type { Window } from '@remit/contract/values'
 import { seenContext } from '../base/seen-context.ts'
-import { agentMoves, agentsWithEndingHolds, holdRows } from '../counters/store.ts'
+import { agentMoves, agentsWithEndingHolds, holdRows, withCharges } from '../counters/store.ts'
+import type { Charge } from '../counters/store.ts'
 import {
   amountOf,
   evaluateSpend,
   microOf,
   needsOf,
+  retryOf,
   thresholdEntries,
   UNCAPPED,
   windowsAt,
@@ -24,12 +30,17 @@ interface Snapshot {
   readonly limits: ReadonlyMap<string, Limit>
   /** Agents with expiring holds. */
   readonly ending: ReadonlySet<string>
+  readonly budgets: BudgetSource
+  readonly tree: BudgetTree | null
 }
+
+const compiled = (budgets: BudgetSource) => ({ budgets, tree: treeOf(budgets) })
 
 interface State {
   readonly limits: ReadonlyMap<string, Limit>
   readonly windows: Windows
   readonly counters: Counters
+  readonly tree: BudgetTree | null
   /** Spend from another source than the ledger. */
   readonly measured: MeasuredSpend | undefined
 }
@@ -38,41 +49,50 @@ interface State {
 interface Hold {
   readonly micro: number
   readonly expiresAt: string | null
+  readonly charges?: readonly Charge[]
 }
 
 /**
  * The slot `spend_limit`. An allow holds its amount in the transaction that records it. `measure`
  * queries an external source; without it, the ledger's totals count.
  */
-export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, MeasuredSpend, State> {
+export function spendStage(
+  measure: MeasureSpend | null,
+  readBudgets: ReadBudgets,
+): Stage<Snapshot, MeasuredSpend, State> {
   return {
     unavailable: {
       reason: 'spend_unavailable',
       message: 'The spend data of the agent cannot be read.',
     },
 
-    reads: ['spend_limits'],
+    reads: ['spend_limits', 'budgets', 'agents'],
 
     async load({ orgId, tx }) {
       const ending = await agentsWithEndingHolds(tx, orgId)
-      return { limits: await compiledLimits(tx, orgId), ending: new Set(ending) }
+      return {
+        limits: await compiledLimits(tx, orgId),
+        ending: new Set(ending),
+        ...compiled(await readBudgets(tx, orgId)),
+      }
     },
 
-    overlay(snapshot, { spend_limits: change }) {
-      if (!change) return snapshot
+    overlay(snapshot, { spend_limits: change, budgets }) {
+      const tried = budgets && compiled(overlaidBudgets(snapshot.budgets, budgets))
+      if (!change) return { ...snapshot, ...tried }
       const limits = new Map(snapshot.limits)
       for (const id of change.remove) limits.delete(id)
       for (const limit of change.set) limits.set(limit.agent_id, limitOf(limit))
-      return { ...snapshot, limits }
+      return { ...snapshot, ...tried, limits }
     },
 
     ...(measure && {
       gather: (asks, { limits }) => measure(asks, limits),
     }),
 
-    counts(asks, { limits, ending }, now) {
+    counts(asks, { limits, ending, tree }, now) {
       const needs = new Map<string, readonly CounterNeed[]>()
-      if (limits.size === 0) return []
+      if (limits.size === 0 && !tree) return []
       const windows = windowsAt(now)
       for (const { request } of asks) {
         const limit = limits.get(request.agent_id)
@@ -80,10 +100,12 @@ export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measur
         const mayEnd = limit.holdTtlSeconds !== null || ending.has(limit.agentId)
         needs.set(limit.agentId, needsOf(limit.agentId, windows, mayEnd))
       }
-      return [...needs.values()].flat()
+      const ofLimits = [...needs.values()].flat()
+      if (!tree) return ofLimits
+      return [...ofLimits, ...asks.flatMap((ask) => pathNeeds(stepsOf(tree, ask), tree.mayEnd))]
     },
 
-    async prepare(_asks, { limits }, { now, counters }, measured) {
+    async prepare(_asks, { limits, tree }, { now, counters }, measured) {
       if (!counters) throw new Error('nothing reads counters')
       const windows = windowsAt(now)
       for (const [agentId, amounts] of measured ?? []) {
@@ -96,16 +118,17 @@ export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measur
           counter.before = counter.used + counter.held
         }
       }
-      return { limits, windows, counters, measured }
+      return { limits, windows, counters, measured, tree }
     },
 
     decide: decideSpend,
 
-    async record(effects, { limits, windows, counters }, { orgId, writes }) {
+    async record(effects, { limits, windows, counters, tree }, { orgId, now, writes }) {
       const holds: SpendHoldRow[] = []
       const limited = new Set<Limit>()
+      const charged: Charge[] = []
       for (const { ask, effect } of effects) {
-        const { micro, expiresAt } = effect as Hold
+        const { micro, expiresAt, charges } = effect as Hold
         const { agent_id } = ask.request
         holds.push({
           org_id: orgId,
@@ -116,25 +139,41 @@ export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measur
           held_micro: micro,
           state: 'held',
           expires_at: expiresAt,
+          charges: null,
+          charges_until: null,
+          ...(charges && withCharges(charges)),
         })
+        if (charges) charged.push(...charges)
         const limit = limits.get(agent_id)
         if (limit) limited.add(limit)
       }
       writes.push(holdRows(holds))
       const entries: EntryDraft[] = []
       for (const limit of limited) entries.push(...thresholdEntries(limit, windows, counters))
+      if (tree && charged.length > 0)
+        entries.push(
+          ...reachedBy(
+            charged.map(({ subject }) => subject),
+            tree,
+            counters,
+            now,
+          ),
+        )
       return entries
     },
   }
 }
 
 function decideSpend(ask: Ask, state: State): StageVerdict {
-  const { limits, windows, counters, measured } = state
+  const { limits, windows, counters, measured, tree } = state
   const { agent_id } = ask.request
   const amount = amountOf(seenContext(ask.request))
   const limit = limits.get(agent_id)
   // Spend before a limit exists counts too, so amounts are held without one.
-  if (!limit) return holding(amount, null, ask)
+  if (!limit) {
+    const pass = holding(amount, null, ask)
+    return tree ? withBudgets(pass, undefined, tree, ask, counters) : pass
+  }
   const isKnown = !measured || measured.get(agent_id) != null
   const verdict = evaluateSpend(limit, amount, isKnown ? counters : null, windows)
   const matched = [{ kind: 'spend_limit', id: agent_id }]
@@ -144,7 +183,7 @@ function decideSpend(ask: Ask, state: State): StageVerdict {
     // Nothing of this month was spent or is held: neither requests nor entries may name amounts.
     const { used, held } = counters.of(agent_id, windows.month.id)
     const countsNothing = !measured && amount === 'missing' && used + held === 0
-    return {
+    const passed: Pass = {
       ...pass,
       notes: {
         matched,
@@ -153,8 +192,10 @@ function decideSpend(ask: Ask, state: State): StageVerdict {
         data: { ...pass.notes?.data, spend: recorded(verdict.spend) },
       },
     }
+    return tree ? withBudgets(passed, undefined, tree, ask, counters) : passed
   }
-  return {
+  const retryAt = retryOf(verdict, limit, amount, counters, windows)
+  const denial: Denial = {
     verdict: 'deny',
     reason: verdict.denied,
     message: verdict.message,
@@ -163,9 +204,55 @@ function decideSpend(ask: Ask, state: State): StageVerdict {
       answer: {
         ...(spend && { spend }),
         ...(verdict.limitUsd !== undefined && { limit_usd: verdict.limitUsd }),
+        ...retry(retryAt),
       },
       data: spend ? { spend: recorded(spend) } : {},
     },
+  }
+  return tree ? withBudgets(denial, retryAt, tree, ask, counters) : denial
+}
+
+type Denial = Extract<StageVerdict, { verdict: 'deny' }>
+
+/** The member `retry_at`: a time, null for never, or none. */
+const retry = (at: number | null | undefined) =>
+  at === undefined ? {} : { retry_at: at === null ? null : isoTime(at) }
+
+/** Returns the verdict of a spend limit together with that of the budgets; both have to pass. */
+function withBudgets(
+  verdict: Pass | Denial,
+  retryAt: number | null | undefined,
+  tree: BudgetTree,
+  ask: Ask,
+  counters: Counters,
+): StageVerdict {
+  const steps = stepsOf(tree, ask)
+  if (steps.length === 0) return verdict
+  const path = evaluatePath(steps, ask, counters)
+  const { notes } = verdict
+  const later =
+    retryAt === null || path.retryAt === null ? null : Math.max(retryAt ?? -1, path.retryAt ?? -1)
+  const isUnknown = verdict.verdict === 'deny' && verdict.reason === 'spend_unavailable'
+  const answer = {
+    ...notes?.answer,
+    ...path.shown,
+    ...retry(later === -1 || isUnknown ? undefined : later),
+  }
+  const warnings = [...(notes?.warnings ?? []), ...path.warnings]
+  const more = { ...notes, answer, ...(warnings.length > 0 && { warnings }) }
+  if (verdict.verdict === 'deny') return { ...verdict, notes: more }
+  if (path.denied) {
+    const { reason, message, node } = path.denied
+    const data = { ...notes?.data }
+    delete data.hold
+    const matched = [{ kind: 'budget', id: node.id, revision: node.revision }]
+    return { verdict: 'deny', reason, message, notes: { ...more, matched, data } }
+  }
+  return {
+    ...verdict,
+    effect: { ...(verdict.effect as Hold), charges: path.charges } satisfies Hold,
+    moves: [...(verdict.moves ?? []), ...path.moves],
+    notes: { ...more, data: { ...notes?.data, charges: path.charges.map(heldCharge) } },
   }
 }
 

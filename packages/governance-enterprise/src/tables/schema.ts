@@ -52,6 +52,7 @@ export type Tables = CoreTables &
   PolicySetTables &
   SinkTables &
   WebhookTables & {
+    budget: BudgetRow
     spend_limit: SpendLimitRow
     spend_total: SpendTotalRow
     spend_hold: SpendHoldRow
@@ -94,6 +95,24 @@ export type SpendHoldRow = {
   held_micro: number
   state: 'held' | 'settled' | 'expired'
   expires_at: string | null
+  /** JSON of `Charge[]`: what it holds of budgets; null for nothing. */
+  charges: string | null
+  /** The next time at which one of its charges ends. */
+  charges_until: string | null
+}
+
+/** A budget; `document` is JSON of its input. */
+export type BudgetRow = {
+  org_id: string
+  id: string
+  /** Names its counters: a later budget of the same id has another. */
+  uid: string
+  parent_id: string | null
+  document: string
+  revision: number
+  created_at: string
+  created_by: string
+  updated_at: string
 }
 
 /** `reason` is empty if none was given. */
@@ -152,6 +171,22 @@ const openHoldsMigration: Migration = {
   },
 }
 
+const budgetMigration: Migration = {
+  async up(db) {
+    const { text, integer } = column(db)
+    await sql`create table budget (
+      org_id ${text} not null, id ${text} not null, uid ${text} not null, parent_id ${text},
+      document ${text} not null, revision ${integer} not null, created_at ${text} not null,
+      created_by ${text} not null, updated_at ${text} not null, primary key (org_id, id))`.execute(
+      db,
+    )
+    await sql`alter table spend_hold add column charges ${text}`.execute(db)
+    await sql`alter table spend_hold add column charges_until ${text}`.execute(db)
+    await sql`create index spend_hold_charges on spend_hold (org_id, charges_until)
+      where charges_until is not null`.execute(db)
+  },
+}
+
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001_foundation': foundation,
   '0002_policies': policyMigration,
@@ -175,6 +210,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0020_observed_rules': observedRuleMigration,
   '0021_policy_sets': policySetMigration,
   '0022_hourly_caps': hourlyCapMigration,
+  '0023_budgets': budgetMigration,
 }
 
 /** The placement of this module's tables on a cluster. */
@@ -192,6 +228,7 @@ export const placements: Placements<Omit<Tables, keyof CoreTables>> = {
   policy_revision: 'by org_id',
   policy_set: 'by org_id',
   policy_set_object: 'by org_id',
+  budget: 'by org_id',
   spend_limit: 'by org_id',
   spend_total: 'by org_id',
   spend_hold: 'by org_id',
@@ -217,6 +254,7 @@ export const archive: ArchiveRules<Omit<Tables, keyof CoreTables>> = {
   policy_revision: 'whole',
   policy_set: 'whole',
   policy_set_object: 'whole',
+  budget: 'whole',
   spend_limit: 'whole',
   spend_total: 'whole',
   spend_hold: 'whole',

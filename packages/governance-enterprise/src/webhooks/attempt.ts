@@ -410,6 +410,17 @@ const CONTENTS: { readonly [Kind in ToldKind]: ContentOf<Kind> } = {
     ],
     path,
   }),
+  'budget.threshold': (_, data, path) => ({
+    title: `Budget ${data.budget_id ?? ''}: ${data.threshold_percent ?? ''}% reached`,
+    fields: [
+      ['Value', data.value],
+      ['Window', data.window],
+      ['Used', data.used?.toString()],
+      ['Limit', data.limit?.toString()],
+      ['Unit', data.unit],
+    ],
+    path,
+  }),
   'quota.threshold': (_, { threshold_percent: percent, month, decisions, limit }) => ({
     title: `Decisions of the month: ${percent ?? ''}% of the limit`,
     fields: [

@@ -1,0 +1,302 @@
+/** The decision of the budgets on the path of a request. Pure. */
+import type { BudgetState, Reason } from '@remit/contract'
+import { fromUnits, isObject, isUnitAmount, toUnits } from '@remit/contract/values'
+import { isoTime } from '@remit/core/base'
+import { actorOf } from '@remit/core/caller'
+import { readingsOf } from '@remit/core/decision'
+import type { Ask, CounterNeed, Counters, Move } from '@remit/core/decision'
+import type { EntryDraft } from '@remit/core/ledger/lanes'
+import { seenContext } from '../base/seen-context.ts'
+import type { Charge } from '../counters/store.ts'
+import { amountOf } from '../spend/evaluate.ts'
+import { pathOf, subjectOf, valuesOf } from './tree.ts'
+import type { BudgetTree, Node, Step } from './tree.ts'
+import type { BudgetTime } from './windows.ts'
+
+type Read = Pick<Counters, 'of'>
+
+/** An amount as it is counted, see `toUnits`; none; or invalid. */
+export type Counted = number | 'missing' | 'invalid'
+
+/** Rows of values that a window may have: anybody can invent users. Further values share one counter. */
+const MAX_VALUES = 100_000
+/** Budgets in one answer. */
+const MAX_SHOWN = 16
+
+const known = new WeakMap<Ask, { readonly tree: BudgetTree; readonly steps: readonly Step[] }>()
+
+/** The budgets that a request or one of its readings matches, parents first. */
+export function stepsOf(tree: BudgetTree, ask: Ask): readonly Step[] {
+  const last = known.get(ask)
+  if (last?.tree === tree) return last.steps
+  const steps = pathOf(tree, {
+    request: ask.request,
+    resource: ask.resource,
+    now: ask.now,
+    resources: readingsOf(ask).map(({ resource }) => resource),
+    user: userOf(ask.claims.subject),
+  })
+  known.set(ask, { tree, steps })
+  return steps
+}
+
+const userOf = (subject: Ask['claims']['subject']): string | null => {
+  const { type, id } = subject ?? {}
+  return typeof type === 'string' && type.toLowerCase() === 'user' && typeof id === 'string'
+    ? id
+    : null
+}
+
+/** The counters that decide about a path. */
+export function needsOf(steps: readonly Step[], mayEnd: boolean): CounterNeed[] {
+  const needs: CounterNeed[] = []
+  const add = (subject: string, { parts }: BudgetTime) => {
+    for (const { id: window } of parts) needs.push({ subject, window, mayEnd })
+  }
+  for (const { node, value, subject, time } of steps) {
+    add(subject, time)
+    if (value != null) {
+      add(subjectOf(node.uid), time)
+      needs.push({ subject: valuesOf(node), window: time.id, mayEnd: false })
+    }
+    for (const child of node.keeps) add(subjectOf(child.uid), time)
+  }
+  return needs
+}
+
+/** What a request asks of a budget. */
+function amountFor(unit: string, ask: Pick<Ask, 'request'>): Counted {
+  if (unit === 'calls') return 1
+  const context = seenContext(ask.request)
+  if (unit === 'usd') {
+    const amount = amountOf(context)
+    return typeof amount === 'object' ? amount.micro : amount
+  }
+  const amounts = Object.hasOwn(context, 'amounts') ? context['amounts'] : null
+  if (amounts == null) return 'missing'
+  if (!isObject(amounts) || Object.keys(amounts).length > 8) return 'invalid'
+  const amount = Object.hasOwn(amounts, unit) ? amounts[unit] : null
+  if (amount == null) return 'missing'
+  return typeof amount === 'number' && isUnitAmount(unit, amount)
+    ? toUnits(unit, amount)
+    : 'invalid'
+}
+
+/** What a counter has in the parts of a window without the oldest `without` ones. */
+export function sumOf(
+  counters: Read,
+  subject: string,
+  { parts }: BudgetTime,
+  without = 0,
+): { used: number; held: number; before: number } {
+  const sum = { used: 0, held: 0, before: 0 }
+  for (const { id } of parts.slice(without)) {
+    const { used, held, before } = counters.of(subject, id)
+    sum.used += used
+    sum.held += held
+    sum.before += before
+  }
+  return sum
+}
+
+/** What a budget keeps free for its reserved children, without those that `takes` names. */
+export function keptBy(
+  node: Node,
+  counters: Read,
+  time: BudgetTime,
+  takes: (child: Node) => boolean = () => false,
+  without = 0,
+): number {
+  let kept = 0
+  for (const child of node.keeps) {
+    if (takes(child)) continue
+    const { used, held } = sumOf(counters, subjectOf(child.uid), time, without)
+    kept += Math.max(0, child.counted - used - held)
+  }
+  return kept
+}
+
+/** What the budgets say about a request. */
+export interface PathVerdict {
+  /** The first budget that denies, parents first. */
+  readonly denied: {
+    readonly reason: Extract<Reason, 'budget_exceeded' | 'amount_invalid'>
+    readonly message: string
+    readonly node: Node
+  } | null
+  /** When all that deny have room: milliseconds; null for never, undefined if none denies. */
+  readonly retryAt: number | null | undefined
+  readonly shown: { readonly budgets: BudgetState[]; readonly budgets_omitted?: number }
+  /** What an allow holds. */
+  readonly charges: readonly Charge[]
+  /** The counters that it moves. */
+  readonly moves: readonly Move[]
+  readonly warnings: readonly string[]
+}
+
+/**
+ * Returns whether every budget of a path has room: `used + held + amount + kept > limit` denies; without an
+ * amount `used + held + kept >= limit`; a limit of 0 denies everything.
+ */
+export function evaluatePath(
+  all: readonly Step[],
+  ask: Pick<Ask, 'request' | 'now'>,
+  counters: Read,
+): PathVerdict {
+  const steps = all.map((step) => inPool(step, counters))
+  const onPath = new Set(steps.map(({ node }) => node))
+  const states: { state: BudgetState; share: number }[] = []
+  const charges: Charge[] = []
+  const moves: Move[] = []
+  const warnings: string[] = []
+  let denied: PathVerdict['denied'] = null
+  let retryAt: number | null | undefined
+  for (const step of steps) {
+    const { node, subject, time } = step
+    const amount = amountFor(node.unit, ask)
+    const hasRoom = (without: number): boolean => {
+      const { used, held } = sumOf(counters, subject, time, without)
+      const kept = keptBy(node, counters, time, (child) => onPath.has(child), without)
+      const taken = used + held + kept
+      return typeof amount === 'number'
+        ? node.counted > 0 && taken + amount <= node.counted
+        : taken < node.counted
+    }
+    const state = stateOf(step, counters, onPath)
+    states.push({ state, share: node.limit === 0 ? 0 : state.remaining / node.limit })
+    const refusal = refusalOf(node, amount, hasRoom(0), state)
+    if (refusal && node.mode === 'observe') warnings.push(`budget_would_deny: ${node.id}`)
+    else if (refusal) {
+      denied ??= { ...refusal, node }
+      const until = refusal.reason === 'amount_invalid' ? null : roomAt(time, hasRoom)
+      retryAt = until === null || retryAt === null ? null : Math.max(retryAt ?? 0, until)
+    }
+    const held = typeof amount === 'number' ? amount : 0
+    const ttl = node.hold_ttl_seconds
+    charges.push({
+      subject,
+      window: time.id,
+      uid: node.uid,
+      budget: node.id,
+      ...(step.value !== undefined && { value: step.value }),
+      unit: node.unit,
+      ...(node.mode === 'observe' && { observed: true as const }),
+      held,
+      until: ttl === null ? null : isoTime(ask.now + ttl * 1000),
+    })
+    if (held === 0) continue
+    moves.push({ subject, window: time.id, used: 0, held })
+    if (step.value != null && isNew(step, counters))
+      moves.push({ subject: valuesOf(node), window: time.id, used: 1, held: 0 })
+  }
+  const shown = states.toSorted((a, b) => a.share - b.share).map(({ state }) => state)
+  return {
+    denied,
+    retryAt,
+    shown: {
+      budgets: shown.slice(0, MAX_SHOWN),
+      ...(shown.length > MAX_SHOWN && { budgets_omitted: shown.length - MAX_SHOWN }),
+    },
+    charges,
+    moves,
+    warnings,
+  }
+}
+
+const isNew = ({ subject, time }: Step, counters: Read): boolean => {
+  const { used, held } = sumOf(counters, subject, time)
+  return used + held === 0
+}
+
+/** A value beyond the bound counts with the requests that have none. */
+function inPool(step: Step, counters: Read): Step {
+  const { node, value, time } = step
+  if (value == null || node.per?.startsWith('label:')) return step
+  if (counters.of(valuesOf(node), time.id).used < MAX_VALUES || !isNew(step, counters)) return step
+  return { ...step, value: null, subject: subjectOf(node.uid) }
+}
+
+function refusalOf(
+  { id, unit, limit, on_missing_amount: missing }: Node,
+  amount: Counted,
+  hasRoom: boolean,
+  { remaining, resets_at }: BudgetState,
+): Omit<NonNullable<PathVerdict['denied']>, 'node'> | null {
+  if (amount === 'invalid')
+    return {
+      reason: 'amount_invalid',
+      message: `The budget ${id} counts ${unit}, and the amount of the request is not valid.`,
+    }
+  if (amount === 'missing' && missing === 'deny')
+    return {
+      reason: 'amount_invalid',
+      message: `The budget ${id} requires an amount in ${unit}, and the request has none.`,
+    }
+  if (hasRoom) return null
+  const until = resets_at === null ? 'It never resets.' : `It resets at ${resets_at}.`
+  return {
+    reason: 'budget_exceeded',
+    message: `The budget ${id} of ${limit} ${unit} has ${remaining} left. ${until}`,
+  }
+}
+
+/** When enough of a window has ended; null for never. */
+function roomAt({ parts }: BudgetTime, hasRoom: (without: number) => boolean): number | null {
+  for (const [i, { leaves }] of parts.entries())
+    if (leaves !== null && hasRoom(i + 1)) return leaves
+  return null
+}
+
+/** The numbers of a budget in its unit. */
+export function usageOf(
+  { node, subject, time }: Pick<Step, 'node' | 'subject' | 'time'>,
+  counters: Read,
+  takes?: (child: Node) => boolean,
+) {
+  const { used, held } = sumOf(counters, subject, time)
+  const kept = keptBy(node, counters, time, takes)
+  const ends = time.parts[0]?.leaves ?? null
+  return {
+    used: fromUnits(node.unit, used),
+    held: fromUnits(node.unit, held),
+    kept: fromUnits(node.unit, kept),
+    remaining: fromUnits(node.unit, Math.max(0, node.counted - used - held - kept)),
+    resets_at: ends === null ? null : isoTime(ends),
+  }
+}
+
+function stateOf(step: Step, counters: Read, onPath: ReadonlySet<Node>): BudgetState {
+  const { id, unit, window, limit } = step.node
+  const { kept: _, ...usage } = usageOf(step, counters, (child) => onPath.has(child))
+  return { id, unit, window, limit, ...usage }
+}
+
+/** Entries for the percentages of limits that the moves of a batch reach. */
+export function thresholdEntries(
+  steps: Iterable<Pick<Step, 'node' | 'subject' | 'time' | 'value'>>,
+  counters: Read,
+): EntryDraft<'budget.threshold'>[] {
+  const entries: EntryDraft<'budget.threshold'>[] = []
+  for (const { node, subject, time, value } of steps) {
+    const { used, held, before } = sumOf(counters, subject, time)
+    // As fractions of 100: percent of a large limit exceeds 2^53.
+    const reached = (sum: number, percent: number) => sum / node.counted >= percent / 100
+    for (const percent of node.warn_at.toSorted((a, b) => a - b)) {
+      if (node.counted === 0 || reached(before, percent) || !reached(used + held, percent)) continue
+      entries.push({
+        kind: 'budget.threshold',
+        actor: actorOf(null),
+        data: {
+          budget_id: node.id,
+          ...(value !== undefined && { value }),
+          window: time.id,
+          threshold_percent: percent,
+          limit: node.limit,
+          used: fromUnits(node.unit, used + held),
+          unit: node.unit,
+        },
+      })
+    }
+  }
+  return entries
+}
