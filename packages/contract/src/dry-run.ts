@@ -9,6 +9,7 @@ import {
   replacedResolve,
 } from './authorize.ts'
 import { AgentMode, PermissionInput } from './delegation.ts'
+import { BudgetInput } from './budgets.ts'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
 import { SETTINGS } from './organization.ts'
@@ -72,6 +73,9 @@ export const PolicyOverlay = strictComponent('PolicyOverlay', {
   )
     .optional()
     .describe('spend limits by their agent'),
+  budgets: objects(BudgetInput.safeExtend({ id: PathId }).meta({ id: 'TriedBudget' }), PathId)
+    .optional()
+    .describe('budgets by their id; a new one has counted nothing. Trees are not checked'),
   agent_modes: z
     .strictObject({
       set: z

@@ -3,6 +3,7 @@ import { ApprovalRuleInput } from './approvals.ts'
 import { AuthorizeRequest, Decision } from './authorize.ts'
 import { AgentMode, PermissionInput } from './delegation.ts'
 import { FlipCounts, MAX_REPLAYED } from './dry-run.ts'
+import { BudgetInput } from './budgets.ts'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
 import { OrganizationSettings } from './organization.ts'
@@ -68,6 +69,7 @@ export const OBJECT_KINDS = [
   'ApprovalRule',
   'Permission',
   'SpendLimit',
+  'Budget',
   'AgentMode',
   'TrustPolicy',
 ] as const
@@ -86,6 +88,7 @@ export const PolicyDocument = z
       document('ApprovalRule', ApprovalRuleInput),
       document('Permission', PermissionInput),
       document('SpendLimit', SpendLimitInput.safeExtend({ agent_id: AgentId })),
+      document('Budget', BudgetInput),
       document('AgentMode', z.strictObject({ agent_id: AgentId, mode: AgentMode })),
       document('TrustPolicy', TrustPolicyInput),
       document('Tests', TestsSpec),
@@ -299,6 +302,12 @@ export const policySets = {
       'permission_parent_fixed',
       'permission_parent_unusable',
       'permission_too_wide',
+      'budget_fixed',
+      'budget_has_children',
+      'budget_overallocated',
+      'budget_tree_invalid',
+      'budget_wider_than_parent',
+      'too_many_budgets',
       'agent_in_chain',
     ],
     params: Id,

@@ -6,7 +6,7 @@ import { approvalsOf } from './approvals/index.ts'
 import { authorizeRoutes, keyRoutes, organizationRoutes } from './endpoints.ts'
 import { authzenRoutes } from './authzen/routes.ts'
 import { budgetRoutes } from './budgets/routes.ts'
-import { treeLoader } from './budgets/tree.ts'
+import { budgetReader, treeLoader } from './budgets/tree.ts'
 import { delegationRoutes } from './delegation/routes.ts'
 import { guardChecks } from './guard/checks.ts'
 import { GuardCounts } from './guard/counts.ts'
@@ -64,7 +64,6 @@ export default defineModule({
     const sinks = sinksOf(deps)
     const scorers = scorersOf(deps)
     const guardCounts = new GuardCounts(deps)
-    const loadTree = treeLoader(deps)
     const spendSampler = createSampler(deps)
     return {
       routes: [
@@ -75,7 +74,7 @@ export default defineModule({
         ...keyRoutes(deps),
         ...authzenRoutes(deps),
         ...spendRoutes(deps),
-        ...budgetRoutes(deps, loadTree),
+        ...budgetRoutes(deps, treeLoader(deps)),
         ...policyRoutes(deps),
         ...policySetRoutes(deps),
         ...delegationRoutes(deps),
@@ -87,7 +86,7 @@ export default defineModule({
       ],
       stages: {
         agent_deny: agentStage(rosterReader(deps)),
-        spend_limit: spendStage(measure, loadTree),
+        spend_limit: spendStage(measure, budgetReader(deps)),
         policy: policyStage(),
         approval_rule: approvals.stage,
       },

@@ -1,3 +1,4 @@
+import type { BudgetState } from '@remit/contract'
 import { RemitError, delayAfter, pause, canRetry } from '@remit/contract/client'
 import type { Client } from '@remit/contract/client'
 import { decisionKey, nextId } from './key.ts'
@@ -89,8 +90,27 @@ function verdictOf(
   }
   const { decision_id: decisionId, reason, message, approval_id: used } = answer.body
   if (answer.kind === 'already_decided') return alreadyDecided(callId, decisionId)
-  if (answer.decision === 'deny') return { kind: 'deny', reason, message, callId, decisionId }
-  return { kind: 'allow', decisionId, callId, action, reason, approvalId: used ?? approvalId }
+  const { budgets, retry_at: retryAt } = answer.body
+  const about = budgets && { budgets }
+  if (answer.decision === 'deny')
+    return {
+      kind: 'deny',
+      reason,
+      message,
+      callId,
+      decisionId,
+      ...about,
+      ...(retryAt !== undefined && { retryAt }),
+    }
+  return {
+    kind: 'allow',
+    decisionId,
+    callId,
+    action,
+    reason,
+    approvalId: used ?? approvalId,
+    ...about,
+  }
 }
 
 export const alreadyDecided = (callId: string, decisionId: string | null): Deny =>
@@ -219,6 +239,8 @@ interface Body {
   readonly message: string
   /** The approval that an allow has used. */
   readonly approval_id: string | null
+  readonly budgets?: readonly BudgetState[]
+  readonly retry_at?: string | null
 }
 
 interface Approval {
@@ -300,6 +322,8 @@ function readAnswer(
       reason: body.reason ?? '',
       message: body.message ?? '',
       approval_id: body.approval?.id ?? null,
+      ...(Array.isArray(body.budgets) && { budgets: body.budgets }),
+      ...(body.retry_at !== undefined && { retry_at: body.retry_at }),
     }
     if (body.decision === 'allow')
       return isOwn(headers, asked)

@@ -1,3 +1,4 @@
+import type { BudgetState } from '@remit/contract'
 import type { RemitError } from '@remit/contract/client'
 /** A wrapped tool was not run: Remit denied the call, or could not be asked. */
 export class RemitDenied extends Error {
@@ -48,6 +49,8 @@ export interface Allow {
   readonly reason: string
   /** The approval that the allow used; null where none was needed. */
   readonly approvalId: string | null
+  /** What budgets have left for the call, as in the API; absent without budgets. */
+  readonly budgets?: readonly BudgetState[]
 }
 
 /** Reasons of the gate itself, in addition to the reason codes of `POST /v1/authorize`. */
@@ -76,6 +79,10 @@ export interface Deny {
   readonly callId: string
   /** Null where Remit did not decide. */
   readonly decisionId: string | null
+  /** What budgets have left for the call, as in the API; absent without budgets. */
+  readonly budgets?: readonly BudgetState[]
+  /** Of a denial by a budget or spend limit: when it can pass, in RFC 3339; null for never. */
+  readonly retryAt?: string | null
 }
 
 /** The call must not run yet: a person has to approve it. */

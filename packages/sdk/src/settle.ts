@@ -9,6 +9,8 @@ import type { Verdict } from './errors.ts'
 export interface Outcome {
   /** Actual cost; without it, the amount held is settled after a success. */
   readonly costUsd?: number
+  /** Actual amounts in other units, such as `{ tokens: 1200 }`; without one, its hold is settled. */
+  readonly amounts?: Readonly<Record<string, number>>
   /** `success` unless given. After `failure` and `unknown` without a cost the hold stays. */
   readonly outcome?: 'success' | 'failure' | 'unknown'
   /** True where the call had no effect: releases the hold. */
@@ -49,7 +51,7 @@ export async function settle(
   // Self-tests hold nothing.
   if (action.startsWith(SELF_TEST_ACTIONS)) return { settled: true, error: null }
   const ending = endingOf(outcome)
-  if (ending === null)
+  if (outcome.costUsd !== undefined && !isUsd(outcome.costUsd) && !outcome.release)
     warn(`${shown(outcome.costUsd)} is no amount in USD; the amount held was settled`)
   const entry = {
     action,
@@ -86,13 +88,19 @@ function shown(value: unknown): string {
   return String(value)
 }
 
-type Ending = { cost_usd: number } | { settle: 'held' | 'release' } | Record<never, never>
+type Ending = Pick<Entry, 'cost_usd' | 'amounts' | 'settle'>
 
 /** The settlement of the hold; null for an invalid cost. */
-function endingOf({ costUsd, outcome = 'success', release = false }: Outcome): Ending | null {
+function endingOf({
+  costUsd,
+  amounts,
+  outcome = 'success',
+  release = false,
+}: Outcome): Ending | null {
   if (release) return { settle: 'release' }
-  if (costUsd === undefined) return outcome === 'success' ? { settle: 'held' } : {}
-  return isUsd(costUsd) ? { cost_usd: roundedUsd(costUsd) } : null
+  const others = amounts && { amounts: { ...amounts } }
+  if (costUsd === undefined) return others ?? (outcome === 'success' ? { settle: 'held' } : {})
+  return isUsd(costUsd) ? { cost_usd: roundedUsd(costUsd), ...others } : (others ?? null)
 }
 
 /** Reports that something ran without an allow: `enforcement.gap` in the ledger. */

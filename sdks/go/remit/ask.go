@@ -24,6 +24,8 @@ type answer struct {
 		ID        string
 		ExpiresAt string `json:"expires_at"`
 	}
+	Budgets []Budget
+	RetryAt string
 	// An allow that an earlier check got, which may have run.
 	isOld bool
 }
@@ -101,7 +103,7 @@ func decision(response *Response, body map[string]any) (*answer, error) {
 	isOne := json.Unmarshal(response.Data, &members) == nil && response.Status == http.StatusOK
 	for name, target := range map[string]any{"decision": &found.Decision, "decision_id": &found.DecisionID,
 		"agent_id": &found.AgentID, "action": &found.Action, "reason": &found.Reason, "message": &found.Message,
-		"approval": &found.Approval} {
+		"approval": &found.Approval, "budgets": &found.Budgets, "retry_at": &found.RetryAt} {
 		if raw, has := members[name]; has {
 			isOne = json.Unmarshal(raw, target) == nil && isOne
 		}

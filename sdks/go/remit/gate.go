@@ -38,6 +38,22 @@ type Verdict struct {
 	Reason, Message string
 	// ApprovalID is the approval that an allow used, or for which a pending call waits until Until, in RFC 3339.
 	ApprovalID, Until string
+	// Budgets is what budgets have left for an allowed or denied call.
+	Budgets []Budget
+	// RetryAt is when a call can pass that a budget or spend limit denied, in RFC 3339; empty for never.
+	RetryAt string
+}
+
+// Budget is the state of a budget before a call. ResetsAt is empty for one that never ends.
+type Budget struct {
+	ID        string  `json:"id"`
+	Unit      string  `json:"unit"`
+	Window    string  `json:"window"`
+	Limit     float64 `json:"limit"`
+	Used      float64 `json:"used"`
+	Held      float64 `json:"held"`
+	Remaining float64 `json:"remaining"`
+	ResetsAt  string  `json:"resets_at"`
 }
 
 // ToolMessage returns the text for the model in the place of a tool's result.
@@ -387,7 +403,7 @@ func (g *Gate) decide(ctx context.Context, call *Call, request map[string]any) V
 			return failed(call.ID, failure)
 		}
 		verdict := Verdict{Kind: Kind(found.Decision), CallID: call.ID, DecisionID: found.DecisionID,
-			Reason: found.Reason, Message: found.Message}
+			Reason: found.Reason, Message: found.Message, Budgets: found.Budgets, RetryAt: found.RetryAt}
 		deny := func(reason, message string) Verdict {
 			return Verdict{Kind: Deny, CallID: call.ID, DecisionID: found.DecisionID, Reason: reason, Message: message}
 		}

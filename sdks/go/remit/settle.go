@@ -15,6 +15,8 @@ type Outcome struct {
 	Result string
 	// CostUSD is the actual cost, from 0 to 1,000,000,000.
 	CostUSD *float64
+	// Amounts are the actual amounts in other units, such as tokens; without one, its hold is settled.
+	Amounts map[string]float64
 	// Release ends the hold of a call that had no effect.
 	Release bool
 }
@@ -41,9 +43,18 @@ func (g *Gate) Settle(ctx context.Context, verdict Verdict, outcome Outcome) err
 		full["cost_usd"] = roundedUSD(*cost)
 	case cost != nil:
 		g.warn(fmt.Sprintf("%v is no amount in USD; the amount held was settled", *cost))
+		if outcome.Amounts == nil {
+			full["settle"] = "held"
+		}
+	case outcome.Result == "success" && outcome.Amounts == nil:
 		full["settle"] = "held"
-	case outcome.Result == "success":
-		full["settle"] = "held"
+	}
+	if outcome.Amounts != nil && !outcome.Release {
+		amounts := map[string]any{}
+		for unit, amount := range outcome.Amounts {
+			amounts[unit] = amount
+		}
+		full["amounts"] = amounts
 	}
 	err := g.append(ctx, full)
 	if err == nil || err.Code == "decision_settled" {

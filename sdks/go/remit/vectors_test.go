@@ -186,6 +186,13 @@ func play(t *testing.T, one vector) {
 	case Pending:
 		members["approvalId"], members["until"], members["message"] = found.ApprovalID, orNull(found.Until), found.Message
 	}
+	if found.Budgets != nil {
+		text, _ := json.Marshal(found.Budgets)
+		members["budgets"] = parsed(text)
+	}
+	if found.RetryAt != "" {
+		members["retryAt"] = found.RetryAt
+	}
 	if !reflect.DeepEqual(members, one.Verdict) {
 		t.Errorf("the verdict is\n%v\nand not\n%v", members, one.Verdict)
 	}

@@ -150,6 +150,7 @@ const FILES: Readonly<Record<string, string>> = {
   ApprovalRule: 'approval-rules.yaml',
   Permission: 'permissions.yaml',
   SpendLimit: 'spend-limits.yaml',
+  Budget: 'budgets.yaml',
   AgentMode: 'agent-modes.yaml',
   TrustPolicy: 'trust-policies.yaml',
 }

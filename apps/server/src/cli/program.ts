@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { VERSION } from '../settings/version.ts'
 import { agentCommands } from './agent.ts'
 import { backupCommand, restoreCommand } from './backup.ts'
+import { budgetCommands } from './budget.ts'
 import { checkCommand } from './check.ts'
 import { complianceCommands } from './compliance.ts'
 import { discoverCommand } from './discover.ts'
@@ -58,6 +59,7 @@ Commands that call a server read its address from REMIT_URL and their key from R
   secretsCommands(program, session)
   agentCommands(program, session)
   spendCommands(program, session)
+  budgetCommands(program, session)
   policyCommands(program, session)
   mcpCommands(program, session)
   complianceCommands(program, session)

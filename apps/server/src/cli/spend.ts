@@ -16,7 +16,8 @@ export function spendCommands(program: Command, session: CommandRun): void {
         const accounts = portOf(booted, 'spendAccounts', 'This edition has no spend.')
         const found = await (yes ? accounts.rebuild(org_id) : accounts.compare(org_id))
         session.print({ org_id, rebuilt: yes, ...found }, shown(found, yes))
-        if (!yes && found.differences.length + found.budgets.length > 0) session.exitCode = EXIT.failed
+        if (!yes && found.differences.length + found.budgets.length > 0)
+          session.exitCode = EXIT.failed
       }),
     )
 }

@@ -43,7 +43,7 @@ function objectsOf({ settings, ...overlay }: PolicyOverlay) {
   return counts.size > 0 && { objects: Object.fromEntries(counts) }
 }
 
-const OBJECTS = ['approval_rules', 'permissions', 'spend_limits', 'agent_modes'] as const
+const OBJECTS = ['approval_rules', 'permissions', 'spend_limits', 'budgets', 'agent_modes'] as const
 const countsOf = (change: { readonly set: unknown[]; readonly remove?: unknown[] }) => ({
   set: change.set.length,
   removed: change.remove?.length ?? 0,

@@ -45,7 +45,7 @@ function notesOn(overlay: PolicyOverlay | undefined): string[] {
   return left.length === 0 ? NOTES : [...NOTES, `Not replayed: ${left.join(', ')}.`]
 }
 
-const NOT_REPLAYED = ['permissions', 'spend_limits', 'agent_modes', 'settings'] as const
+const NOT_REPLAYED = ['permissions', 'spend_limits', 'budgets', 'agent_modes', 'settings'] as const
 
 export const previewRoutes = (deps: Deps, jobs: Pick<Jobs, 'replay'>): Route[] => {
   const { db, clock, decider, writer, offered } = deps

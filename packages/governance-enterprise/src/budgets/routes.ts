@@ -249,7 +249,7 @@ const recordedBudget = (row: BudgetRow): RecordedBudget => ({ ...wireBudget(row)
 
 /** Compiles rows with those around them. */
 function nodesOf(rows: readonly BudgetRow[], all: readonly BudgetRow[]): Node[] {
-  const tree: BudgetTree | null = treeOf(all, null, false)
+  const tree: BudgetTree | null = treeOf({ rows: all, registry: null, mayEnd: false })
   return rows.flatMap(({ uid }) => tree?.byUid.get(uid) ?? [])
 }
 

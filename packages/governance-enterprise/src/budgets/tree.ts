@@ -3,7 +3,8 @@ import type { BudgetInput } from '@remit/contract'
 import { isObject, toUnits } from '@remit/contract/values'
 import { on, orgTable } from '@remit/core/db'
 import type { AnyDatabase } from '@remit/core/db'
-import type { AgentRegistry, Deps, RegisteredAgent } from '@remit/core/module'
+import type { Overlay } from '@remit/core/decision'
+import type { Deps, RegisteredAgent } from '@remit/core/module'
 import { anyMatches, isAbout, RuleIndex } from '../rules/rule-index.ts'
 import type { About, Rule } from '../rules/rule-index.ts'
 import type { BudgetRow, Tables } from '../tables/schema.ts'
@@ -32,7 +33,7 @@ export interface BudgetTree {
   /** Enabled budgets only; others still settle. */
   readonly index: RuleIndex<Node>
   readonly byUid: ReadonlyMap<string, Node>
-  /** Null if no budget reads labels. */
+  /** Null without a registry. */
   readonly registry: ReadonlyMap<string, RegisteredAgent> | null
   /** Holds of budgets can end by themselves. */
   readonly mayEnd: boolean
@@ -42,19 +43,19 @@ export const inputOf = ({ document }: Pick<BudgetRow, 'document'>): BudgetInput 
   JSON.parse(document) as BudgetInput
 
 /** Compiles budgets; null without any. Pure. */
-export function treeOf(
-  rows: readonly BudgetRow[],
-  registry: BudgetTree['registry'],
-  mayEnd: boolean,
-): BudgetTree | null {
+export function treeOf({ rows, registry, mayEnd }: BudgetSource): BudgetTree | null {
   if (rows.length === 0) return null
   const nodes = new Map<string, Node & { keeps: Node[] }>()
+  const open = new Set<BudgetRow>()
   const rowsById = new Map(rows.map((row) => [row.id, row]))
   const add = (row: BudgetRow): Node & { keeps: Node[] } => {
     const made = nodes.get(row.id)
     if (made) return made
     const above = row.parent_id === null ? undefined : rowsById.get(row.parent_id)
-    const parent = above && add(above)
+    // Only budgets that are tried can be their own ancestors.
+    open.add(row)
+    const parent = above && !open.has(above) ? add(above) : undefined
+    open.delete(row)
     const input = inputOf(row)
     const node = {
       ...input,
@@ -82,22 +83,52 @@ export function treeOf(
   }
 }
 
-const readsLabels = ({ match, per }: Pick<BudgetInput, 'match' | 'per'>): boolean =>
-  Object.keys(match.labels).length > 0 || (per?.startsWith('label:') ?? false)
+/** The budgets of an organization as they are stored, with the agents whose labels they read. */
+export interface BudgetSource {
+  readonly rows: readonly BudgetRow[]
+  readonly registry: BudgetTree['registry']
+  readonly mayEnd: boolean
+}
+
+/** Reads the budgets of an organization. */
+export type ReadBudgets = (db: AnyDatabase, orgId: string) => Promise<BudgetSource>
+
+/** Reads budgets, with the registry of agents. */
+export const budgetReader =
+  ({ offered }: Pick<Deps, 'offered'>): ReadBudgets =>
+  async (db, orgId) => {
+    const rows = await listBudgets(db, orgId)
+    return {
+      rows,
+      registry: (await offered('agentRegistry')?.load(orgId, db)) ?? null,
+      mayEnd: rows.length > 0 && (await hasEndingCharges(db, orgId)),
+    }
+  }
 
 /** Reads and compiles the budgets of an organization; null without any. */
 export type LoadTree = (db: AnyDatabase, orgId: string) => Promise<BudgetTree | null>
 
-/** Loads budgets, with the registry of agents if they read labels. */
 export const treeLoader =
-  ({ offered }: Pick<Deps, 'offered'>): LoadTree =>
-  async (db, orgId) => {
-    const rows = await listBudgets(db, orgId)
-    if (rows.length === 0) return null
-    const labeled = rows.some((row) => readsLabels(inputOf(row)))
-    const agents: AgentRegistry | undefined = labeled ? offered('agentRegistry') : undefined
-    return treeOf(rows, (await agents?.load(orgId, db)) ?? null, await hasEndingCharges(db, orgId))
+  (deps: Pick<Deps, 'offered'>): LoadTree =>
+  async (db, orgId) =>
+    treeOf(await budgetReader(deps)(db, orgId))
+
+/** Returns budgets with those of a preview; new ones have counted nothing. */
+export function overlaidBudgets(
+  { rows, ...source }: BudgetSource,
+  change: NonNullable<Overlay['budgets']>,
+): BudgetSource {
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  for (const id of change.remove) byId.delete(id)
+  for (const { id, ...input } of change.set) {
+    const before = rows.find((row) => row.id === id)
+    const made = { org_id: '', id, uid: `tried ${id}`, revision: 0 }
+    const times = { created_at: '', created_by: '', updated_at: '' }
+    const row = { ...made, ...times, ...before, parent_id: input.parent_id }
+    byId.set(id, { ...row, document: JSON.stringify(input) })
   }
+  return { ...source, rows: [...byId.values()] }
+}
 
 async function hasEndingCharges(db: AnyDatabase, orgId: string): Promise<boolean> {
   const row = await on<Tables>(db)

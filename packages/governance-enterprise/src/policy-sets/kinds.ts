@@ -9,6 +9,8 @@ import type { ReadRoster } from '../agents/agents.ts'
 import { deleteApprovalRule, putApprovalRule } from '../approvals/routes.ts'
 import { checkRule, wireRule } from '../approvals/rule.ts'
 import { listRules as listApprovalRules } from '../approvals/store.ts'
+import { removeBudget, setBudget } from '../budgets/routes.ts'
+import { inputOf, listBudgets } from '../budgets/tree.ts'
 import { termsOf } from '../delegation/permission.ts'
 import { putAgentMode, putGrant, revokePermission } from '../delegation/routes.ts'
 import { listModes, listPermissions } from '../delegation/store.ts'
@@ -134,6 +136,17 @@ const spendLimits: DocumentKind<DocumentSpec<'SpendLimit'>> = {
   },
 }
 
+const budgets = (deps: Pick<Deps, 'ids' | 'offered'>): DocumentKind<DocumentSpec<'Budget'>> => ({
+  kind: 'Budget',
+  idOf: (name) => name,
+  list: async (db, orgId, ids) =>
+    (await listBudgets(db, orgId, whereId(ids))).map((row) => ({ id: row.id, spec: inputOf(row) })),
+  admit: (name, spec) => ({ warnings: none, set: setBudget(deps, name, spec, null) }),
+  remove: removeBudget,
+  changedBy: ({ kind, data }) =>
+    kind === 'budget.set' || kind === 'budget.removed' ? [data.budget.id] : [],
+})
+
 const agentModes: DocumentKind<DocumentSpec<'AgentMode'>> = {
   kind: 'AgentMode',
   idOf: (_, { agent_id }) => agent_id,
@@ -150,12 +163,13 @@ const agentModes: DocumentKind<DocumentSpec<'AgentMode'>> = {
 /** The kinds of this package. */
 export const documentKinds = (
   readRoster: ReadRoster,
-  { ids }: Pick<Deps, 'ids'>,
+  deps: Pick<Deps, 'ids' | 'offered'>,
 ): readonly DocumentKind[] => [
   settings,
-  policies(ids),
+  policies(deps.ids),
   approvalRules,
   permissions(readRoster),
   spendLimits,
+  budgets(deps),
   agentModes,
 ]

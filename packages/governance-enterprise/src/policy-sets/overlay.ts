@@ -27,6 +27,7 @@ export function overlayOf(
     approval_rules: named(of('ApprovalRule'), 'id'),
     permissions: named(of('Permission'), 'id'),
     spend_limits: named(of('SpendLimit'), 'agent_id'),
+    budgets: named(of('Budget'), 'id'),
     // Unchanged ones too: a grant of the plan sets the mode of its agent.
     agent_modes: {
       set: documents.flatMap(({ kind, spec }) => (kind === 'AgentMode' ? [spec] : [])),

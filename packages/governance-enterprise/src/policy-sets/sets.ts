@@ -196,7 +196,7 @@ export async function planSet(
       ),
       ...(period && !replays ? ['this server cannot replay decisions'] : []),
       ...(replay && comparison.changes.some(({ kind }) => !REPLAYED.has(kind))
-        ? ['spend limits, permissions, modes and trust policies are not replayed']
+        ? ['spend limits, budgets, permissions, modes and trust policies are not replayed']
         : []),
     ],
   }

@@ -14,6 +14,8 @@ const allow = { effect: 'allow', actions: ['pay.*'] }
 const approval = { actions: ['pay.*'], required_approvals: 2, required_rejections: 2 }
 const approvers = { users: ['ada', 'bob'] }
 const limit = { agent_id: 'a', daily_usd: 10 }
+const budget = { unit: 'usd', window: 'day', limit: 10 }
+const slice = { ...budget, parent_id: 'p', reserved: true }
 const held = { agent_id: 'a', actions: ['pay'] }
 
 test.each<[string, ObjectKind, Spec | null, Spec | null, boolean]>([
@@ -72,6 +74,15 @@ test.each<[string, ObjectKind, Spec | null, Spec | null, boolean]>([
   ['another cap', 'SpendLimit', limit, { agent_id: 'a', monthly_usd: 10 }, true],
   ['holds that end', 'SpendLimit', limit, { ...limit, hold_ttl_seconds: 5 }, true],
   ['a limit that is gone', 'SpendLimit', limit, null, true],
+  ['a new budget', 'Budget', null, budget, false],
+  ['a lower budget', 'Budget', budget, { ...budget, limit: 9 }, false],
+  ['a higher budget', 'Budget', budget, { ...budget, limit: 11 }, true],
+  ['a lower slice', 'Budget', slice, { ...slice, limit: 9 }, true],
+  ['a slice by another name', 'Budget', slice, { ...slice, description: 'x' }, false],
+  ['a budget of more', 'Budget', { ...budget, match: { actions: ['a'] } }, budget, false],
+  ['a budget of less', 'Budget', budget, { ...budget, match: { actions: ['a'] } }, true],
+  ['an observed budget', 'Budget', budget, { ...budget, mode: 'observe' }, true],
+  ['a budget that is gone', 'Budget', budget, null, true],
   ['a new grant', 'Permission', null, held, true],
   ['a grant from a parent', 'Permission', null, { ...held, parent_id: 'p' }, false],
   ['a grant that is gone', 'Permission', held, null, false],

@@ -65,6 +65,21 @@ const WEAKENS: Readonly<Record<ObjectKind, Weakens>> = {
     )
   },
 
+  Budget: (before, after) => {
+    if (before === null || after === null) return before !== null
+    // A smaller slice is room for others, and a wider one is room for those that it matches.
+    if (before['reserved'] === true) return !isSameBut(before, after, ['warn_at', ...TEXTS])
+    const [narrow, wide] = [before['match'], after['match']] as Spec[]
+    return (
+      !isNoHigher(after['limit'] ?? null, before['limit'] ?? null) ||
+      !narrow ||
+      !wide ||
+      !isWithin(narrow, wide, [...RULE, 'users']) ||
+      !isEqual(narrow['labels'], wide['labels']) ||
+      !isSameBut(before, after, ['limit', 'match', 'warn_at', ...TEXTS])
+    )
+  },
+
   AgentMode: (_, after) => after?.['mode'] !== 'granted',
 
   Settings: (before, after) =>

@@ -7,6 +7,7 @@ import { siblingModule, sliced } from '@remit/core/threads'
 import { rosterReader } from '../agents/agents.ts'
 import { checkRule } from '../approvals/rule.ts'
 import { listRules } from '../approvals/store.ts'
+import { listBudgets } from '../budgets/tree.ts'
 import { admitPermissions } from '../delegation/overlay.ts'
 import { admitCandidates } from '../policies/overlay.ts'
 import { MAX_BROAD_RULES } from '../policies/policy.ts'
@@ -99,9 +100,14 @@ async function admitGrants(
 async function checkLimits(
   { db }: TrialDeps,
   orgId: string,
-  { spend_limits: limits, agent_modes: modes }: Overlay,
+  { spend_limits: limits, budgets, agent_modes: modes }: Overlay,
 ): Promise<void> {
   if (modes) checkNames('overlay.agent_modes', 'agent_id', modes)
+  if (budgets) {
+    checkNames('overlay.budgets', 'id', budgets)
+    if (budgets.remove.length > 0)
+      requireAll('budgets', budgets.remove, await listBudgets(db, orgId), 'id')
+  }
   if (!limits) return
   checkNames('overlay.spend_limits', 'agent_id', limits)
   if (limits.remove.length > 0)

@@ -50,7 +50,7 @@ async function sampleBudgets(db: AnyDatabase, part: Part, now: number): Promise<
   if (all.length === 0) return
   const hour = isoTime(now).slice(0, 13)
   for (const [orgId, rows] of Map.groupBy(all, ({ org_id }) => org_id)) {
-    const nodes = [...(treeOf(rows, null, false)?.byUid.values() ?? [])]
+    const nodes = [...(treeOf({ rows, registry: null, mayEnd: false })?.byUid.values() ?? [])]
     const steps = nodes.flatMap((node) =>
       node.per === null ? [{ node, subject: subjectOf(node.uid), time: timeOf(node, now) }] : [],
     )

@@ -3,7 +3,8 @@ import type { Ask, CounterNeed, Counters, Pass, Stage, StageVerdict } from '@rem
 import type { EntryDraft } from '@remit/core/ledger/lanes'
 import { evaluatePath, needsOf as pathNeeds, stepsOf } from '../budgets/evaluate.ts'
 import { heldCharge, reachedBy } from '../budgets/settle.ts'
-import type { BudgetTree, LoadTree } from '../budgets/tree.ts'
+import { overlaidBudgets, treeOf } from '../budgets/tree.ts'
+import type { BudgetSource, BudgetTree, ReadBudgets } from '../budgets/tree.ts'
 import type { SpendHoldRow } from '../tables/schema.ts'
 import type { SpendLimitInput, SpendState } from '@remit/contract'
 import { byWindow, fromMicroUsd, toMicroUsd, WINDOWS } from '@remit/contract/values'
@@ -29,8 +30,11 @@ interface Snapshot {
   readonly limits: ReadonlyMap<string, Limit>
   /** Agents with expiring holds. */
   readonly ending: ReadonlySet<string>
+  readonly budgets: BudgetSource
   readonly tree: BudgetTree | null
 }
+
+const compiled = (budgets: BudgetSource) => ({ budgets, tree: treeOf(budgets) })
 
 interface State {
   readonly limits: ReadonlyMap<string, Limit>
@@ -54,7 +58,7 @@ interface Hold {
  */
 export function spendStage(
   measure: MeasureSpend | null,
-  loadTree: LoadTree,
+  readBudgets: ReadBudgets,
 ): Stage<Snapshot, MeasuredSpend, State> {
   return {
     unavailable: {
@@ -69,16 +73,17 @@ export function spendStage(
       return {
         limits: await compiledLimits(tx, orgId),
         ending: new Set(ending),
-        tree: await loadTree(tx, orgId),
+        ...compiled(await readBudgets(tx, orgId)),
       }
     },
 
-    overlay(snapshot, { spend_limits: change }) {
-      if (!change) return snapshot
+    overlay(snapshot, { spend_limits: change, budgets }) {
+      const tried = budgets && compiled(overlaidBudgets(snapshot.budgets, budgets))
+      if (!change) return { ...snapshot, ...tried }
       const limits = new Map(snapshot.limits)
       for (const id of change.remove) limits.delete(id)
       for (const limit of change.set) limits.set(limit.agent_id, limitOf(limit))
-      return { ...snapshot, limits }
+      return { ...snapshot, ...tried, limits }
     },
 
     ...(measure && {

@@ -6,7 +6,7 @@ import threading
 import time
 import warnings
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -137,11 +137,17 @@ class Core:
         verdict: Verdict,
         *,
         cost_usd: float | None = None,
+        amounts: Mapping[str, float] | None = None,
         outcome: Outcome = "success",
         release: bool = False,
     ) -> Settlement:
         client, agent = self.options.client, self.options.agent_id
-        ending = {"cost_usd": cost_usd, "outcome": outcome, "release": release}
+        ending = {
+            "cost_usd": cost_usd,
+            "amounts": amounts,
+            "outcome": outcome,
+            "release": release,
+        }
         return await settle(self.io, client, agent, self._warn, verdict, **ending)  # type: ignore[arg-type]
 
     async def report_gap(self, tool: str, call_id: str, outcome: Outcome) -> None:
@@ -311,7 +317,10 @@ def _verdict(answer: Answer, call: str, action: str, approval_id: str | None) ->
     decision_id, reason = answer.body["decision_id"], answer.body.get("reason") or ""
     if answer.kind == "already_decided":
         return already_decided(call, decision_id)
+    listed = answer.body.get("budgets")
+    budgets = listed if isinstance(listed, list) else None
     if answer.kind == "deny":
-        return Deny(reason, answer.body.get("message") or "", call, decision_id)
+        message, retry_at = answer.body.get("message") or "", answer.body.get("retry_at")
+        return Deny(reason, message, call, decision_id, budgets, retry_at)
     approval: dict[str, Any] = answer.body.get("approval") or {}
-    return Allow(decision_id, call, action, reason, approval.get("id") or approval_id)
+    return Allow(decision_id, call, action, reason, approval.get("id") or approval_id, budgets)

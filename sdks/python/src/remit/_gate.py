@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal, TypeVar, cast
 
 from ._client import Client
@@ -109,11 +109,14 @@ class Gate:
         verdict: Verdict,
         *,
         cost_usd: float | None = None,
+        amounts: Mapping[str, float] | None = None,
         outcome: Outcome = "success",
         release: bool = False,
     ) -> Settlement:
         """Reports the outcome of an allowed call and ends its hold. Never raises; another verdict has none."""
-        ending = self._core.settle(verdict, cost_usd=cost_usd, outcome=outcome, release=release)
+        ending = self._core.settle(
+            verdict, cost_usd=cost_usd, amounts=amounts, outcome=outcome, release=release
+        )
         return run_blocking(ending)
 
     def report_gap(self, tool: str, call_id: str, outcome: Outcome) -> None:
@@ -254,12 +257,13 @@ class AsyncGate:
         verdict: Verdict,
         *,
         cost_usd: float | None = None,
+        amounts: Mapping[str, float] | None = None,
         outcome: Outcome = "success",
         release: bool = False,
     ) -> Settlement:
         """Reports the outcome of an allowed call and ends its hold. Never raises; another verdict has none."""
         return await self._core.settle(
-            verdict, cost_usd=cost_usd, outcome=outcome, release=release
+            verdict, cost_usd=cost_usd, amounts=amounts, outcome=outcome, release=release
         )
 
     async def report_gap(self, tool: str, call_id: str, outcome: Outcome) -> None:

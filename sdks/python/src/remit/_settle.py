@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
@@ -35,6 +35,7 @@ async def settle(
     verdict: Verdict,
     *,
     cost_usd: float | None,
+    amounts: Mapping[str, float] | None,
     outcome: Outcome,
     release: bool,
 ) -> Settlement:
@@ -59,10 +60,12 @@ async def settle(
         ending = {"settle": "release"}
     elif cost_usd is not None and is_usd(cost_usd):
         ending = {"cost_usd": rounded_usd(float(cost_usd))}
-    elif cost_usd is not None or outcome == "success":
+    elif amounts is None and (cost_usd is not None or outcome == "success"):
         ending = {"settle": "held"}
-        if cost_usd is not None:
-            warn(f"{_shown(cost_usd)} is no amount in USD; the amount held was settled")
+    if amounts is not None and not release:
+        ending["amounts"] = dict(amounts)
+    if cost_usd is not None and not release and not is_usd(cost_usd):
+        warn(f"{_shown(cost_usd)} is no amount in USD; the amount held was settled")
     try:
         await append(io, client, {**entry, **ending})
         return Settlement(True, None)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 
 @dataclass(frozen=True)
@@ -15,6 +15,8 @@ class Allow:
     action: str
     reason: str
     approval_id: str | None = None
+    #: What budgets have left for the call, as in the API; None without budgets.
+    budgets: list[dict[str, Any]] | None = field(default=None, hash=False)
     kind: Literal["allow"] = "allow"
 
 
@@ -26,6 +28,10 @@ class Deny:
     message: str
     call_id: str
     decision_id: str | None = None
+    #: What budgets have left for the call, as in the API; None without budgets.
+    budgets: list[dict[str, Any]] | None = field(default=None, hash=False)
+    #: Of a denial by a budget or spend limit: when it can pass, in RFC 3339; None for never, and for others.
+    retry_at: str | None = None
     kind: Literal["deny"] = "deny"
 
 
