@@ -103,9 +103,9 @@ describe.skipIf(!canRunAll)('the page of policy sets', () => {
     expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0)
 
     const [request] = (await server.api.listApprovals({ query: { status: 'pending' } })).data
-    const params = { requestID: request?.id ?? '' }
+    const requestId = request?.id ?? ''
     const vote = (key: string) =>
-      fetch(`${server.url}/v1/approvals/${params.requestID}/decide`, {
+      fetch(`${server.url}/v1/approvals/${requestId}/decide`, {
         method: 'POST',
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
         body: JSON.stringify({ decision: 'approve' }),

@@ -1,6 +1,7 @@
 /** Changes of rules that need a second person, proposed as plans of their policy sets. */
 import type { Approval, PolicyDocument } from '@remit/contract'
 import type { Request } from '../format/curl.ts'
+import { resourceText } from '@remit/contract/fit'
 import { remit } from './client.ts'
 
 // Not from the contract, whose shapes of all endpoints would come with it.
@@ -156,7 +157,7 @@ export const changesIn = ({ agent_id, context }: Approval): ShownChange[] | null
  */
 export async function applyApproved(request: Approval): Promise<void> {
   const { context, resource } = request
-  const id = String(resource).replace(/^policy_set:/, '')
+  const id = resourceText({ resource }).replace(/^policy_set:/, '')
   const { data: sets } = await remit.listPolicySets()
   let documents = sets.some((set) => set.id === id) ? await documentsOf(id) : []
   for (const { kind, name, change, after } of changesIn(request) ?? [])

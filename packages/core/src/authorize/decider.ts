@@ -287,20 +287,18 @@ function outcomeOf(
   }
 }
 
-/** Returns whether only the server requests decisions for an agent. */
-export const isReservedAgent = (id: string): boolean => id === 'remit.rules'
-
-/** Returns whether only the server requests decisions about an action. */
-export const isReservedAction = (action: string): boolean => action.startsWith('remit.rules.')
+/** The agent and the beginning of the actions for which only the server requests decisions. */
+export const RESERVED_AGENT = 'remit.rules'
+export const RESERVED_ACTIONS = 'remit.rules.'
 
 /**
  * Refuses the agent and the actions of requests to change rules, which only the server makes: an approval of another
  * request would count for them.
  */
 function refuseReserved({ agent_id: agentId, action }: AuthorizeRequest): void {
-  if (isReservedAgent(agentId))
+  if (agentId === RESERVED_AGENT)
     throw invalid('agent_id', 'must not be remit.rules, which is reserved')
-  if (isReservedAction(action))
+  if (action.startsWith(RESERVED_ACTIONS))
     throw invalid('action', 'must not begin with remit.rules., which is reserved')
 }
 

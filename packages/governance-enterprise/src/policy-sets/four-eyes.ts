@@ -6,7 +6,7 @@ import type { Ids } from '@remit/core/base'
 import type { Caller } from '@remit/core/caller'
 import { on } from '@remit/core/db'
 import type { AnyDatabase, CoreTables } from '@remit/core/db'
-import { DecisionMeter } from '@remit/core/decision'
+import { DecisionMeter, RESERVED_ACTIONS, RESERVED_AGENT } from '@remit/core/decision'
 import type { Ask } from '@remit/core/decision'
 import type { ChangeObserver, EntryDraft, LedgerScope } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
@@ -21,9 +21,9 @@ import { RuleIndex } from '../rules/rule-index.ts'
 import { plannedBy } from './drift.ts'
 import { isEmergencyStop, weakens } from './weakens.ts'
 
-/** The agent and the action of requests to change rules; `refuseReserved` keeps others from using them. */
-const AGENT_ID = 'remit.rules'
-const ACTION = 'remit.rules.apply'
+/** The agent and the action of requests to change rules. Nobody else can use them. */
+const AGENT_ID = RESERVED_AGENT
+const ACTION = `${RESERVED_ACTIONS}apply`
 
 type Mode = OrganizationSettings['rule_changes']
 

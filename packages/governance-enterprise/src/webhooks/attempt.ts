@@ -25,11 +25,10 @@ import type { DeliveredEvent, TESTED } from './outbox.ts'
 import { addressesIn, isAddress } from './target.ts'
 import type { DeliveryRow } from '../tables/webhooks.ts'
 import { statusAt } from '../approvals/lifecycle.ts'
-import { peopleOf } from '../approvals/vote.ts'
 import { requirementsOf } from '../approvals/request.ts'
 import type { Voter } from '../approvals/requirements.ts'
 import { findRequest } from '../approvals/store.ts'
-import { whyNot } from '../approvals/vote.ts'
+import { peopleOf, whyNot } from '../approvals/vote.ts'
 
 /** The result of an attempt. `error` is a stable code; nothing that a receiver sent is stored. */
 export interface DeliveryResult {

@@ -1,3 +1,4 @@
+import { resourceText } from '@remit/contract/fit'
 import { useMutation } from '@tanstack/react-query'
 import { RemitError } from '@remit/contract/client'
 import { applyApproved } from '../../api/propose.ts'
@@ -29,7 +30,7 @@ export function RuleChanges({ request, changes }: RuleChangesProps) {
         rows={[
           [
             t.policySets.set,
-            <Literal key="set">{String(resource).replace(/^policy_set:/, '')}</Literal>,
+            <Literal key="set">{resourceText({ resource }).replace(/^policy_set:/, '')}</Literal>,
           ],
           ...(typeof reason === 'string'
             ? [[t.approvals.comment, <Literal key="r">{reason}</Literal>] as const]
