@@ -136,8 +136,8 @@ const spend = createRoute({
   path: '/spend',
   // An empty text would stay in the search unless it is replaced.
   validateSearch: (search: Record<string, unknown>) => {
-    const { agent, tab } = readSpend(search)
-    return { agent, ...(tab !== undefined && { tab }) }
+    const { agent: ofAgent, tab } = readSpend(search)
+    return { agent: ofAgent, ...(tab !== undefined && { tab }) }
   },
   component: page(() => import('./pages/spend/spend.tsx'), 'Spend'),
 })

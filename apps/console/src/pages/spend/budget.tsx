@@ -1,5 +1,4 @@
 import type { Budget, BudgetHistory, BudgetInstance } from '@remit/contract'
-import { mayCount } from './budget-tree.ts'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useMemo } from 'react'
@@ -17,7 +16,7 @@ import { SplitMeter } from '../../ui/tile.tsx'
 import ui from '../../ui/ui.module.css'
 import { Literal, Time } from '../../ui/values.tsx'
 import { BudgetForm } from './budget-form.tsx'
-import { amountIn, inTree, matchText } from './budget-tree.ts'
+import { amountIn, inTree, matchText, mayCount } from './budget-tree.ts'
 import { budgetsQuery, BudgetTable, Used } from './budgets.tsx'
 
 /** One budget: what is used, by whom, its course, its parts, and the form that changes it. */
