@@ -130,13 +130,21 @@ const mcpTool = createRoute({
   path: '/mcp-tools/$id',
   component: page(() => import('./pages/mcp-tools/tool.tsx'), 'McpToolPage'),
 })
-const readAgent = readTexts('agent')
+const readSpend = readTexts('agent', 'tab')
 const spend = createRoute({
   getParentRoute: () => rootRoute,
   path: '/spend',
   // An empty text would stay in the search unless it is replaced.
-  validateSearch: (search: Record<string, unknown>) => ({ agent: readAgent(search).agent }),
+  validateSearch: (search: Record<string, unknown>) => {
+    const { agent, tab } = readSpend(search)
+    return { agent, ...(tab !== undefined && { tab }) }
+  },
   component: page(() => import('./pages/spend/spend.tsx'), 'Spend'),
+})
+const budget = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/spend/budgets/$id',
+  component: page(() => import('./pages/spend/budget.tsx'), 'BudgetPage'),
 })
 const reports = createRoute({
   getParentRoute: () => rootRoute,
@@ -178,6 +186,7 @@ const router = createRouter({
     mcpTools,
     mcpTool,
     spend,
+    budget,
     reports,
     report,
     playground,

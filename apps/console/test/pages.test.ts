@@ -42,6 +42,8 @@ const PATHS = [
   '/mcp-tools?tab=all',
   '/spend',
   '/spend?agent=support-bot',
+  '/spend?tab=budgets',
+  '/spend/budgets/new',
   '/reports',
   '/playground',
   '/playground?tab=scorers',
@@ -59,7 +61,16 @@ const PATHS = [
 ]
 
 /** Pages with links to all others, and to their tabs. */
-const TABBED = ['/', '/approvals', '/policies', '/agents', '/mcp-tools', '/playground', '/settings']
+const TABBED = [
+  '/',
+  '/approvals',
+  '/policies',
+  '/agents',
+  '/mcp-tools',
+  '/playground',
+  '/settings',
+  '/spend',
+]
 
 /** Everything that a person reads or hears, with what fields and descriptions hold. */
 const textOf = (page: Page): Promise<string> =>

@@ -81,7 +81,7 @@ describe.skipIf(!canRunAll)('the page of policy sets', () => {
       (await createClient({ baseUrl: server.url, key }).createKey({ body: { role } })).secret ?? ''
     const admin = await keyOf('admin')
     const own = await keyOf('approver', admin)
-    const other = await keyOf('approver')
+    const other = server.operatorKey('approver')
     await startSession(await renew(tab), server, admin)
     await server.api.createPolicy({ body: { effect: 'deny', actions: ['db.drop*'] } })
     const { data } = await server.api.listPolicies()

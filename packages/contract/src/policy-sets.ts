@@ -137,7 +137,9 @@ const ObjectChange = component('PolicySetChange', {
   after: JsonObject.nullable(),
   weakens: z
     .boolean()
-    .describe('False only if the change provably allows nothing that was denied or held'),
+    .describe(
+      'False only if the change provably allows nothing that was denied or held, or cuts a permission from another one that can be delegated',
+    ),
   warnings: z.array(z.string()),
 })
 export type ObjectChange = z.infer<typeof ObjectChange>

@@ -43,10 +43,15 @@ describe.each(someDialects())('the setting rule_changes on %s', (dialect) => {
   }
   const set = (rule_changes: string) =>
     api.ok('changeOrganization', { body: { settings: { rule_changes } } })
-  const apply = async (documents: object[], key = api.org.key, more: object = {}) => {
+  const apply = async (
+    documents: object[],
+    key = api.org.key,
+    more: object = {},
+    headers: Record<string, string> = {},
+  ) => {
     const { plan_digest } = await api.ok('planPolicySet', { params, body: { documents } })
     const body = { documents, plan_digest, ...more }
-    const response = await api.call('applyPolicySet', { params, body, key })
+    const response = await api.call('applyPolicySet', { params, body, key, headers })
     const answer = (await response.json()) as {
       revision?: number
       code?: string
@@ -73,7 +78,8 @@ describe.each(someDialects())('the setting rule_changes on %s', (dialect) => {
       why: 'rule_changes is approve_weakening; 1 change, of which 1 may allow more than before',
     })
 
-    const first = await apply(documents)
+    const headers = { 'Idempotency-Key': 'weaken' }
+    const first = await apply(documents, undefined, {}, headers)
 
     expect(first).toMatchObject({
       status: 202,
@@ -105,7 +111,9 @@ describe.each(someDialects())('the setting rule_changes on %s', (dialect) => {
     expect(again).toMatchObject({ status: 202, approval: { id: first.approval?.id } })
     expect((await vote(first.approval?.id ?? '', approver)).status).toBe(200)
     expect(await decide()).toBe('deny')
-    expect(await apply(documents)).toMatchObject({ status: 200, revision: 2 })
+    // The answer that it waits is not the answer of the request.
+    const applied = await apply(documents, undefined, {}, headers)
+    expect(applied).toMatchObject({ status: 200, revision: 2 })
     expect(await decide()).toBe('allow')
     expect((await kinds()).filter((kind) => /approval|policy/.test(kind))).toEqual([
       'policy.dry_run',
@@ -150,6 +158,10 @@ describe.each(someDialects())('the setting rule_changes on %s', (dialect) => {
       'another key of the person': await hostKey('approver', 'Ada@Example.org'),
       'a key that it created': await childKey('approver', ada),
       'a key of such a key': await childKey('approver', await childKey('admin', ada)),
+      'a key that another key of the person created': await childKey(
+        'approver',
+        await hostKey('admin', 'ADA@example.org'),
+      ),
     }
     const { approval } = await apply([WIDER], ada)
     for (const [who, key] of Object.entries(keys)) {
@@ -166,6 +178,8 @@ describe.each(someDialects())('the setting rule_changes on %s', (dialect) => {
     const bot = await childKey('admin')
     const ofBot = await apply([WIDER], bot, { change_reason: 'By the pipeline' })
     expect((await vote(ofBot.approval?.id ?? '', api.org.key)).status).toBe(403)
+    const sibling = await childKey('approver')
+    expect((await vote(ofBot.approval?.id ?? '', sibling)).status).toBe(403)
     expect((await vote(approval?.id ?? '', approver)).status).toBe(200)
     expect(await apply([WIDER], ada)).toMatchObject({ status: 200 })
   })
@@ -180,6 +194,38 @@ describe.each(someDialects())('the setting rule_changes on %s', (dialect) => {
     expect(await apply([allow(['files.read'])])).toMatchObject({ status: 202 })
     await vote(approval?.id ?? '', await hostKey('approver'))
     expect(await apply([allow(['files.read'])])).toMatchObject({ status: 200 })
+  })
+
+  it('shows what each change is about, and refuses what it cannot show', async () => {
+    const limit = (name: string, daily_usd: number) =>
+      document('SpendLimit', name, { agent_id: 'payer', daily_usd })
+    await apply([limit('a', 10)])
+    await set('approve_weakening')
+    const { approval } = await apply([limit('test-agent', 1000)])
+    expect(approval?.context['changes']).toEqual([
+      {
+        kind: 'SpendLimit',
+        name: 'test-agent',
+        object_id: 'payer',
+        change: 'replace',
+        weakens: true,
+        before: { daily_usd: 10 },
+        after: { daily_usd: 1000 },
+      },
+    ])
+    const many = (count: number) =>
+      Array.from({ length: count }, (_, i) =>
+        document('Policy', `${i}`.padEnd(128, '-'), {
+          effect: 'allow',
+          description: 'é'.repeat(500),
+        }),
+      )
+    // The limit is deleted, which weakens too.
+    const most = await apply(many(199))
+    expect(most.status).toBe(202)
+    expect(most.approval?.context['changes']).toHaveLength(200)
+    expect(JSON.stringify(most.approval?.context['changes'])).toContain('"after"')
+    expect(await apply(many(200))).toMatchObject({ status: 409, code: 'change_requires_approval' })
   })
 
   it('refuses a plan after its rejection', async () => {
@@ -340,7 +386,7 @@ describe.each(someDialects())('the setting rule_changes on %s', (dialect) => {
     await api.ok('createPolicy', { body: { effect: 'allow' } })
   })
 
-  it('needs two that can decide, neither of which made the other', async () => {
+  it('needs two that can decide, with no creator in common', async () => {
     const alone = root.as(await root.remit.organization())
     const ask = () =>
       alone.call('changeOrganization', { body: { settings: { rule_changes: 'approve_all' } } })
@@ -357,6 +403,8 @@ describe.each(someDialects())('the setting rule_changes on %s', (dialect) => {
     await alone.ok('createKey', { body: { role: 'approver' }, key: first.secret ?? '' })
     await missing()
     await alone.ok('createKey', { body: { role: 'approver' } })
+    await missing()
+    await createKey(alone.remit.writer, alone.org.id, { role: 'approver' })
     expect((await ask()).status).toBe(200)
   })
 

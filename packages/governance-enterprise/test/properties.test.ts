@@ -54,6 +54,18 @@ describe.each(someDialects())('a search on %s', (dialect) => {
     remove: [],
   })
 
+  it('has no requests that only the server makes', async () => {
+    const { api } = await guarded()
+    const two = { agents: ['remit.rules'], actions: ['remit.rules.apply'] }
+    await api.ok('setApprovalRule', { params: { id: 'two' }, body: two })
+
+    const found = await search(api, { for: { actions: ['*'] }, never: 'allow' })
+    expect(found.result).toBe('violated')
+    expect(found.counterexample?.action).not.toMatch(/^remit\.rules\./)
+    const own = await search(api, { for: { actions: two.actions }, never: 'allow' })
+    expect(own).toMatchObject({ cases: 0, counterexample: null })
+  })
+
   it('proves what the rules keep', async () => {
     const { api } = await guarded()
 

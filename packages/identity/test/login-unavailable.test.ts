@@ -7,11 +7,12 @@ import {
   createTestRemit,
   startLoginProvider,
   startMovingAddress,
+  LOGIN_BASE as BASE,
+  LoginBrowser,
 } from '@remit/testing'
 import type { Api, LoginProvider, MovingAddress, TestDatabase, TestRemit } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { modules } from './support/api.ts'
-import { BASE, LoginBrowser } from './support/login-browser.ts'
 
 describe('a sign-in while the database is unavailable', () => {
   let provider: LoginProvider

@@ -10,13 +10,14 @@ import {
   createTestRemit,
   someDialects,
   startLoginProvider,
+  LOGIN_BASE as BASE,
+  LoginBrowser,
 } from '@remit/testing'
 import type { Api, LoginProvider, TestClock, TestRemit } from '@remit/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openAttempt, sealAttempt } from '../src/login/sign-in.ts'
 import type { Tables } from '../src/tables/schema.ts'
 import { modules } from './support/api.ts'
-import { BASE, LoginBrowser } from './support/login-browser.ts'
 
 const ADA = { email: 'ada@example.org', email_verified: true, name: 'Ada' }
 

@@ -7,13 +7,14 @@ import {
   createTestRemit,
   someDialects,
   startLoginProvider,
+  LOGIN_BASE as BASE,
+  LoginBrowser,
 } from '@remit/testing'
 import type { Api, LoginProvider, TestRemit } from '@remit/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openSecret } from '../src/login/own/store.ts'
 import type { Tables } from '../src/tables/schema.ts'
 import { modules } from './support/api.ts'
-import { BASE, LoginBrowser } from './support/login-browser.ts'
 
 const ADA = { email: 'ada@a.example', email_verified: true, name: 'Ada' }
 

@@ -14,12 +14,13 @@ import {
   runStatement,
   someDialects,
   startLoginProvider,
+  LOGIN_BASE as BASE,
+  LoginBrowser,
 } from '@remit/testing'
 import type { LoginProvider, TestRemit } from '@remit/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Tables } from '../src/tables/schema.ts'
 import { modules } from './support/api.ts'
-import { BASE, LoginBrowser } from './support/login-browser.ts'
 
 const EVE = { email: 'Eve@example.org', email_verified: true, name: 'Eve' }
 const SIGN_UP = '/console/login?signup=1'

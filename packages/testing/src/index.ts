@@ -1,6 +1,7 @@
 export * from './api.ts'
 export * from './citus.ts'
 export * from './databases.ts'
+export * from './login-browser.ts'
 export * from './login-provider.ts'
 export { hasVenv, packedOnce } from './packed.ts'
 export * from './pgbouncer.ts'

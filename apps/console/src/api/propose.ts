@@ -60,27 +60,38 @@ export async function propose(request: Request): Promise<string | null> {
   const { data: sets } = await remit.listPolicySets()
   const isIt = (one: { kind: string; object_id: string }) =>
     one.kind === object.kind && one.object_id === object.id
-  const set = sets.find(({ objects }) => objects.some(isIt))?.id ?? OWN_SET
-  const name = sets.flatMap(({ objects }) => objects).find(isIt)?.name ?? documentName(object.id)
-  const exists = sets.some(({ id }) => id === set)
-  const documents = exists ? await documentsOf(set) : []
-  const isIn = documents.some((one) => one.kind === object.kind && one.name === name)
-  if (object.spec === null && !isIn) {
+  const owner = sets.find(({ objects }) => objects.some(isIt))
+  const set = owner?.id ?? OWN_SET
+  const documents = sets.some(({ id }) => id === set) ? await documentsOf(set) : []
+  const own = owner?.objects.find(isIt)?.name
+  if (object.spec === null && own === undefined) {
     // What is in no set joins this one first, and is left out of it then.
     const query = { unmanaged: 'true' } as const
-    const all = await remit.getPolicySetDocuments({ params: { id: set }, query })
-    const found = all.documents.filter((one) => one.kind === object.kind && one.name === name)
-    const joined = await applied(set, [...documents, ...(found as PolicyDocument[])])
-    if (joined !== null) return joined
+    const all = (await remit.getPolicySetDocuments({ params: { id: set }, query })).documents
+    const joining = (all as PolicyDocument[]).filter(
+      (one) => one.kind === object.kind && objectIdOf(one) === object.id,
+    )
+    return (
+      (await applied(set, [...documents, ...joining])) ??
+      (await applied(set, documents, reasonOf(request)))
+    )
   }
+  const name = own ?? documentName(object, documents)
   return applied(set, withChange(documents, { ...object, name }), reasonOf(request))
 }
 
 const reasonOf = ({ body }: Request): string | undefined =>
   (body as { change_reason?: string } | undefined)?.change_reason
 
-/** A name for an object whose id, such as that of an agent, need not be one. */
-const documentName = (id: string): string => id.replaceAll(/[^\w.:@-]/g, '-').slice(0, 128)
+/** A name for an object whose id, such as that of an agent, need not be one, or names another document. */
+const documentName = ({ kind, id }: ObjectAfter, documents: readonly PolicyDocument[]): string =>
+  /^[A-Za-z0-9][\w.:@-]{0,127}$/.test(id) &&
+  !documents.some((one) => one.kind === kind && one.name === id)
+    ? id
+    : newName()
+
+const objectIdOf = ({ kind, name, spec }: PolicyDocument): string =>
+  kind === 'SpendLimit' || kind === 'AgentMode' ? spec.agent_id : name
 
 const documentsOf = async (id: string): Promise<PolicyDocument[]> =>
   (await remit.getPolicySetDocuments({ params: { id } })).documents as PolicyDocument[]
@@ -124,6 +135,8 @@ async function applied(
 export interface ShownChange {
   readonly kind: string
   readonly name: string
+  /** Where it is not the name: the agent of a spend limit. */
+  readonly object_id?: string
   readonly change: string
   readonly weakens: boolean
   /** Absent in a long plan; of a replaced object, only the members that differ. */

@@ -2,6 +2,7 @@
 export * from './agents.ts'
 export * from './approval-rules.ts'
 export * from './approvals.ts'
+export * from './budgets.ts'
 export * from './common.ts'
 export * from './decisions.ts'
 export * from './first-steps.ts'

@@ -46,6 +46,7 @@ export const policySets = {
   member: 'Member',
   before: 'Before',
   after: 'After',
+  tooLong: 'The plan is too long to show this change. Ask for it in a shorter plan.',
   omittedChanges: (n: number) => `${n} more changes are not listed.`,
   apply: 'Apply the changes',
   applyDone: 'The changes are applied',

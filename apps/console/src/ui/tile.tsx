@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { classes } from './button.tsx'
 import styles from './figure.module.css'
 
 export const Tiles = ({ children }: { children: ReactNode }) => (
@@ -47,6 +48,31 @@ export function Meter({ share }: { share: number }) {
       data-full={share >= 1 ? '' : undefined}
     >
       <span style={{ width }} />
+    </div>
+  )
+}
+
+interface SplitMeterProps {
+  readonly used: number
+  readonly held: number
+  readonly kept: number
+}
+
+/** The parts of a limit as a bar: used, held, and kept free for others. The text beside it says the same. */
+export function SplitMeter({ used, held, kept }: SplitMeterProps) {
+  const taken = used + held
+  const width = (share: number, before = 0) =>
+    `${Math.max(0, Math.min(share, 1 - Math.min(1, before))) * 100}%`
+  return (
+    <div
+      aria-hidden
+      className={classes(styles['meter'], styles['split'])}
+      data-high={taken >= 0.8 && taken < 1 ? '' : undefined}
+      data-full={taken >= 1 ? '' : undefined}
+    >
+      <span style={{ width: width(used) }} />
+      <span data-part="held" style={{ width: width(held, used) }} />
+      <span data-part="kept" style={{ width: width(kept, taken) }} />
     </div>
   )
 }

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
@@ -28,6 +28,8 @@ export interface Server {
   /** The first admin key. */
   readonly key: string
   readonly api: Client
+  /** Returns a new key that the operator of the server creates. */
+  operatorKey(role: 'admin' | 'approver'): string
   stop(): Promise<void>
 }
 
@@ -104,7 +106,13 @@ async function startProcess(env: Env, key: string): Promise<Server> {
   try {
     const { url, first } = await readStart(child)
     const own = first?.secret ?? key
-    return { url, key: own, api: createClient({ baseUrl: url, key: own }), stop }
+    const operatorKey = (role: string): string => {
+      const args = [...SOURCE_FLAGS, CLI, 'key', 'create', '--role', role, '--json']
+      const said = execFileSync(process.execPath, args, { env: programEnv(env), encoding: 'utf8' })
+      return (JSON.parse(said) as { key: { secret: string } }).key.secret
+    }
+    const api = createClient({ baseUrl: url, key: own })
+    return { url, key: own, api, operatorKey, stop }
   } catch (error) {
     await stop()
     throw error

@@ -287,14 +287,20 @@ function outcomeOf(
   }
 }
 
+/** Returns whether only the server requests decisions for an agent. */
+export const isReservedAgent = (id: string): boolean => id === 'remit.rules'
+
+/** Returns whether only the server requests decisions about an action. */
+export const isReservedAction = (action: string): boolean => action.startsWith('remit.rules.')
+
 /**
  * Refuses the agent and the actions of requests to change rules, which only the server makes: an approval of another
  * request would count for them.
  */
 function refuseReserved({ agent_id: agentId, action }: AuthorizeRequest): void {
-  if (agentId === 'remit.rules')
+  if (isReservedAgent(agentId))
     throw invalid('agent_id', 'must not be remit.rules, which is reserved')
-  if (action.startsWith('remit.rules.'))
+  if (isReservedAction(action))
     throw invalid('action', 'must not begin with remit.rules., which is reserved')
 }
 

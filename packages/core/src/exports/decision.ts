@@ -1,4 +1,5 @@
 export { agentFacts } from '../authorize/agent-facts.ts'
+export { isReservedAction, isReservedAgent } from '../authorize/decider.ts'
 export type { Preview } from '../authorize/preview.ts'
 export { decide, judge, readingsOf, resourceText } from '../authorize/decide.ts'
 export type { Slots, SlotState } from '../authorize/decide.ts'

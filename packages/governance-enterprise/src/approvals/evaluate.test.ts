@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { NOT_READ } from './holders.ts'
 import { evaluateApproval, MAX_PENDING } from './rule.ts'
 import type { EarlierRequest, ApprovalQuery } from './rule.ts'
 import type { Requirement } from './requirements.ts'
@@ -44,7 +45,7 @@ const earlier = (
     fourEyes: false,
     actingFor: null,
     owners: [],
-    creators: new Map(),
+    holdersOf: NOT_READ,
   },
   ...given,
 })
@@ -56,7 +57,7 @@ const fourEyes = {
     fourEyes: true,
     actingFor: null,
     owners: [],
-    creators: new Map(),
+    holdersOf: NOT_READ,
   },
 }
 

@@ -2,11 +2,13 @@ import type { Actor, Approval } from '@remit/contract'
 import type { AnyDatabase } from '@remit/core/db'
 import { resourceText } from '@remit/core/decision'
 import type { EntryData, EntryDraft, EntryKind } from '@remit/core/ledger/lanes'
+import type { Deps } from '@remit/core/module'
 import { requestersOf, isReason } from './requirements.ts'
-import type { KeyCreators, Parties, Requirement, ApprovalVote } from './requirements.ts'
+import type { Parties, Requirement, ApprovalVote } from './requirements.ts'
+import { NOT_READ, readHolders } from './holders.ts'
+import type { HoldersOf } from './holders.ts'
 import { shownText } from './binding.ts'
 import { statusAt } from './lifecycle.ts'
-import { readCreators } from './store.ts'
 import type { ApprovalRequestRow } from '../tables/approvals.ts'
 
 export const requirementsOf = (row: ApprovalRequestRow): Requirement[] =>
@@ -21,7 +23,7 @@ export const boundOf = (row: ApprovalRequestRow): string[] | null =>
 /** The parties of a request; `fourEyes` is the organization's setting. */
 export const partiesOf = (
   row: ApprovalRequestRow,
-  known: Pick<Parties, 'owners' | 'fourEyes' | 'creators'>,
+  known: Pick<Parties, 'owners' | 'fourEyes' | 'holdersOf'>,
 ): Parties => ({
   agentId: row.agent_id,
   askers: requestersOf(row),
@@ -29,15 +31,14 @@ export const partiesOf = (
   ...known,
 })
 
-const NONE: KeyCreators = new Map()
-
-/** Reads who created the keys of the organization, if a requirement of its requests asks for it. */
-export async function creatorsFor(
+/** Like `readHolders`, if a requirement of some requests of one organization asks for it. */
+export async function holdersFor(
+  deps: Pick<Deps, 'offered'>,
   db: AnyDatabase,
   rows: readonly ApprovalRequestRow[],
-): Promise<KeyCreators> {
-  const [one] = rows.filter((row) => requirementsOf(row).some((need) => need.separate_keys))
-  return one ? readCreators(db, one.org_id) : NONE
+): Promise<HoldersOf> {
+  const one = rows.find((row) => requirementsOf(row).some((need) => need.separate_keys))
+  return one ? readHolders(deps, db, one.org_id) : NOT_READ
 }
 
 /** The part of a request that every entry contains; its facts are only in the entry that opened it. */

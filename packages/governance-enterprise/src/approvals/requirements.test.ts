@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { NOT_READ } from './holders.ts'
 import { covers, isSameVoter, objection, outcomeOf } from './requirements.ts'
 import type { Requirement, ApprovalVote } from './requirements.ts'
 
@@ -23,7 +24,7 @@ const PARTIES = {
   fourEyes: false,
   actingFor: 'beneficiary',
   owners: ['owner', 'Owner@example.org'],
-  creators: new Map(),
+  holdersOf: NOT_READ,
 }
 
 const requirement = (

@@ -1,6 +1,8 @@
 import { foldName, hasVisibleCharacter } from '@remit/contract/values'
 import type { Ask } from '@remit/core/decision'
 import type { ApprovalRequestRow } from '../tables/approvals.ts'
+import { mayBeOne, mayUse } from './holders.ts'
+import type { HoldersOf } from './holders.ts'
 
 /** The requirement of one rule, as it was when the request was opened. */
 export interface Requirement {
@@ -15,7 +17,7 @@ export interface Requirement {
   readonly reason_required: boolean
   /** True: the agent reads the comments of a rejection. */
   readonly comment_to_agent?: boolean
-  /** True: no key that made the request decides it, nor one that such a key created, nor their creator. */
+  /** True: no key that a requester may use decides the request. */
   readonly separate_keys?: boolean
   /** True: the rule matched only because its condition could not be evaluated. */
   readonly condition_failed?: boolean
@@ -64,11 +66,8 @@ export interface Parties {
   readonly actingFor: string | null
   /** Names of the people who own the agent. */
   readonly owners: readonly string[]
-  readonly creators: KeyCreators
+  readonly holdersOf: HoldersOf
 }
-
-/** The keys of an organization with the key or person that created each, where it is known. */
-export type KeyCreators = ReadonlyMap<string, string>
 
 /** Returns whether a comment has a visible character. */
 export const isReason = (comment: string | null): boolean =>
@@ -90,7 +89,7 @@ export function isSameVoter(a: Named, b: Named): boolean {
 export function objection(
   { rule_id: rule, approvers, prevent_self_approval: apart, separate_keys }: Requirement,
   voter: Voter,
-  { agentId, askers, actingFor, owners, creators }: Parties,
+  { agentId, askers, actingFor, owners, holdersOf }: Parties,
 ): string | null {
   const names = namesOf(voter)
   const is = (name: string | null) =>
@@ -98,25 +97,16 @@ export function objection(
   if (is(agentId)) return 'An agent cannot decide its own request'
   if (apart && askers.some(({ person, key_id: id }) => is(person) || is(id)))
     return `The requester cannot decide under the rule ${rule}`
-  if (separate_keys && askers.some((asker) => isRelated(asker.key_id, voter.key_id, creators)))
-    return `A key that made the request, that it created or that created it cannot decide under the rule ${rule}`
+  const isAsker = ({ key_id: id }: ApprovalRequester) =>
+    mayBeOne(id, voter.key_id, holdersOf) || mayUse(names, id, holdersOf)
+  if (separate_keys && askers.some(isAsker))
+    return `Whoever made the request may use this key or its person's name, so it cannot decide under the rule ${rule}: keys of one person, or with a creator in common, count as one`
   if (apart && is(actingFor))
     return `The person the agent acts for cannot decide under the rule ${rule}`
   if (apart && owners.some(is)) return `An owner of the agent cannot decide under the rule ${rule}`
   return approvers === null || isListed(approvers, voter)
     ? null
     : `The rule ${rule} lets only ${listed(approvers)} decide`
-}
-
-/** Returns whether two keys or people are the same, or one of them created the other, also through others. */
-export const isRelated = (a: string, b: string, creators: KeyCreators): boolean =>
-  descends(a, b, creators) || descends(b, a, creators)
-
-function descends(from: string, ancestor: string, creators: KeyCreators): boolean {
-  // Keys are created after their creators, so there is no cycle.
-  for (let id: string | undefined = from; id !== undefined; id = creators.get(id))
-    if (id === ancestor) return true
-  return false
 }
 
 const SHOWN_APPROVERS = 10

@@ -9,7 +9,8 @@ import type { Deps } from '@remit/core/module'
 import { namesOf } from '../agents/agents.ts'
 import { RuleIndex } from '../rules/rule-index.ts'
 import { requesterOf, withRequester } from './requirements.ts'
-import type { KeyCreators, Requirement } from './requirements.ts'
+import type { Requirement } from './requirements.ts'
+import { NOT_READ } from './holders.ts'
 import { bindingOf, boundMembers } from './binding.ts'
 import type { Binding } from './binding.ts'
 import { evaluateApproval, matching, observeApprovals, overlaidRules, rulesByMode } from './rule.ts'
@@ -19,7 +20,7 @@ import {
   approvalEntry,
   boundOf,
   commentForAgent,
-  creatorsFor,
+  holdersFor,
   partiesOf,
   requirementsOf,
   votesOf,
@@ -98,9 +99,9 @@ export const approvalStage = ({
     if (asked.size === 0) return state
     const hashes = new Set([...asked.values()].flatMap((one) => one?.binding.hash ?? []))
     const rows = await findEffective(tx, orgId, [...hashes], now)
-    const creators = await creatorsFor(tx, rows)
+    const holdersOf = await holdersFor({ offered }, tx, rows)
     for (const row of rows) {
-      const one = knownOf(row, { owners: ownersOf(row.agent_id), fourEyes, creators })
+      const one = knownOf(row, { owners: ownersOf(row.agent_id), fourEyes, holdersOf })
       known.set(row.binding_hash, [...(known.get(row.binding_hash) ?? []), one])
     }
     const agents = new Set([...asked.keys()].map((ask) => ask.request.agent_id))
@@ -128,7 +129,7 @@ export const approvalStage = ({
       // It has no votes yet.
       known.set(hash, [
         ...(known.get(hash) ?? []),
-        knownOf(settled.row, { owners: [], fourEyes, creators: NO_CREATORS }),
+        knownOf(settled.row, { owners: [], fourEyes, holdersOf: NOT_READ }),
       ])
       pending.set(agent, (pending.get(agent) ?? 0) + 1)
     } else if (settled.does === 'join') {
@@ -218,8 +219,6 @@ function askedOf(ask: Ask, index: Snapshot['rules']): RequiredApproval | null {
     return null
   }
 }
-
-const NO_CREATORS: KeyCreators = new Map()
 
 const knownOf = (
   row: ApprovalRequestRow,

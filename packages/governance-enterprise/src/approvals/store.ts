@@ -1,6 +1,6 @@
 import { isoTime } from '@remit/core/base'
 import { on, orgTable } from '@remit/core/db'
-import type { AnyDatabase, BulkInsert, CoreTables } from '@remit/core/db'
+import type { AnyDatabase, BulkInsert } from '@remit/core/db'
 import type { ExpressionBuilder } from 'kysely'
 import type { Tables } from '../tables/schema.ts'
 import { canBecome } from './lifecycle.ts'
@@ -166,17 +166,6 @@ export async function moveRequest(
   if (!(await changeRequest(db, orgId, id, { ...change, status: to }, { status })))
     throw new Error(`the approval ${id} is no longer ${status}`)
   return { ...row, ...change, status: to }
-}
-
-/** Who created each key of an organization, where it is known. */
-export async function readCreators(db: AnyDatabase, orgId: string): Promise<Map<string, string>> {
-  const keys = await on<CoreTables>(db)
-    .selectFrom('ingest_key')
-    .select(['id', 'created_by'])
-    .where('org_id', '=', orgId)
-    .where('created_by', 'is not', null)
-    .execute()
-  return new Map(keys.map(({ id, created_by: by }) => [id, by ?? '']))
 }
 
 export const {

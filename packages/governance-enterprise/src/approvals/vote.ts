@@ -15,7 +15,7 @@ import {
 } from './requirements.ts'
 import type { Parties, ApprovalVote, Voter } from './requirements.ts'
 import { statusAt } from './lifecycle.ts'
-import { creatorsFor, partiesOf, requirementsOf, votesOf } from './request.ts'
+import { holdersFor, partiesOf, requirementsOf, votesOf } from './request.ts'
 import type { ApprovalRequestRow } from '../tables/approvals.ts'
 
 export type VoteSettings = Pick<OrganizationSettings, 'four_eyes' | 'require_separate_keys'>
@@ -69,12 +69,12 @@ export interface People {
 /** The people of the registries; without a registry of people, each name is a person. */
 export const peopleOf = (deps: Pick<Deps, 'offered'>): People => ({
   async parties(db, rows, fourEyes) {
-    const creators = await creatorsFor(db, rows)
+    const holdersOf = await holdersFor(deps, db, rows)
     const read = ownersReader(deps)
     const owners = new Map<string, readonly string[]>()
     for (const { org_id: orgId, agent_id: agentId } of rows)
       if (!owners.has(agentId)) owners.set(agentId, await read(db, orgId, agentId))
-    return (row) => partiesOf(row, { owners: owners.get(row.agent_id) ?? [], fourEyes, creators })
+    return (row) => partiesOf(row, { owners: owners.get(row.agent_id) ?? [], fourEyes, holdersOf })
   },
   finder: (db, orgId) => async (name) =>
     (await deps.offered('people')?.namesOf(db, orgId, name)) ?? null,

@@ -1,7 +1,6 @@
 /** Changes of rules that need the approval of a second person: the setting `rule_changes`. */
 import { ApprovalRuleInput } from '@remit/contract'
 import type { Approval, ObjectChange, OrganizationSettings } from '@remit/contract'
-import { foldName } from '@remit/contract/values'
 import { fail } from '@remit/core/base'
 import type { Ids } from '@remit/core/base'
 import type { Caller } from '@remit/core/caller'
@@ -13,7 +12,7 @@ import type { ChangeObserver, EntryDraft, LedgerScope } from '@remit/core/ledger
 import type { Deps } from '@remit/core/module'
 import { isDeepStrictEqual } from 'node:util'
 import { wireApproval } from '../approvals/request.ts'
-import { isRelated } from '../approvals/requirements.ts'
+import { mayBeOne, readHolders } from '../approvals/holders.ts'
 import { compiledRule } from '../approvals/rule.ts'
 import { approvalStage } from '../approvals/stage.ts'
 import type { RequestEffect } from '../approvals/stage.ts'
@@ -119,22 +118,35 @@ export async function approvalOf(
 const MAX_SHOWN_BYTES = 24_000
 const MAX_NAMED = 200
 
-/** The changes of a plan as the context of its request shows them: those that weaken first. */
+/**
+ * The changes of a plan as the context of its request shows them: those that weaken first. Throws if it cannot name
+ * all of these: nobody approves what they cannot see.
+ */
 export function shownChanges(changes: readonly ObjectChange[]): Record<string, unknown> {
+  const weaker = changes.filter((one) => one.weakens).length
+  if (weaker > MAX_NAMED)
+    throw fail(
+      'change_requires_approval',
+      `${weaker} changes may allow more than before, and a request shows ${MAX_NAMED}: apply them in several plans`,
+    )
   let bytes = 0
   const shown = changes
     .toSorted((a, b) => Number(b.weakens) - Number(a.weakens))
     .slice(0, MAX_NAMED)
-    .map(({ kind, name, change, weakens: isWeaker, before, after }) => {
-      const brief = { kind, name, change, weakens: isWeaker }
+    .map(({ kind, name, object_id, change, weakens: isWeaker, before, after }) => {
+      // The author of the documents chooses names: `test` can be the limit of another agent.
+      const id = object_id === name ? {} : { object_id }
+      const brief = { kind, name, ...id, change, weakens: isWeaker }
       const parts = change === 'replace' ? differenceOf(before, after) : { before, after }
       const whole = { ...brief, ...parts }
-      bytes += JSON.stringify(whole).length * 3
-      return bytes > MAX_SHOWN_BYTES ? brief : whole
+      const size = Buffer.byteLength(JSON.stringify(whole))
+      if (bytes + size > MAX_SHOWN_BYTES) return brief
+      bytes += size
+      return whole
     })
   const omitted = changes.length - shown.length
   return {
-    weakens: changes.filter((one) => one.weakens).length,
+    weakens: weaker,
     changes: shown,
     ...(omitted > 0 && { changes_omitted: omitted }),
   }
@@ -210,14 +222,8 @@ async function admitMode(
   if (!(await hasSecondPerson(tx, orgId, settings.require_separate_keys, deps)))
     throw fail(
       'approver_missing',
-      'An admin and another person or key that can decide are required; neither may have created the key of the other',
+      'An admin and another person or key that can decide are required; keys of one person, or with a creator in common, count as one',
     )
-}
-
-interface Principal {
-  readonly id: string
-  readonly role: string
-  readonly names: readonly string[]
 }
 
 /** Returns whether some admin's change can be approved by somebody else. */
@@ -225,27 +231,27 @@ async function hasSecondPerson(
   tx: AnyDatabase,
   orgId: string,
   separateKeys: boolean,
-  { offered }: Pick<Deps, 'offered'>,
+  deps: Pick<Deps, 'offered'>,
 ): Promise<boolean> {
   const keys = await on<CoreTables>(tx)
     .selectFrom('ingest_key')
-    .select(['id', 'role', 'person', 'created_by', 'revoked_at'])
+    .select(['id', 'role'])
     .where('org_id', '=', orgId)
+    .where('revoked_at', 'is', null)
     .execute()
-  const creators = new Map(
-    keys.flatMap((key) => (key.created_by ? [[key.id, key.created_by]] : [])),
-  )
-  const known: Principal[] = [
-    ...keys
-      .filter((key) => key.revoked_at === null)
-      .map(({ id, role, person }) => ({ id, role, names: person === null ? [id] : [person] })),
-    ...((await offered('people')?.deciders(tx, orgId)) ?? []),
-  ]
+  const known = [...keys, ...((await deps.offered('people')?.deciders(tx, orgId)) ?? [])]
   const voters = known.filter(
     ({ role }) => role === 'approver' || (role === 'admin' && !separateKeys),
   )
-  const isOther = (a: Principal, b: Principal) =>
-    !isRelated(a.id, b.id, creators) &&
-    !a.names.some((name) => b.names.some((other) => foldName(name) === foldName(other)))
-  return known.some((one) => one.role === 'admin' && voters.some((voter) => isOther(one, voter)))
+  const holdersOf = await readHolders(deps, tx, orgId)
+  // One of all with the same holders: an organization can have thousands of keys.
+  const different = (some: readonly { readonly id: string }[]) => {
+    const keyed = some.map(
+      ({ id }) => [[...(holdersOf(id) ?? [])].toSorted().join('\n'), id] as const,
+    )
+    return [...new Map(keyed).values()]
+  }
+  const admins = different(known.filter(({ role }) => role === 'admin'))
+  const ids = different(voters)
+  return admins.some((admin) => ids.some((id) => !mayBeOne(admin, id, holdersOf)))
 }

@@ -1,5 +1,6 @@
 import type { PropertySpec } from '@remit/contract'
 import { isAgentId, isName } from '@remit/contract/values'
+import { isReservedAction, isReservedAgent } from '@remit/core/decision'
 import type { Ask } from '@remit/core/decision'
 import { factsOf } from '../rules/facts.ts'
 import { readsOf } from './conditions.ts'
@@ -103,13 +104,13 @@ export function spaceOf({ scope, rules, granted, agents, now, askWith }: SpaceIn
   return {
     agents: choices(
       'agents',
-      namesOf('agents', acting, isAgentId),
+      namesOf('agents', acting, isAgentId).filter((name) => !isReservedAgent(name)),
       (name) => isAgentRead || actors.has(name),
       (name) => granted.has(name),
     ),
     actions: choices(
       'actions',
-      namesOf('actions', [...acts], isName),
+      namesOf('actions', [...acts], isName).filter((name) => !isReservedAction(name)),
       (name) => isOpaque('action') || acts.has(name),
     ),
     resources: choices(

@@ -50,16 +50,23 @@ export function RuleChanges({ request, changes }: RuleChangesProps) {
 }
 
 function ChangeOfRule({ change: one }: { change: ShownChange }) {
-  const { kind, name, change, weakens } = one
+  const { kind, name, object_id, change, weakens } = one
   const rows = differencesOf(one)
   return (
     <div className={styles['rule']}>
       <div className={styles['ruleHead']}>
         <span>
           {change} {kind} <Id>{name}</Id>
+          {object_id !== undefined && (
+            <>
+              {' '}
+              (<Id>{object_id}</Id>)
+            </>
+          )}
         </span>
         {weakens && <Badge tone="wait">{t.policySets.weakens}</Badge>}
       </div>
+      {one.before === undefined && <Note tone="wait">{t.policySets.tooLong}</Note>}
       {rows.length > 0 && (
         <Table
           label={`${kind} ${name}`}

@@ -116,6 +116,7 @@ const MADE = new Set([
   'warnings',
   'ledger',
   'spent',
+  'usage',
   'keys',
   'has_client_secret',
   'redirect_uri',

@@ -6,10 +6,11 @@ import { useState, useMemo } from 'react'
 import { useCan } from '../../api/session.ts'
 import { usd } from '../../format/money.ts'
 import { t } from '../../texts.ts'
-import { Button } from '../../ui/button.tsx'
-import { Page, Stack, Table, TableOf, Card, Row } from '../../ui/layout.tsx'
+import { Button, buttonClass } from '../../ui/button.tsx'
+import { Page, Stack, TabLinks, Table, TableOf, Card, Row } from '../../ui/layout.tsx'
 import { CurlButton, Empty, Loaded, Failure } from '../../ui/states.tsx'
 import { Literal, Ago, Id } from '../../ui/values.tsx'
+import { Budgets } from './budgets.tsx'
 import { LimitDialog, Used } from './limit-dialog.tsx'
 import { remit } from '../../api/client.ts'
 import { limitsQuery, pagesQuery } from '../../api/queries.ts'
@@ -24,45 +25,77 @@ const LIMIT = { method: 'POST', path: '/v1/spend-limits/payer', body: { daily_us
 
 export function Spend() {
   const can = useCan()
-  const { agent } = useSearch({ from: '/spend' })
+  const { agent, tab = 'limits' } = useSearch({ from: '/spend' })
   const [edited, setEdited] = useState<SpendLimit | 'new' | null>(null)
-  const query = useQuery(limitsQuery)
   const mayChange = can('POST /v1/spend-limits/{id}')
+  const isBudgets = tab === 'budgets'
   return (
     <Page
       title={t.spend.title}
       actions={
         <>
-          <CurlButton request="/v1/spend-limits" />
-          {mayChange && (
+          <CurlButton request={isBudgets ? '/v1/budgets' : '/v1/spend-limits'} />
+          {isBudgets && can('PUT /v1/budgets/{id}') && (
+            <Link to="/spend/budgets/$id" params={{ id: 'new' }} className={buttonClass('primary')}>
+              {t.budgets.new}
+            </Link>
+          )}
+          {mayChange && !isBudgets && (
             <Button tone="primary" onClick={() => setEdited('new')}>
               {t.spend.set}
             </Button>
           )}
         </>
       }
+      tabs={
+        <TabLinks
+          label={t.spend.title}
+          current={tab}
+          tabs={[
+            { label: t.budgets.limits, value: 'limits' },
+            { label: t.budgets.title, value: 'budgets' },
+          ]}
+        />
+      }
     >
-      <Loaded query={query}>
-        {({ data }) => (
-          <Stack>
-            {data.length === 0 ? (
-              <Empty title={t.spend.empty} request={LIMIT}>
-                {t.spend.emptyText}
-              </Empty>
-            ) : (
-              <Limits limits={data} onEdit={mayChange ? setEdited : null} />
-            )}
-            {can('GET /v1/spend-limits/{id}/history') && (
-              <BurnDown agent={agent ?? data[0]?.agent_id} />
-            )}
-            {can('GET /v1/spend-holds') && <Holds agent={agent} />}
-          </Stack>
-        )}
-      </Loaded>
+      {isBudgets ? (
+        <Budgets />
+      ) : (
+        <AgentLimits agent={agent} onEdit={mayChange ? setEdited : null} />
+      )}
       {edited !== null && (
         <LimitDialog limit={edited === 'new' ? null : edited} onClose={() => setEdited(null)} />
       )}
     </Page>
+  )
+}
+
+interface AgentLimitsProps {
+  readonly agent: string | undefined
+  readonly onEdit: ((limit: SpendLimit) => void) | null
+}
+
+function AgentLimits({ agent, onEdit }: AgentLimitsProps) {
+  const can = useCan()
+  const query = useQuery(limitsQuery)
+  return (
+    <Loaded query={query}>
+      {({ data }) => (
+        <Stack>
+          {data.length === 0 ? (
+            <Empty title={t.spend.empty} request={LIMIT}>
+              {t.spend.emptyText}
+            </Empty>
+          ) : (
+            <Limits limits={data} onEdit={onEdit} />
+          )}
+          {can('GET /v1/spend-limits/{id}/history') && (
+            <BurnDown agent={agent ?? data[0]?.agent_id} />
+          )}
+          {can('GET /v1/spend-holds') && <Holds agent={agent} />}
+        </Stack>
+      )}
+    </Loaded>
   )
 }
 

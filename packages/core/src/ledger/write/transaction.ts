@@ -245,8 +245,10 @@ async function record(
   const results = reply(works, outcomes, linked.entries, note)
   for (const [i, { origin }] of works.entries()) {
     const result = results[i]
-    if (origin.claim && !(result instanceof Error) && result !== LATER)
-      await keepAnswer(tx, orgId, origin.claim, origin.claim.encode(result), now)
+    const outcome = outcomes[i]
+    if (!origin.claim || result instanceof Error || result === LATER) continue
+    if (typeof outcome === 'object' && 'changesNothing' in outcome) continue
+    await keepAnswer(tx, orgId, origin.claim, origin.claim.encode(result), now)
   }
   await writeLastRows(tx, writes.splice(0))
   const first = linked.entries[0]?.row

@@ -59,7 +59,10 @@ export function firstOf(recorded: readonly LinkedEntry[]): LinkedEntry {
 export interface Outcome<Answer> {
   readonly entries: readonly EntryDraft[]
   readonly reply: (recorded: readonly LinkedEntry[]) => Answer
-  /** The outcome of a configuration change that turns out to change no configuration. */
+  /**
+   * The outcome of a configuration change that waits and changes no configuration yet. Its answer is not kept: a repeat
+   * may go on.
+   */
   readonly changesNothing?: true
 }
 

@@ -1,6 +1,7 @@
-import type { TestRemit } from '@remit/testing'
+import type { TestRemit } from './remit.ts'
 
-export const BASE = 'https://remit.test'
+/** The address that a `LoginBrowser` knows the server by. */
+export const LOGIN_BASE = 'https://remit.test'
 
 /** A browser without pages: it keeps cookies by origin and follows redirects. */
 export class LoginBrowser {
@@ -15,7 +16,7 @@ export class LoginBrowser {
 
   /** Opens an address; stops before an address that `until` accepts. */
   async open(address: string, until: (url: URL) => boolean = () => false) {
-    let url = new URL(address, BASE)
+    let url = new URL(address, LOGIN_BASE)
     for (let hops = 0; hops < 20; hops++) {
       this.visited.push(url.href)
       const response = await this.#send(url)
@@ -30,7 +31,7 @@ export class LoginBrowser {
 
   /** Calls the API as a page of the console does. */
   api(method: string, path: string, body?: unknown): Promise<Response> {
-    const cookie = this.#header(new URL(BASE))
+    const cookie = this.#header(new URL(LOGIN_BASE))
     const headers = { ...(cookie && { cookie }), 'sec-fetch-site': 'same-origin' }
     return this.#remit.call(method, path, { headers, ...(body !== undefined && { body }) })
   }
@@ -53,18 +54,18 @@ export class LoginBrowser {
 
   set attempt(value: string) {
     const [name] = this.#attempt() ?? ['__Host-remit_login']
-    this.#cookies.get(BASE)?.set(name, value)
+    this.#cookies.get(LOGIN_BASE)?.set(name, value)
   }
 
   #attempt(): [string, string] | undefined {
-    return [...(this.#cookies.get(BASE) ?? [])].find(([name]) => name.includes('_login'))
+    return [...(this.#cookies.get(LOGIN_BASE) ?? [])].find(([name]) => name.includes('_login'))
   }
 
   async #send(url: URL): Promise<Response> {
     const cookie = this.#header(url)
     const headers: Record<string, string> = cookie ? { cookie } : {}
     const response =
-      url.origin === BASE
+      url.origin === LOGIN_BASE
         ? await this.#remit.app.request(url.href, { headers })
         : await fetch(url, { headers, redirect: 'manual' })
     const jar = this.#cookies.get(url.origin) ?? new Map<string, string>()

@@ -1,0 +1,98 @@
+import { createSecretKey, randomBytes } from 'node:crypto'
+import { createKey } from '@remit/core/orgs'
+import { createOutbound } from '@remit/core/net'
+import { SECRETS_KEY_BYTES } from '@remit/core/secrets'
+import {
+  apiOf,
+  createTestRemit,
+  LOGIN_BASE,
+  LoginBrowser,
+  oidcSettings,
+  startLoginProvider,
+} from '@remit/testing'
+import type { Api, LoginProvider, TestRemit } from '@remit/testing'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hasModules, loadModules } from '../src/boot/modules.ts'
+
+describe.skipIf(!hasModules())('changes of rules that people approve', () => {
+  let provider: LoginProvider
+  let remit: TestRemit
+  let api: Api
+  beforeAll(async () => {
+    provider = await startLoginProvider([LOGIN_BASE])
+    for (const name of ['ada', 'bob'])
+      provider.accounts.set(name, { email: `${name}@example.org`, email_verified: true, name })
+    remit = await createTestRemit({
+      modules: await loadModules(),
+      outbound: createOutbound({ allowLoopback: true }),
+      secretsKeys: [createSecretKey(randomBytes(SECRETS_KEY_BYTES))],
+      settings: { oidc: oidcSettings(provider) },
+    })
+    api = apiOf(remit, await remit.organization())
+  })
+  afterAll(async () => {
+    await remit.close()
+    await provider.close()
+  })
+
+  const signIn = async (name: string, role: 'admin' | 'approver') => {
+    const { id } = await api.ok('invitePerson', { body: { email: `${name}@example.org`, role } })
+    provider.subject = name
+    const browser = new LoginBrowser(remit)
+    await browser.open('/console/login', ({ pathname }) => pathname === '/console')
+    const send = async (method: string, path: string, body: object) => {
+      const response = await browser.api(method, path, body)
+      const answer = (await response.json()) as { secret?: string; approval?: { id: string } }
+      return { ...answer, status: response.status }
+    }
+    return { id, send }
+  }
+
+  const policy = (actions: string[]) => ({
+    apiVersion: 'remit.dev/v1' as const,
+    kind: 'Policy' as const,
+    name: 'allowed',
+    spec: { effect: 'allow' as const, actions },
+  })
+
+  test('a person counts as one with their sessions, their keys, and the keys that these created', async () => {
+    const ada = await signIn('ada', 'admin')
+    const bob = await signIn('bob', 'approver')
+    const hostKey = async (role: 'admin' | 'approver') =>
+      (await createKey(remit.writer, api.org.id, { role, person: 'Ada@example.org' })).secret
+    const own = await hostKey('admin')
+    const ofKey = await api.ok('createKey', { body: { role: 'approver' }, key: own })
+    const ofSession = await ada.send('POST', '/v1/keys', { role: 'approver' })
+    await api.ok('changeOrganization', {
+      body: { settings: { rule_changes: 'approve_weakening' } },
+    })
+
+    const documents = [policy(['pay'])]
+    const params = { id: 'main' }
+    const { plan_digest } = await api.ok('planPolicySet', { params, body: { documents } })
+    const body = { documents, plan_digest }
+    const vote = (id: string, key: string) =>
+      api
+        .call('decideApproval', { params: { requestID: id }, body: { decision: 'approve' }, key })
+        .then(({ status }) => status)
+    const keys = [own, await hostKey('approver'), ofKey.secret ?? '', ofSession.secret ?? '']
+    const asked = await ada.send('POST', '/v1/policy-sets/main/apply', body)
+    expect(asked.status).toBe(202)
+    const id = asked.approval?.id ?? ''
+    for (const key of keys) expect(await vote(id, key)).toBe(403)
+
+    // As another person, with the same keys.
+    await api.call('removePerson', { params: { id: ada.id } })
+    const again = await signIn('ada', 'admin')
+    expect((await again.send('POST', '/v1/policy-sets/main/apply', body)).status).toBe(202)
+    for (const key of keys) expect(await vote(id, key)).toBe(403)
+    expect((await again.send('POST', `/v1/approvals/${id}/cancel`, {})).status).toBe(200)
+
+    const { approval } = await again.send('POST', '/v1/policy-sets/main/apply', body)
+    const next = approval?.id ?? ''
+    for (const key of keys) expect(await vote(next, key)).toBe(403)
+    const decided = await bob.send('POST', `/v1/approvals/${next}/decide`, { decision: 'approve' })
+    expect(decided.status).toBe(200)
+    expect((await again.send('POST', '/v1/policy-sets/main/apply', body)).status).toBe(200)
+  })
+})
