@@ -194,6 +194,32 @@ describe.each(['oldest', 'newest'])('the budget of the %s LiteLLM', (version) =>
       },
     )
 
+    it('counts the tokens of answers in a budget of tokens', async () => {
+      const params = { id: 'tokens' }
+      const match = { agents: ['sk-tokens'] }
+      await server.client.setBudget({
+        params,
+        body: { unit: 'tokens', window: 'day', limit: 400, match },
+      })
+      const statuses: number[] = []
+      let last = { status: 200, text: '' }
+      while (last.status === 200 && statuses.length < 10) {
+        last = await chat('sk-tokens')
+        statuses.push(last.status)
+        const used = 60 * statuses.filter((status) => status === 200).length
+        await vi.waitUntil(
+          async () => {
+            const { usage: now } = await server.client.getBudget({ params })
+            return now?.held === 0 && now.used === used
+          },
+          { timeout: 30_000, interval: 100 },
+        )
+      }
+      expect(statuses.length).toBeGreaterThan(2)
+      expect(last.status).toBe(403)
+      expect(last.text).toContain('budget_exceeded')
+    })
+
     it('lets parallel calls hold no more than the cap', async () => {
       await limit('sk-parallel', 2)
       let open = () => {}

@@ -25,6 +25,7 @@ const ENDPOINTS: readonly { kind: Kind; path: RegExp; agent?: true }[] = [
   { kind: 'ApprovalRule', path: /^\/v1\/approval-rules\/([^/?]+)$/ },
   { kind: 'Permission', path: /^\/v1\/delegation\/permissions\/([^/?]+)$/ },
   { kind: 'SpendLimit', path: /^\/v1\/spend-limits\/([^/?]+)$/, agent: true },
+  { kind: 'Budget', path: /^\/v1\/budgets\/([^/?]+)$/ },
   { kind: 'AgentMode', path: /^\/v1\/delegation\/agents\/([^/?]+)\/mode$/, agent: true },
   { kind: 'TrustPolicy', path: /^\/v1\/identity\/trust(?:\/([^/?]+))?$/ },
 ]

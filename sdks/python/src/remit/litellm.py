@@ -112,8 +112,16 @@ class Budget(CustomLogger):
         if hold is None:
             return
         cost = kwargs.get("response_cost")
-        # Upwards: a thousand calls below the smallest amount cost something.
-        self._settle(hold, cost_usd=None if cost is None else _micro(cost), outcome="success", release=False)
+        tokens = (kwargs.get("standard_logging_object") or {}).get("total_tokens")
+        self._settle(
+            hold,
+            # Upwards: a thousand calls below the smallest amount cost something.
+            cost_usd=None if cost is None else _micro(cost),
+            # Without a count, what was held counts.
+            amounts={"tokens": tokens} if isinstance(tokens, int) and tokens > 0 else None,
+            outcome="success",
+            release=False,
+        )
 
     async def async_post_call_failure_hook(
         self, request_data: Any, original_exception: Any, user_api_key_dict: Any, traceback_str: str | None = None
@@ -123,7 +131,7 @@ class Budget(CustomLogger):
         # An attempt that may have been billed is settled by its own event, or stays held.
         if hold is not None and hold.billable <= 0:
             del self._holds[key]
-            self._settle(hold, cost_usd=None, outcome="failure", release=True)
+            self._settle(hold, cost_usd=None, amounts=None, outcome="failure", release=True)
 
     def _settle(self, hold: _Hold, **ending: Any) -> None:
         """In a task of its own: LiteLLM ends events that take long."""
