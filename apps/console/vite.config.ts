@@ -4,6 +4,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 import type { Plugin } from 'vite'
+import { parseAllDocuments } from 'yaml'
 
 const OUT = join(import.meta.dirname, 'dist')
 const COMPRESSED = /\.(?:js|css|svg|html)$/
@@ -30,10 +31,20 @@ const precompress: Plugin = {
   },
 }
 
+/** Policy packs are values for the console: a browser needs no reader of YAML. */
+const documents: Plugin = {
+  name: 'documents',
+  transform(text, id) {
+    if (!id.endsWith('.yaml')) return null
+    const found = [parseAllDocuments(text)].flat().map((document) => document.toJS() as unknown)
+    return { code: `export default ${JSON.stringify(found)}`, map: null }
+  },
+}
+
 export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
-  plugins: [react(), precompress],
+  plugins: [react(), documents, precompress],
   resolve: { conditions: ['@remit/source', 'module', 'browser', 'production'] },
   build: {
     target: 'es2024',

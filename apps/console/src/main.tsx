@@ -91,6 +91,12 @@ const approvalRule = createRoute({
   validateSearch: readTexts('except'),
   component: page(() => import('./pages/approval-rules/editor.tsx'), 'ApprovalRuleEditor'),
 })
+const template = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/policies/sets/new',
+  validateSearch: readTexts('pack'),
+  component: page(() => import('./pages/policy-sets/template.tsx'), 'NewFromTemplate'),
+})
 const live = createRoute({
   getParentRoute: () => rootRoute,
   path: '/',
@@ -177,6 +183,7 @@ const router = createRouter({
     policies,
     policy,
     approvalRule,
+    template,
     ledger.addChildren([entry]),
     decision,
     agents,

@@ -28,6 +28,7 @@ const PATHS = [
   '/policies?tab=approval-rules',
   '/policies?tab=sets',
   '/policies/new',
+  '/policies/sets/new',
   '/policies/approval-rules/large-refunds',
   '/policies/approval-rules/new',
   '/ledger',

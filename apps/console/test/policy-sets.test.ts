@@ -76,6 +76,25 @@ describe.skipIf(!canRunAll)('the page of policy sets', () => {
     expect(await state()).toEqual([])
   })
 
+  test('applies a set from a template, after a look at its plan', async () => {
+    await open()
+    await page.getByRole('link', { name: 'New from template' }).click()
+    await page.getByRole('link', { name: /^Payments: limits/ }).click()
+    await page.getByText(/^0 unchanged\. Tests: \d+ passed, 0 failed\.$/).waitFor()
+    await page.getByText('payments.one-list-of-payees').waitFor()
+    await page.getByText('create ApprovalRule payments.second-person').waitFor()
+    expect(await violationsInBoth(page)).toEqual([])
+    await page.getByRole('button', { name: 'Apply the set' }).click()
+    await page.getByText('The set is applied').waitFor()
+    const { data } = await server.api.listPolicySets()
+    expect(data.map(({ id }) => id)).toContain('payments')
+    const [rule] = (await server.api.listApprovalRules()).data.filter(
+      ({ id }) => id === 'payments.second-person',
+    )
+    expect(rule?.condition).toBe('amount_usd > 1000')
+    await server.api.removePolicySet({ params: { id: 'payments' }, query: { objects: 'delete' } })
+  })
+
   test('proposes a change that needs a second person, shows it to them, and applies it', async () => {
     const keyOf = async (role: 'admin' | 'approver', key = server.key) =>
       (await createClient({ baseUrl: server.url, key }).createKey({ body: { role } })).secret ?? ''

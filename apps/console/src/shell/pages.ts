@@ -48,6 +48,7 @@ export const PAGES: readonly PageLink[] = [
 const FORMS: Readonly<Record<string, string>> = {
   '/policies/new': 'POST /v1/policies',
   '/policies/approval-rules/new': 'POST /v1/approval-rules/{id}',
+  '/policies/sets/new': 'POST /v1/policy-sets/{id}/apply',
   '/spend/budgets/new': 'PUT /v1/budgets/{id}',
   '/agents/trust/new': 'POST /v1/identity/trust',
   '/agents/issuers/new': 'POST /v1/identity/idp',

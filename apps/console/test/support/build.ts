@@ -6,8 +6,8 @@ import { promisify } from 'node:util'
 import { programEnv } from '@remit/testing/pure'
 
 const ROOT = resolve(import.meta.dirname, '../..')
-/** The console contains its client, the words of reports and the reader of proofs. */
-const SOURCES = ['src', '../../packages/contract/src', '../verify/src']
+/** The console contains its client, the words of reports, the reader of proofs and the policy packs. */
+const SOURCES = ['src', '../../packages/contract/src', '../verify/src', '../../examples/policies']
 const SHELL = join(ROOT, 'dist/index.html.br')
 const LOCK = join(ROOT, 'node_modules/.test-build')
 const VITE = join(ROOT, 'node_modules/vite/bin/vite.js')

@@ -50,7 +50,8 @@ export function RuleChanges({ request, changes }: RuleChangesProps) {
   )
 }
 
-function ChangeOfRule({ change: one }: { change: ShownChange }) {
+/** A change with the members that differ. */
+export function ChangeOfRule({ change: one }: { change: ShownChange }) {
   const { kind, name, object_id, change, weakens } = one
   const rows = differencesOf(one)
   return (
@@ -58,7 +59,7 @@ function ChangeOfRule({ change: one }: { change: ShownChange }) {
       <div className={styles['ruleHead']}>
         <span>
           {change} {kind} <Id>{name}</Id>
-          {object_id !== undefined && (
+          {object_id !== undefined && object_id !== name && (
             <>
               {' '}
               (<Id>{object_id}</Id>)
@@ -87,7 +88,7 @@ function ChangeOfRule({ change: one }: { change: ShownChange }) {
 /** The members of an object that a change moves. */
 function differencesOf({ before, after }: ShownChange) {
   const names = Object.keys({ ...before, ...after })
-  const textOf = (value: unknown) => (value === undefined ? '–' : valueText(value))
+  const textOf = (value: unknown) => ((value ?? null) === null ? '–' : valueText(value))
   return names
     .map((member) => ({
       member,

@@ -33,7 +33,7 @@ export function Policies() {
       actions={
         <>
           <CurlButton request={PATHS[tab] ?? '/v1/policies'} />
-          {!isSets && <New isRules={isRules} />}
+          {isSets ? <NewSet /> : <New isRules={isRules} />}
         </>
       }
       tabs={
@@ -50,6 +50,15 @@ export function Policies() {
     >
       {isSets ? <PolicySets /> : isRules ? <ApprovalRules /> : <PolicyList />}
     </Page>
+  )
+}
+
+function NewSet() {
+  if (!useCan()('POST /v1/policy-sets/{id}/apply')) return null
+  return (
+    <Link to="/policies/sets/new" className={buttonClass('primary')}>
+      {t.policySets.fromTemplate}
+    </Link>
   )
 }
 
