@@ -1,5 +1,6 @@
 /** Suites of this package for `pnpm bench`, which finds this file by its place. */
 import type { Suites } from '@remit/testing/bench'
+import { budgetsSuite } from './budgets.ts'
 import { rulesSuite } from './rules.ts'
 
-export const suites: Suites = { rules: rulesSuite }
+export const suites: Suites = { budgets: budgetsSuite, rules: rulesSuite }
