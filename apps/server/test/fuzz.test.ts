@@ -8,6 +8,11 @@ import { hasModules, loadModules } from '../src/boot/modules.ts'
 import { wildRequests } from './support/fuzz-requests.ts'
 import type { WildRequest } from './support/fuzz-requests.ts'
 
+/** URLs resolve `..` and `%2e%2e`, so that another endpoint may answer. */
+const isElsewhere = (path: string): boolean =>
+  new URL(path, 'http://remit.test').pathname.split('/').length !==
+  path.split('?')[0]?.split('/').length
+
 const seed = Number(process.env['REMIT_TEST_FUZZ_SEED'] ?? Date.now() % 2 ** 31)
 const AT_ONCE = 40
 const BOUND_MS = 60_000
@@ -72,7 +77,7 @@ describe.each(fullDialects())('requests of every kind on %s', (dialect) => {
     }
     const text = await response.text()
     if (response.status < 400)
-      return method === 'HEAD' || isAnswer(request, text)
+      return method === 'HEAD' || isElsewhere(path) || isAnswer(request, text)
         ? 'answered'
         : fault(`not an answer: ${text.slice(0, 500)}`)
     const wrong = wrongRefusal(response, request, text)
@@ -92,7 +97,7 @@ describe.each(fullDialects())('requests of every kind on %s', (dialect) => {
     if (method === 'HEAD') return null
     const problem = JSON.parse(text) as Problem
     if (PROBLEMS[problem.code]?.[0] !== response.status) return 'a code of another status'
-    const names = endpointsAt({ method, path })
+    const names = isElsewhere(path) ? [] : endpointsAt({ method, path })
     if (
       names.length > 0 &&
       !names.some((name) => isDocumented(name, response.status, problem.code))

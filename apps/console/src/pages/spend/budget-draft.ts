@@ -71,4 +71,3 @@ export const budgetDrafts = draftsOf<Budget, BudgetInput>()({
       typed.split(',').flatMap((part) => (part.trim() === '' ? [] : [numberOf(part)])),
   },
 })
-export type BudgetDraft = typeof budgetDrafts.empty
