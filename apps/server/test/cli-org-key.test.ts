@@ -127,6 +127,7 @@ describe.each(someDialects())('organizations and keys on %s', (dialect) => {
       default_effect: 'deny',
       unknown_agents: 'deny',
       four_eyes: false,
+      rule_changes: 'direct',
       require_separate_keys: false,
       require_agent_credentials: false,
       credentials_per_agent: 10,
@@ -156,6 +157,7 @@ describe.each(someDialects())('organizations and keys on %s', (dialect) => {
     const written = ['four_eyes=true', 'consequential_actions=payments.*, db.drop']
     expect(await set(...written)).toMatchObject({
       four_eyes: true,
+      rule_changes: 'direct',
       require_separate_keys: false,
       require_agent_credentials: false,
       credentials_per_agent: 10,
@@ -176,7 +178,7 @@ describe.each(someDialects())('organizations and keys on %s', (dialect) => {
   })
 
   const NAMES =
-    'default_effect, unknown_agents, four_eyes, require_separate_keys, require_agent_credentials, credentials_per_agent, keyless_exchange, consequential_actions, retention_days, at_monthly_limit'
+    'default_effect, unknown_agents, four_eyes, rule_changes, require_separate_keys, require_agent_credentials, credentials_per_agent, keyless_exchange, consequential_actions, retention_days, at_monthly_limit'
 
   test.each([
     ['default_efect=deny', `default_efect: is not a setting; the settings are ${NAMES}`],
