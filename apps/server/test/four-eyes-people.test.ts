@@ -8,6 +8,7 @@ import {
   LOGIN_BASE,
   LoginBrowser,
   oidcSettings,
+  readyReport,
   startLoginProvider,
 } from '@remit/testing'
 import type { Api, LoginProvider, TestRemit } from '@remit/testing'
@@ -94,5 +95,26 @@ describe.skipIf(!hasModules())('changes of rules that people approve', () => {
     const decided = await bob.send('POST', `/v1/approvals/${next}/decide`, { decision: 'approve' })
     expect(decided.status).toBe(200)
     expect((await again.send('POST', '/v1/policy-sets/main/apply', body)).status).toBe(200)
+  })
+
+  test('a report shows the plan, the request, its votes and the applied set', async () => {
+    const to = new Date().toISOString()
+    const { id, content } = await readyReport(api, { framework: 'soc2', to })
+    const found = new Set<string>()
+    for (const control of content.controls) {
+      const query = { control: control.id, limit: 1000 }
+      const { data } = await api.ok('listReportEvidence', { params: { id }, query })
+      for (const { kind } of data) found.add(kind)
+    }
+    expect([...found]).toEqual(
+      expect.arrayContaining([
+        'policy.dry_run',
+        'approval.requested',
+        'approval.decided',
+        'approval.consumed',
+        'policy.created',
+        'policy_set.applied',
+      ]),
+    )
   })
 })
