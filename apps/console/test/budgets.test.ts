@@ -129,6 +129,7 @@ describe.skipIf(!canRunAll)('the pages of budgets', () => {
     await page.getByRole('button', { name: 'Remove' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
     await page.getByText('Budget removed').waitFor()
-    expect(await page.getByRole('link', { name: 'trial', exact: true }).count()).toBe(0)
+    await page.getByRole('link', { name: 'company', exact: true }).waitFor()
+    await page.getByRole('link', { name: 'trial', exact: true }).waitFor({ state: 'detached' })
   })
 })
