@@ -9,6 +9,7 @@ const DEFAULTS = {
   default_effect: 'allow',
   unknown_agents: 'allow',
   four_eyes: false,
+  rule_changes: 'direct',
   require_separate_keys: false,
   require_agent_credentials: false,
   credentials_per_agent: 10,

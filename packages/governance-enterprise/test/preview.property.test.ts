@@ -116,11 +116,14 @@ describe.each(someDialects())('a preview on %s', (dialect) => {
     clock.advance(seconds * 1000)
     const now = await preview(api, one, request)
     const after = await dump(api.remit.db, api.org.id)
-    const { decision, reason, message, matched, warnings } = await api.ok('authorize', {
+    const { decision, reason, message, matched, warnings, retry_at } = await api.ok('authorize', {
       body: request,
     })
     seen.add(reason)
-    const live = { decision, reason, message, matched, warnings: warnings ?? [] }
+    const live = {
+      ...{ decision, reason, message, matched, warnings: warnings ?? [] },
+      ...(retry_at !== undefined && { retry_at }),
+    }
     return [
       ...(isDeepStrictEqual(before, after) ? [] : [{ before, after }]),
       ...[early, now]

@@ -4,10 +4,10 @@ import { build } from 'vite'
 import type { Rolldown } from 'vite'
 import { describe, expect, it } from 'vitest'
 
-const MAX_BYTES = 16 * 1024
+const MAX_BYTES = 17 * 1024
 
 describe('client and gate in one bundle', () => {
-  it('are at most 16 KiB with gzip, without zod and without Node', async () => {
+  it('are at most 17 KiB with gzip, without zod and without Node', async () => {
     const built = (await build({
       configFile: false,
       logLevel: 'silent',

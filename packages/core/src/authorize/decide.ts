@@ -19,6 +19,10 @@ import type {
   StageVerdict,
 } from './stage.ts'
 
+/** The agent and the beginning of the actions for which only the server requests decisions. */
+export const RESERVED_AGENT = 'remit.rules'
+export const RESERVED_ACTIONS = 'remit.rules.'
+
 const NONE: readonly Ask[] = []
 
 /**

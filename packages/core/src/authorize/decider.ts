@@ -31,7 +31,14 @@ import type { Limiter } from '../base/limiter.ts'
 import { admittedDecisions, quotaEntries, quotaExceeded } from '../limits/month.ts'
 import type { ObserveDecision } from '../telemetry/metrics.ts'
 import type { HeavyWorkQueue } from '../threads/heavy-work-queue.ts'
-import { decide, unseenPlaces, resourceText, unclearType } from './decide.ts'
+import {
+  decide,
+  RESERVED_ACTIONS,
+  RESERVED_AGENT,
+  resourceText,
+  unclearType,
+  unseenPlaces,
+} from './decide.ts'
 import type { DecisionResult, Observations } from './decide.ts'
 import { DecisionBatch, DecisionStages } from './batch.ts'
 import { preview } from './preview.ts'
@@ -286,10 +293,6 @@ function outcomeOf(
     }),
   }
 }
-
-/** The agent and the beginning of the actions for which only the server requests decisions. */
-export const RESERVED_AGENT = 'remit.rules'
-export const RESERVED_ACTIONS = 'remit.rules.'
 
 /**
  * Refuses the agent and the actions of requests to change rules, which only the server makes: an approval of another

@@ -1,7 +1,13 @@
 export { agentFacts } from '../authorize/agent-facts.ts'
-export { RESERVED_ACTIONS, RESERVED_AGENT } from '../authorize/decider.ts'
 export type { Preview } from '../authorize/preview.ts'
-export { decide, judge, readingsOf, resourceText } from '../authorize/decide.ts'
+export {
+  decide,
+  judge,
+  readingsOf,
+  RESERVED_ACTIONS,
+  RESERVED_AGENT,
+  resourceText,
+} from '../authorize/decide.ts'
 export type { Slots, SlotState } from '../authorize/decide.ts'
 export { memoOf, SLOTS } from '../authorize/stage.ts'
 export type {

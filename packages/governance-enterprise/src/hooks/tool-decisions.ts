@@ -13,7 +13,7 @@ import type {
 } from '@remit/core/decision'
 import type { Deps } from '@remit/core/module'
 import type { DecisionWaiters } from '../approvals/decision-waiters.ts'
-import { amountOf } from '../spend/evaluate.ts'
+import { amountOf } from '../base/seen-context.ts'
 import type { Questions } from './once.ts'
 
 /** The name of a question among the stored answers of its caller. */

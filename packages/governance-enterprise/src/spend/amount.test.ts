@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { amountOf } from './evaluate.ts'
+import { amountOf } from '../base/seen-context.ts'
 
 describe('amountOf', () => {
   it('is missing if no member contains it', () => {

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { byWindow, toMicroUsd } from '@remit/contract/values'
 import { describe, expect, it } from 'vitest'
-import { amountOf, evaluateSpend, windowsAt } from './evaluate.ts'
+import { amountOf } from '../base/seen-context.ts'
+import { evaluateSpend, windowsAt } from './evaluate.ts'
 import type { Limit, SpendUsage } from './evaluate.ts'
 
 interface Row {

@@ -1,9 +1,10 @@
 import type { Reason, SpendState } from '@remit/contract'
-import { byWindow, fromMicroUsd, isUsd, toMicroUsd, WINDOWS } from '@remit/contract/values'
+import { byWindow, fromMicroUsd, toMicroUsd, WINDOWS } from '@remit/contract/values'
 import type { ByWindow, Window } from '@remit/contract/values'
 import { actorOf } from '@remit/core/caller'
 import type { CounterNeed, Counters } from '@remit/core/decision'
 import type { EntryDraft } from '@remit/core/ledger/lanes'
+import type { Amount } from '../base/seen-context.ts'
 
 export const UNCAPPED = byWindow('word', () => null)
 
@@ -117,27 +118,6 @@ function describe(limit: Limit, amount: Amount, usage: SpendUsage, windows: Wind
   }
   return spend
 }
-
-/** The requested amount: micro-USD, none, or invalid. */
-export type Amount = { readonly micro: number } | 'missing' | 'invalid'
-
-/**
- * Reads `context.amount_usd`, else `context.amount`; a `context.currency` must be USD. Two
- * different amounts are invalid: the tool could spend the other one.
- */
-export function amountOf(context: Readonly<Record<string, unknown>> | undefined): Amount {
-  if (context === undefined) return 'missing'
-  const amount = own(context, 'amount')
-  const value = own(context, 'amount_usd') ?? amount
-  if (value === undefined || value === null) return 'missing'
-  const currency = own(context, 'currency') ?? 'USD'
-  if (currency !== 'USD' || (amount ?? value) !== value) return 'invalid'
-  if (typeof value !== 'number' || !isUsd(value)) return 'invalid'
-  return { micro: toMicroUsd(value) }
-}
-
-const own = (record: Readonly<Record<string, unknown>>, name: string): unknown =>
-  Object.hasOwn(record, name) ? record[name] : undefined
 
 /** The windows of a time: their ids (`2026-11-20`, `2026-11`), and their ends in RFC 3339. */
 export type Windows = ByWindow<{

@@ -1,6 +1,7 @@
 import { isoTime } from '@remit/core/base'
 import type { Ask, CounterNeed, Counters, Pass, Stage, StageVerdict } from '@remit/core/decision'
 import type { EntryDraft } from '@remit/core/ledger/lanes'
+import type { Amount } from '../base/seen-context.ts'
 import { evaluatePath, needsOf as pathNeeds, stepsOf } from '../budgets/evaluate.ts'
 import { heldCharge, reachedBy } from '../budgets/settle.ts'
 import { overlaidBudgets, treeOf } from '../budgets/tree.ts'
@@ -9,11 +10,10 @@ import type { SpendHoldRow } from '../tables/schema.ts'
 import type { SpendLimitInput, SpendState } from '@remit/contract'
 import { byWindow, fromMicroUsd, toMicroUsd, WINDOWS } from '@remit/contract/values'
 import type { Window } from '@remit/contract/values'
-import { seenContext } from '../base/seen-context.ts'
+import { amountOf, seenContext } from '../base/seen-context.ts'
 import { agentMoves, agentsWithEndingHolds, holdRows, withCharges } from '../counters/store.ts'
 import type { Charge } from '../counters/store.ts'
 import {
-  amountOf,
   evaluateSpend,
   microOf,
   needsOf,
@@ -22,7 +22,7 @@ import {
   UNCAPPED,
   windowsAt,
 } from './evaluate.ts'
-import type { Amount, Limit, Windows } from './evaluate.ts'
+import type { Limit, Windows } from './evaluate.ts'
 import { compiledLimits } from './limits-store.ts'
 import type { MeasureSpend, MeasuredSpend } from './measure.ts'
 

@@ -11,7 +11,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from secrets import token_urlsafe
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar, cast
 
 from ._ask import Answer, Question, approval_status, ask
 from ._errors import NotExecuted, RemitError, Unmappable
@@ -318,7 +318,7 @@ def _verdict(answer: Answer, call: str, action: str, approval_id: str | None) ->
     if answer.kind == "already_decided":
         return already_decided(call, decision_id)
     listed = answer.body.get("budgets")
-    budgets = listed if isinstance(listed, list) else None
+    budgets = cast(list[dict[str, Any]], listed) if isinstance(listed, list) else None
     if answer.kind == "deny":
         message, retry_at = answer.body.get("message") or "", answer.body.get("retry_at")
         return Deny(reason, message, call, decision_id, budgets, retry_at)
