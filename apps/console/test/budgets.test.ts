@@ -131,5 +131,7 @@ describe.skipIf(!canRunAll)('the pages of budgets', () => {
     await page.getByText('Budget removed').waitFor()
     await page.getByRole('link', { name: 'company', exact: true }).waitFor()
     await page.getByRole('link', { name: 'trial', exact: true }).waitFor({ state: 'detached' })
+    const { data } = await server.api.listBudgets()
+    expect(data.map(({ id }) => id)).not.toContain('trial')
   })
 })

@@ -88,9 +88,8 @@ describe.skipIf(!canRunAll)('the page of policy sets', () => {
     await page.getByText('The set is applied').waitFor()
     const { data } = await server.api.listPolicySets()
     expect(data.map(({ id }) => id)).toContain('payments')
-    const [rule] = (await server.api.listApprovalRules()).data.filter(
-      ({ id }) => id === 'payments.second-person',
-    )
+    const rules = (await server.api.listApprovalRules()).data
+    const rule = rules.find(({ id }) => id === 'payments.second-person')
     expect(rule?.condition).toBe('amount_usd > 1000')
     await server.api.removePolicySet({ params: { id: 'payments' }, query: { objects: 'delete' } })
   })

@@ -121,7 +121,11 @@ describe.each(someDialects())('a preview on %s', (dialect) => {
     })
     seen.add(reason)
     const live = {
-      ...{ decision, reason, message, matched, warnings: warnings ?? [] },
+      decision,
+      reason,
+      message,
+      matched,
+      warnings: warnings ?? [],
       ...(retry_at !== undefined && { retry_at }),
     }
     return [
