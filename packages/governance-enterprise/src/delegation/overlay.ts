@@ -106,7 +106,7 @@ export async function admitPermissions(
     if (rows.get(id)?.revoked_at !== null)
       throw invalid(`overlay.permissions.remove.${i}`, 'is not a permission of the organization')
   }
-  const known = new Map([...rows].map(([id, row]) => [id, removedIn(gone, row, now)]))
+  const known = new Map([...rows].map(([id, row]) => [id, removedIn(gone, row, rows, now)]))
   const compiled = new Map([...known].map(([id, row]) => [id, toPermission(row)]))
   let patterns = await countPatternDenies(db, orgId)
   for (const id of remove) if (rows.get(id)?.agent_id.includes('*')) patterns--
@@ -127,5 +127,14 @@ export async function admitPermissions(
   return set.flatMap(({ id }) => compiled.get(id) ?? [])
 }
 
-const removedIn = (gone: ReadonlySet<string>, row: PermissionRow, now: number): PermissionRow =>
-  gone.has(row.id) ? { ...row, revoked_at: new Date(now).toISOString() } : row
+/** A permission that is removed is revoked, with what is derived from it. */
+function removedIn(
+  gone: ReadonlySet<string>,
+  row: PermissionRow,
+  rows: ReadonlyMap<string, PermissionRow>,
+  now: number,
+): PermissionRow {
+  for (let one: PermissionRow | undefined = row; one; one = rows.get(one.parent_id ?? ''))
+    if (gone.has(one.id)) return { ...row, revoked_at: new Date(now).toISOString() }
+  return row
+}
