@@ -21,7 +21,7 @@ describe.skipIf(!hasModules())('changes of rules that people approve', () => {
   let api: Api
   beforeAll(async () => {
     provider = await startLoginProvider([LOGIN_BASE])
-    for (const name of ['ada', 'bob'])
+    for (const name of ['ada', 'bob', 'eve'])
       provider.accounts.set(name, { email: `${name}@example.org`, email_verified: true, name })
     remit = await createTestRemit({
       modules: await loadModules(),
@@ -95,6 +95,40 @@ describe.skipIf(!hasModules())('changes of rules that people approve', () => {
     const decided = await bob.send('POST', `/v1/approvals/${next}/decide`, { decision: 'approve' })
     expect(decided.status).toBe(200)
     expect((await again.send('POST', '/v1/policy-sets/main/apply', body)).status).toBe(200)
+  })
+
+  test('a vote in the name of a person counts as theirs, also through a key without a person', async () => {
+    const eve = await signIn('eve', 'admin')
+    const ofSession = await eve.send('POST', '/v1/keys', { role: 'admin' })
+    const documents = [policy(['pay', 'refund'])]
+    const params = { id: 'main' }
+    const { plan_digest } = await api.ok('planPolicySet', { params, body: { documents } })
+    const asked = await api.call('applyPolicySet', {
+      params,
+      body: { documents, plan_digest },
+      key: ofSession.secret ?? '',
+    })
+    const { approval } = (await asked.json()) as { approval: { id: string } }
+    const key = (await createKey(remit.writer, api.org.id, { role: 'approver' })).secret
+    const vote = async (approver: string) => {
+      const body = { decision: 'approve', approver }
+      return (await api.call('decideApproval', { params: { requestID: approval.id }, body, key }))
+        .status
+    }
+    expect(await vote('Eve@example.org')).toBe(403)
+    expect(await vote('mallory@example.org')).toBe(200)
+  })
+
+  test('trust policies are rules too', async () => {
+    const trust = { source_agents: ['a'], target_agents: ['b'], actions: ['c'] }
+    const refused = { status: 409, code: 'change_requires_approval' }
+    expect(
+      await api.refusal('createTrustPolicy', { body: { ...trust, effect: 'allow' } }),
+    ).toMatchObject(refused)
+    const { id: policyID } = await api.ok('createTrustPolicy', {
+      body: { ...trust, effect: 'deny' },
+    })
+    expect(await api.refusal('deleteTrustPolicy', { params: { policyID } })).toMatchObject(refused)
   })
 
   test('a report shows the plan, the request, its votes and the applied set', async () => {

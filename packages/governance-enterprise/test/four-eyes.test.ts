@@ -237,6 +237,7 @@ describe.each(someDialects())('the setting rule_changes on %s', (dialect) => {
   })
 
   const policyID = 'p'
+  const pool = (limit: number) => ({ unit: 'usd', window: 'day', limit })
   const DIRECT: [name: string, call: Parameters<Api['call']>, weakens: boolean, stop: boolean][] = [
     ['a new allow', ['createPolicy', { body: { effect: 'allow' } }], true, false],
     ['a new deny', ['createPolicy', { body: { effect: 'deny' } }], false, true],
@@ -291,6 +292,10 @@ describe.each(someDialects())('the setting rule_changes on %s', (dialect) => {
       false,
     ],
     ['a removed cap', ['removeSpendLimit', { params: { id: 'payer' } }], true, false],
+    ['a higher budget', ['setBudget', { params: { id: 'pool' }, body: pool(101) }], true, false],
+    ['a lower budget', ['setBudget', { params: { id: 'pool' }, body: pool(50) }], false, false],
+    ['a new budget', ['setBudget', { params: { id: 'more' }, body: pool(1) }], false, false],
+    ['a removed budget', ['removeBudget', { params: { id: 'pool' } }], true, false],
     [
       'a grant',
       ['grantPermission', { params: { id: 'g' }, body: { agent_id: 'payer' } }],
@@ -331,12 +336,21 @@ describe.each(someDialects())('the setting rule_changes on %s', (dialect) => {
     ],
   ]
 
+  /** Changes of objects that are in no set. */
+  const OUTSIDE: ReadonlySet<string> = new Set([
+    'a new approval rule',
+    'a deny that is observed',
+    'a stricter setting',
+    'a new budget',
+  ])
+
   describe.each([false, true])('with a locked set: %s', (locked) => {
     beforeEach(async () => {
       await apply([
         document('Policy', policyID, { effect: 'deny' }),
         document('ApprovalRule', 'r', { required_approvals: 2, actions: ['a'] }),
         document('SpendLimit', 'payer', { agent_id: 'payer', daily_usd: 100 }),
+        document('Budget', 'pool', pool(100)),
         document('Permission', 'denied', { agent_id: 'x', effect: 'deny' }),
         document('Permission', 'granted', { agent_id: 'payer' }),
         document('Settings', 'settings', { default_effect: 'deny' }),
@@ -352,13 +366,7 @@ describe.each(someDialects())('the setting rule_changes on %s', (dialect) => {
         const body = (await response.json().catch(() => ({}))) as { code?: string }
         const isRefused = mode === 'approve_all' ? !isStop : weakens
         // Objects of the locked set, unless the change is a stop.
-        const isLocked =
-          locked &&
-          !isStop &&
-          !isRefused &&
-          name !== 'a new approval rule' &&
-          name !== 'a deny that is observed' &&
-          name !== 'a stricter setting'
+        const isLocked = locked && !isStop && !isRefused && !OUTSIDE.has(name)
         const expected = isLocked ? 'managed_by_policy_set' : 'change_requires_approval'
         expect(`${name}: ${body.code ?? 'done'}`).toBe(
           `${name}: ${isRefused || isLocked ? expected : 'done'}`,

@@ -126,6 +126,7 @@ describe.each(someDialects())('/v1/identity/agents on %s', (dialect) => {
           },
           'federation.subjects.1',
         ],
+        ['a reserved id', { agent_id: 'remit.rules', owners: OWNERS }, 'agent_id'],
       ])('%s', async (_, body, path) => {
         const problem = await api.refusal('registerAgent', { body })
 

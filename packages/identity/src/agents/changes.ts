@@ -31,7 +31,7 @@ export const registration =
     refuseAgents(caller)
     const { tx, orgId } = scope
     if (agentId.startsWith('remit.'))
-      throw invalid('agentID', 'must not begin with remit., which is reserved')
+      throw invalid('agent_id', 'must not begin with remit., which is reserved')
     if (await findAgent(tx, orgId, agentId))
       throw fail('agent_exists', `${agentId} is or was registered`)
     if ((await countAgents(tx, orgId)) >= MAX_AGENTS) throw fail('too_many_agents')
