@@ -249,6 +249,18 @@ describe.each(['oldest', 'newest'])('the budget of the %s LiteLLM', (version) =>
       expect([without.status, both.status, many.status]).toEqual([403, 403, 403])
     })
 
+    it('counts functions and schemas as input', async () => {
+      await limit('sk-schema', 5)
+      const description = 'x'.repeat(1_000_000)
+      const schema = { type: 'object', description }
+      const functions = [{ name: 'a', parameters: schema }]
+      const response_format = { type: 'json_schema', json_schema: { name: 'a', schema } }
+
+      expect((await chat('sk-schema')).status).toBe(200)
+      expect((await chat('sk-schema', { functions })).status).toBe(403)
+      expect((await chat('sk-schema', { response_format })).status).toBe(403)
+    })
+
     it('releases the hold of a call that the model refuses', async () => {
       await limit('sk-failed', 1)
       model.next.push('error')

@@ -185,7 +185,9 @@ const BudgetInstance = component('BudgetInstance', {
   value: z
     .string()
     .nullable()
-    .describe('Agent, user or value of the label; null for what requests without a value share'),
+    .describe(
+      'Agent, user or value of the label; null for the counter that requests without a value share',
+    ),
   ...usage,
 })
 export type BudgetInstance = z.infer<typeof BudgetInstance>

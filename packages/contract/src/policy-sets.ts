@@ -45,7 +45,7 @@ const TestCase = z.strictObject({
       .array(z.string().max(256))
       .max(100)
       .optional()
-      .describe('Ids of all rules that match, in any order; a spend limit is none'),
+      .describe('Ids of all policies, approval rules and permissions that match, in any order'),
   }),
 })
 export type TestCase = z.infer<typeof TestCase>

@@ -89,7 +89,7 @@ export const Usd = z
 
 const UNIT = /^[a-z][a-z0-9_]{0,31}$/
 
-/** What a budget counts: `usd`, `calls`, `tokens`, or a unit of the organization. */
+/** The unit of a budget: `usd`, `calls`, `tokens`, or one of the organization. */
 export const Unit = z
   .string()
   .regex(UNIT, 'must be usd, calls, tokens, or 1 to 32 of a-z 0-9 _ that start with a letter')

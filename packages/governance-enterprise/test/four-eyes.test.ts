@@ -394,7 +394,7 @@ describe.each(someDialects())('the setting rule_changes on %s', (dialect) => {
     await api.ok('createPolicy', { body: { effect: 'allow' } })
   })
 
-  it('needs two that can decide, with no creator in common', async () => {
+  it('needs two that can decide, without a common creator', async () => {
     const alone = root.as(await root.remit.organization())
     const ask = () =>
       alone.call('changeOrganization', { body: { settings: { rule_changes: 'approve_all' } } })

@@ -1,6 +1,6 @@
 import type { Client, RemitError } from '@remit/contract/client'
 
-/** What a budget has left for a call, as the API shows it. */
+/** A budget on the path of a call, as in the API. */
 export type BudgetState = NonNullable<Awaited<ReturnType<Client['authorize']>>['budgets']>[number]
 
 /** A wrapped tool was not run: Remit denied the call, or could not be asked. */
@@ -52,7 +52,7 @@ export interface Allow {
   readonly reason: string
   /** The approval that the allow used; null where none was needed. */
   readonly approvalId: string | null
-  /** What budgets have left for the call, as in the API; absent without budgets. */
+  /** The budgets on the path of the call, as in the API; absent without any. */
   readonly budgets?: readonly BudgetState[]
 }
 
@@ -82,7 +82,7 @@ export interface Deny {
   readonly callId: string
   /** Null where Remit did not decide. */
   readonly decisionId: string | null
-  /** What budgets have left for the call, as in the API; absent without budgets. */
+  /** The budgets on the path of the call, as in the API; absent without any. */
   readonly budgets?: readonly BudgetState[]
   /** Of a denial by a budget or spend limit: when it can pass, in RFC 3339; null for never. */
   readonly retryAt?: string | null

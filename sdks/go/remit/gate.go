@@ -38,7 +38,7 @@ type Verdict struct {
 	Reason, Message string
 	// ApprovalID is the approval that an allow used, or for which a pending call waits until Until, in RFC 3339.
 	ApprovalID, Until string
-	// Budgets is what budgets have left for an allowed or denied call.
+	// Budgets are those on the path of an allowed or denied call.
 	Budgets []Budget
 	// RetryAt is when a call can pass that a budget or spend limit denied, in RFC 3339; empty for never.
 	RetryAt string

@@ -67,7 +67,7 @@ export async function propose(request: Request): Promise<string | null> {
   const documents = sets.some(({ id }) => id === set) ? await documentsOf(set) : []
   const own = owner?.objects.find(isIt)?.name
   if (object.spec === null && own === undefined) {
-    // What is in no set joins this one first, and is left out of it then.
+    // An object in no set first joins this set; the second plan leaves it out, which deletes it.
     const query = { unmanaged: 'true' } as const
     const all = (await remit.getPolicySetDocuments({ params: { id: set }, query })).documents
     const joining = (all as PolicyDocument[]).filter(

@@ -47,7 +47,7 @@ export const budgets = {
   off: 'off',
   reserved: 'reserved',
   reservedText: 'Keep the unused part of the parent free for this budget',
-  fixed: 'What a budget counts is fixed at its creation.',
+  fixed: 'These fields cannot be changed later.',
   match: 'Requests that count',
   agents: 'Agents',
   actions: 'Actions',

@@ -101,7 +101,7 @@ const pays = (id: 'p1' | 'p2', agent_id: string, parent_id: 'p1' | null) => ({
   condition: null,
 })
 
-/** What is derived from a removed permission is revoked with it, and cannot be granted again. */
+/** Permissions derived from a removed one are revoked with it, and cannot be granted again. */
 const REVOKED_CHILD: World = {
   base: {
     approval_rules: [],

@@ -94,7 +94,7 @@ export const rules = {
   'budget.set': { ...budgets, says: 'a budget was created or replaced', change },
   'budget.removed': {
     ...budgets,
-    says: 'a budget was removed, with what it counted',
+    says: 'a budget was removed, with its counters',
     change: deletion,
   },
   'permission.granted': {

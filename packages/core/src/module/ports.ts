@@ -98,7 +98,7 @@ export interface SpendComparison {
   /** Those of budgets. */
   readonly budgets: readonly {
     readonly budget: string
-    /** Of a budget with `per`; null for what requests without a value share. */
+    /** Of a budget with `per`; null for the counter that requests without a value share. */
     readonly value?: string | null | undefined
     readonly unit: string
     readonly window: string

@@ -200,7 +200,7 @@ export type ObserveDecision = (
   decision: string,
   reason: string,
   ms: number,
-  /** What observed rules would have decided, if some matched. */
+  /** The decisions of matching observed rules; absent without any. */
   would?: readonly string[],
 ) => void
 

@@ -100,7 +100,7 @@ export function objection(
   const isAsker = ({ key_id: id }: ApprovalRequester) =>
     mayBeOne(id, voter.key_id, holdersOf) || mayUse(names, id, holdersOf)
   if (separate_keys && askers.some(isAsker))
-    return `Whoever made the request may use this key or its person's name, so it cannot decide under the rule ${rule}: keys of one person, or with a creator in common, count as one`
+    return `A requester may have access to this key, so its vote does not count under the rule ${rule}: keys of one person, or with a common creator, count as one`
   if (apart && is(actingFor))
     return `The person the agent acts for cannot decide under the rule ${rule}`
   if (apart && owners.some(is)) return `An owner of the agent cannot decide under the rule ${rule}`

@@ -57,7 +57,7 @@ interface State {
   readonly fourEyes: boolean
 }
 
-/** What a decision does with an approval request. */
+/** The effect of a decision on an approval request. */
 export type RequestEffect =
   | { readonly does: 'use'; readonly known: EffectiveRequest }
   | { readonly does: 'open'; readonly row: ApprovalRequestRow }

@@ -89,7 +89,7 @@ function checkUnder(parent: Placed, next: Placed, byId: ReadonlyMap<string, Plac
   checkWithin(next, parent, 'the budget')
 }
 
-/** Whatever charges a child charges its parent, so a child must not match more. */
+/** A charge to a child is a charge to its parent, so a child must not match more. */
 function checkWithin(child: Placed, parent: Placed, what: string): void {
   const { match: narrow } = child
   const { match: wide } = parent

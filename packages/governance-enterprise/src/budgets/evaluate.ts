@@ -63,7 +63,7 @@ export function needsOf(steps: readonly Step[], mayEnd: boolean): CounterNeed[] 
   return needs
 }
 
-/** What a request asks of a budget. */
+/** The amount of a request in the unit of a budget. */
 function amountFor(unit: string, ask: Pick<Ask, 'request'>): Counted {
   if (unit === 'calls') return 1
   const context = seenContext(ask.request)
@@ -81,7 +81,7 @@ function amountFor(unit: string, ask: Pick<Ask, 'request'>): Counted {
     : 'invalid'
 }
 
-/** What a counter has in the parts of a window without the oldest `without` ones. */
+/** The sums of a counter over the parts of a window, without its oldest `without` parts. */
 export function sumOf(
   counters: Read,
   subject: string,
@@ -98,7 +98,7 @@ export function sumOf(
   return sum
 }
 
-/** What a budget keeps free for its reserved children, without those that `takes` names. */
+/** The amount that a budget keeps free for its reserved children, except those for which `takes` is true. */
 export function keptBy(
   node: Node,
   counters: Read,
@@ -115,7 +115,7 @@ export function keptBy(
   return kept
 }
 
-/** What the budgets say about a request. */
+/** The decision of the budgets on a path. */
 export interface PathVerdict {
   /** The first budget that denies, parents first. */
   readonly denied: {
@@ -126,7 +126,7 @@ export interface PathVerdict {
   /** When all that deny have room: milliseconds; null for never, undefined if none denies. */
   readonly retryAt: number | null | undefined
   readonly shown: { readonly budgets: BudgetState[]; readonly budgets_omitted?: number }
-  /** What an allow holds. */
+  /** The charges that an allow holds. */
   readonly charges: readonly Charge[]
   /** The counters that it moves. */
   readonly moves: readonly Move[]

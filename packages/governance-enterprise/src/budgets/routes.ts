@@ -209,7 +209,7 @@ export const setBudget =
     )
   }
 
-/** Removes a budget with its counters; what holds it has is dropped when they are settled. */
+/** Removes a budget with its counters; its charges are dropped when their holds are settled. */
 export const removeBudget =
   (id: string): Change<undefined> =>
   async ({ tx, orgId }, caller) => {

@@ -1,4 +1,4 @@
-/** What settlements and appends charge to budgets. Pure. */
+/** The charges of settlements and appends to budgets. Pure. */
 import type { AppendRequest } from '@remit/contract'
 import { fromUnits, toUnits } from '@remit/contract/values'
 import { isoTime } from '@remit/core/base'
@@ -13,7 +13,7 @@ import { ownerOf, pathOf } from './tree.ts'
 import type { BudgetTree, Node, Step } from './tree.ts'
 import { timeOf } from './windows.ts'
 
-/** What an entry records of the budgets that it used. */
+/** The charges in an entry. */
 export type ChargesUsed = NonNullable<EntryData<'entry.appended'>['charges']>
 type ChargeUsed = ChargesUsed[number]
 
@@ -52,7 +52,7 @@ export const heldCharge = (charge: Charge) => ({
  * Settles the charges of a hold: up to the held amount counts in the window of the hold, the excess in the
  * current one, and all of it after the end of the charge. Charges of removed budgets are dropped.
  *
- * @param amountOf - The amount in a unit; undefined for what was held.
+ * @param amountOf - The amount in a unit; undefined for the held amount.
  * @param atLeastHeld - Budgets that require it get no less than was held.
  */
 export function settleCharges(
@@ -91,7 +91,7 @@ export function settleCharges(
   return { moves, counted, used, nodes, below }
 }
 
-/** What an append without a decision uses of the budgets that match it; it is no call. */
+/** The charges of an append without a decision. It counts as no call. */
 export function appendedCharges(
   tree: BudgetTree | null,
   { action, resource, cost_usd: cost = 0, amounts = {} }: AppendRequest,

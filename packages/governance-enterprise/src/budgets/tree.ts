@@ -167,7 +167,7 @@ export function ownerOf(
   return node ? { node, value: node.per === null ? undefined : value, subject } : null
 }
 
-/** What a path is found by. */
+/** The facts by which budgets match. */
 export interface Walked extends About {
   /** Other readings of the resource. */
   readonly resources?: readonly (string | null)[]
@@ -218,7 +218,7 @@ function valueOf(
   return per === 'user' ? user : labelOf(per.slice('label:'.length))
 }
 
-/** Returns whether requests of an agent can match a budget, whatever else they are. */
+/** Returns whether requests of an agent can match a budget, whatever their action and resource. */
 export function isOfAgent(tree: BudgetTree, node: Node, agentId: string): boolean {
   const labels = labelsOf(tree, agentId)
   return (

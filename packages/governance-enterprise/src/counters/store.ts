@@ -24,7 +24,7 @@ export const holdMoves = (
 /** The moves at the end of a hold that nobody settled. */
 const endOf = (hold: SpendHoldRow): Move[] => holdMoves(hold, 0, -hold.held_micro)
 
-/** What an allow holds of a budget; amounts are counted integers. */
+/** The hold of an allow on a budget; amounts are counted integers. */
 export interface Charge extends Pick<Move, 'subject' | 'window'> {
   /** Names the budget, of which a later one of the same id is another. */
   readonly uid: string
@@ -57,7 +57,7 @@ export function withCharges(
   }
 }
 
-/** Returns a hold without what has ended at a time, and the moves of that end. */
+/** Returns a hold without the parts that ended by a time, and the moves that end them. */
 export function ended(hold: SpendHoldRow, now: string): { hold: SpendHoldRow; moves: Move[] } {
   const isOver = hold.state === 'held' && hold.expires_at !== null && hold.expires_at <= now
   const moves = isOver ? endOf(hold) : []

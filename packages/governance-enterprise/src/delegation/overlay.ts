@@ -127,7 +127,7 @@ export async function admitPermissions(
   return set.flatMap(({ id }) => compiled.get(id) ?? [])
 }
 
-/** A permission that is removed is revoked, with what is derived from it. */
+/** A removed permission is revoked, and so are those derived from it. */
 function removedIn(
   gone: ReadonlySet<string>,
   row: PermissionRow,

@@ -111,7 +111,7 @@ async function readHolds(
   return new Map((await findHolds(tx, orgId, ids)).map((hold) => [hold.decision_id, hold]))
 }
 
-/** What the spend limits of the agents that settle below a hold say about that. */
+/** Reads `settlement_by_agent` of the agents that settle below a hold. */
 function readFree(
   works: readonly Work<AppendJob>[],
   holds: ReadonlyMap<string, SpendHoldRow>,

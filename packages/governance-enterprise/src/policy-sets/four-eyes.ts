@@ -7,7 +7,7 @@ import type { Caller } from '@remit/core/caller'
 import { on } from '@remit/core/db'
 import type { AnyDatabase, CoreTables } from '@remit/core/db'
 import { DecisionMeter, RESERVED_ACTIONS, RESERVED_AGENT } from '@remit/core/decision'
-import type { Ask } from '@remit/core/decision'
+import type { Ask, Effect } from '@remit/core/decision'
 import type { ChangeObserver, EntryDraft, LedgerScope } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
 import { isDeepStrictEqual } from 'node:util'
@@ -105,8 +105,10 @@ export async function approvalOf(
   if (verdict.verdict === 'deny') throw fail('change_requires_approval', verdict.message)
   const effect = verdict.effect as RequestEffect | undefined
   const decision = verdict.verdict === 'pass' ? 'allow' : verdict.verdict
-  const effects = effect ? [{ slot: 'approval_rule', ask, decision, effect, moves: undefined }] : []
-  const entries = (await stage.record?.(effects as never, state, scope)) ?? []
+  const effects: Effect[] = effect
+    ? [{ slot: 'approval_rule', ask, decision, effect, moves: undefined }]
+    : []
+  const entries = (await stage.record?.(effects, state, scope)) ?? []
   if (effect?.does === 'use') return { entries, usedId: effect.known.id }
   const id = verdict.notes?.answer?.request_id ?? ''
   const row = effect?.row ?? (await findRequest(tx, orgId, id))
@@ -120,7 +122,7 @@ const MAX_NAMED = 200
 
 /**
  * The changes of a plan as the context of its request shows them: those that weaken first. Throws if it cannot name
- * all of these: nobody approves what they cannot see.
+ * all that weaken, since an approver must see them.
  */
 export function shownChanges(changes: readonly ObjectChange[]): Record<string, unknown> {
   const weaker = changes.filter((one) => one.weakens).length
@@ -222,7 +224,7 @@ async function admitMode(
   if (!(await hasSecondPerson(tx, orgId, settings.require_separate_keys, deps)))
     throw fail(
       'approver_missing',
-      'An admin and another person or key that can decide are required; keys of one person, or with a creator in common, count as one',
+      'An admin and another person or key that can decide are required; keys of one person, or with a common creator, count as one',
     )
 }
 

@@ -173,7 +173,7 @@ const permissions = (readRoster: ReadRoster): DocumentKind<DocumentSpec<'Permiss
     const { kind, data } = entry
     if (kind !== 'permission.granted' && kind !== 'permission.revoked') return []
     const { permission } = data
-    // What is revoked with a permission has its effect.
+    // Revoked descendants have the effect of the permission.
     return (kind === 'permission.revoked' ? data.revoked : [permission.id]).map((id) =>
       changeOf(id, entry, permission, permissionSpec, kind === 'permission.revoked'),
     )

@@ -28,7 +28,7 @@ export async function compiledLimits(
   )
 }
 
-/** What the limits of agents say about settlement below a hold. */
+/** Returns `settlement_by_agent` of the limits of agents, by agent. */
 export async function settlementsByAgent(
   db: AnyDatabase,
   orgId: string,

@@ -263,7 +263,7 @@ class SpendFold {
     else this.#cost(entry)
   }
 
-  /** The holds and moves at a time; what has ended of a hold counts no more. */
+  /** The holds and moves at a time, without the parts of holds that have ended. */
   at(now: string): {
     readonly holds: SpendHoldRow[]
     readonly moves: Move[]

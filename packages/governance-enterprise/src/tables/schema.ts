@@ -95,7 +95,7 @@ export type SpendHoldRow = {
   held_micro: number
   state: 'held' | 'settled' | 'expired'
   expires_at: string | null
-  /** JSON of `Charge[]`: what it holds of budgets; null for nothing. */
+  /** JSON of `Charge[]`, the charges to budgets; null for none. */
   charges: string | null
   /** The next time at which one of its charges ends. */
   charges_until: string | null

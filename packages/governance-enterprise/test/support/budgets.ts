@@ -26,7 +26,7 @@ const HOUR = 3_600_000
 const exact = (amount: number): number => Math.round(amount * 1e6)
 
 /**
- * What budgets used and held, computed again from nothing but the entries, in another way than the product
+ * The usage and holds of budgets, computed from the entries alone, in another way than the product
  * does: every amount is kept with its entry, and summed for each decision.
  */
 export class LedgerOfBudgets {
@@ -63,13 +63,13 @@ export class LedgerOfBudgets {
       this.exceeded.push(`${node.id} ${charge.window} at ${seq}: ${sum} of ${exact(node.limit)}`)
   }
 
-  /** What a budget holds in all of its windows, in its unit. */
+  /** The holds of a budget in all of its windows, in its unit. */
   heldOf(id: string): number {
     const all = [...this.#holds.values()].flat().filter(({ budget }) => budget === id)
     return all.reduce((sum, { held = 0 }) => sum + exact(held), 0) / 1e6
   }
 
-  /** What counts in the window of a charge, used and held. */
+  /** The amounts in the window of a charge, used and held. */
   sum({ uid, value, window }: Charge, at: string): number {
     const node = this.#nodes.get(uid)
     const isIn = (one: Charge): boolean =>

@@ -15,7 +15,7 @@ class Allow:
     action: str
     reason: str
     approval_id: str | None = None
-    #: What budgets have left for the call, as in the API; None without budgets.
+    #: The budgets on the path of the call, as in the API; None without any.
     budgets: list[dict[str, Any]] | None = field(default=None, hash=False)
     kind: Literal["allow"] = "allow"
 
@@ -28,7 +28,7 @@ class Deny:
     message: str
     call_id: str
     decision_id: str | None = None
-    #: What budgets have left for the call, as in the API; None without budgets.
+    #: The budgets on the path of the call, as in the API; None without any.
     budgets: list[dict[str, Any]] | None = field(default=None, hash=False)
     #: Of a denial by a budget or spend limit: when it can pass, in RFC 3339; None for never, and for others.
     retry_at: str | None = None

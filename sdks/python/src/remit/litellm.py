@@ -31,6 +31,11 @@ ACTION = "litellm.request"
 _KEY = "remit_hold"
 _MAX_KEPT = 10_000
 _MODES = ("chat", "completion", "embedding", "responses")
+#: Members of a call that a model reads. `text` and `response_format` have schemas.
+_INPUT = (
+    *("messages", "input", "prompt", "system", "instructions", "prediction", "documents"),
+    *("tools", "tool_choice", "functions", "function_call", "response_format", "text"),
+)
 _MCP = ("call_mcp_tool", "list_mcp_tools")
 
 
@@ -117,7 +122,7 @@ class Budget(CustomLogger):
             hold,
             # Upwards: a thousand calls below the smallest amount cost something.
             cost_usd=None if cost is None else _micro(cost),
-            # Without a count, what was held counts.
+            # Without a count, the held tokens count.
             amounts={"tokens": tokens} if isinstance(tokens, int) and tokens > 0 else None,
             outcome="success",
             release=False,
@@ -172,8 +177,7 @@ def _bound(data: Mapping[str, Any]) -> tuple[float, int] | None:
     if info is None or info.input_cost_per_token is None or info.mode not in _MODES:
         return None
     # A token has one byte or more.
-    prompt = {name: data.get(name) for name in ("messages", "input", "prompt", "system", "instructions", "tools")}
-    size = len(json.dumps(prompt, ensure_ascii=False, default=str).encode())
+    size = len(json.dumps({name: data.get(name) for name in _INPUT}, ensure_ascii=False, default=str).encode())
     most = info.max_input_tokens
     has_more = any(data.get(name) for name in ("previous_response_id", "conversation"))
     if has_more and most is None:

@@ -128,7 +128,7 @@ function Remove({ id }: { id: string }) {
   )
 }
 
-/** What each agent, user or label has used. */
+/** The usage of each agent, user or label. */
 function Instances({ budget, per }: { budget: Budget; per: string }) {
   const { id, unit, limit } = budget
   const read = (cursor: string | undefined, signal?: AbortSignal) =>

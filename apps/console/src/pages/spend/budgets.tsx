@@ -109,7 +109,7 @@ function Name({ budget }: { budget: BudgetRow }) {
   )
 }
 
-/** What is used of a limit: settled, held, and kept for parts. */
+/** The usage of a limit: settled, held, and kept for parts. */
 export function Used({ budget: { unit, limit, usage, per, window } }: { budget: Budget }) {
   const of = `${amountIn(unit, limit)} ${t.budgets.windows[window]}`
   if (!usage) return <>{`${of}, ${t.budgets.each(per ?? '')}`}</>
