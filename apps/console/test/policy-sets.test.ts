@@ -63,6 +63,8 @@ describe.skipIf(!canRunAll)('the page of policy sets', () => {
     await open()
     const row = page.getByRole('row', { name: /no-drops deleted/ })
     await row.waitFor()
+    await page.getByRole('button', { name: 'History' }).click()
+    await page.getByRole('row', { name: /\b1 create\b/ }).waitFor()
     expect(await violationsInBoth(page)).toEqual([])
 
     const state = async () => (await server.api.listPolicySets()).data.map(({ locked }) => locked)

@@ -150,6 +150,8 @@ describe.skipIf(!canRunAll)('work in the console', () => {
       const page = await openAs(server.key)
       await page.goto(`/console/policies/${id}`)
       await page.getByText(/^It would have denied 1 of \d+ decisions in 7 days\.$/).waitFor()
+      await page.getByRole('button', { name: 'Show the decisions' }).click()
+      await page.getByRole('row', { name: /allow.*deny.*observed\.act/ }).waitFor()
       const state = page.getByLabel('State')
       expect(await state.inputValue()).toBe('observe')
 

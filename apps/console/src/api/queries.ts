@@ -1,3 +1,4 @@
+import type { Entry } from '@remit/contract'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { remit } from './client.ts'
 
@@ -55,6 +56,20 @@ export const pagesQuery = <T>(
     queryFn: ({ pageParam, signal }) => read(pageParam || undefined, signal),
     getNextPageParam: ({ next_cursor }) => next_cursor,
     select: ({ pages }) => ({ data: pages.flatMap(({ data }) => data) }),
+  })
+
+/** The newest entries of a kind that `holds` selects. A page searches 500 and may have none. */
+export const entriesQuery = (
+  queryKey: readonly unknown[],
+  query: { readonly kind: string; readonly from?: string },
+  holds: (entry: Entry) => boolean,
+) =>
+  pagesQuery(queryKey, async (cursor, signal) => {
+    const page = await remit.listEntries({
+      query: { ...query, limit: 500, cursor },
+      ...(signal && { signal }),
+    })
+    return { ...page, data: page.data.filter(holds) }
   })
 
 export const organizationQuery = queryOptions({

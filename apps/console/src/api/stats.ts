@@ -21,7 +21,7 @@ export const statsQuery = (key: string, question: () => StatsQuestion, isOn: boo
   })
 
 const DAY_MS = 86_400_000
-const HOUR_MS = 3_600_000
+export const HOUR_MS = 3_600_000
 
 /** The start of the bucket that `days` ago lies in, and the end of the current one. */
 export function period(days: number, bucketMs: number): { from: string; to: string } {

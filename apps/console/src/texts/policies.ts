@@ -40,6 +40,10 @@ export const policies = {
   tooMany: 'Too many observed rules match to count this one by itself.',
   observedIncomplete: (n: string) =>
     `For ${n} decisions of the organization, not all observed rules were evaluated.`,
+  observedShow: 'Show the decisions',
+  observedDecisions: 'Decisions that this rule matched',
+  observedWould: 'Would be',
+  observedNoneYet: 'None in the decisions searched so far.',
   hits: '7 days',
   hitsHint: 'Decisions that this rule took part in during the last 7 days',
   updated: 'Updated',

@@ -238,7 +238,7 @@ export const TableOf = <T,>({ query, empty, ...table }: TableOfProps<T>) => (
         return <Empty {...empty}>{empty.text}</Empty>
       const rows = <Table<T> {...table} rows={data} {...(typeof empty === 'string' && { empty })} />
       const { hasNextPage, fetchNextPage } = query
-      if (data.length === 0 || hasNextPage === undefined || !fetchNextPage) return rows
+      if (hasNextPage === undefined || !fetchNextPage) return rows
       return (
         <Stack>
           {rows}

@@ -1,14 +1,18 @@
-import type { PolicySet } from '@remit/contract'
-import { queryOptions, useQuery } from '@tanstack/react-query'
+import type { Entry, PolicySet } from '@remit/contract'
+import { queryOptions, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
 import { remit } from '../../api/client.ts'
+import { entriesQuery } from '../../api/queries.ts'
 import { refresh } from '../../api/query-client.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { ConfirmDelete } from '../../ui/action.tsx'
-import { Card, Facts, Row, Stack, Table } from '../../ui/layout.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Card, Facts, Row, Stack, Table, TableOf } from '../../ui/layout.tsx'
 import { Empty, Loaded, Note } from '../../ui/states.tsx'
 import { Badge, Id, Literal, Time } from '../../ui/values.tsx'
+import { SEQ_COLUMN, TIME_COLUMN } from '../ledger/columns.tsx'
 
 const setsQuery = queryOptions({
   queryKey: ['policy-sets'],
@@ -39,6 +43,8 @@ export function PolicySets() {
 
 function SetCard({ set }: { set: PolicySet }) {
   const { id, revision, applied_at, applied_by, digest, locked, objects } = set
+  const mayRead = useCan()('GET /v1/ledger')
+  const [isOpen, setOpen] = useState(false)
   return (
     <Card
       title={
@@ -66,10 +72,11 @@ function SetCard({ set }: { set: PolicySet }) {
         <Row>
           <LockSet set={set} />
           <RemoveSet set={set} />
-          <Link to="/ledger" search={{ kind: 'policy_set.applied' }}>
-            {t.policySets.history}
-          </Link>
+          {mayRead && !isOpen && (
+            <Button onClick={() => setOpen(true)}>{t.policySets.history}</Button>
+          )}
         </Row>
+        {isOpen && <History set={id} />}
       </Stack>
     </Card>
   )
@@ -112,6 +119,58 @@ function DriftOf({ set: { drift } }: { set: PolicySet }) {
     </>
   )
 }
+
+/** The plans that were applied to a set, newest first, as the ledger has them. */
+function History({ set }: { set: string }) {
+  const query = useInfiniteQuery(
+    entriesQuery(
+      ['policy-sets', 'applied', set],
+      { kind: 'policy_set.applied' },
+      ({ data }) => data?.['set'] === set,
+    ),
+  )
+  return (
+    <TableOf<Entry>
+      query={query}
+      label={t.policySets.history}
+      empty={t.policySets.historyNone}
+      rowKey={({ seq }) => String(seq)}
+      csv={`policy-set-${set}`}
+      columns={[
+        TIME_COLUMN,
+        { name: t.policySets.revision, value: ({ data }) => textOf(data?.['revision']) },
+        { name: t.policySets.by, value: ({ actor }) => actor?.id, as: 'id' },
+        { name: t.policySets.changed, value: ({ data }) => changesOf(data?.['counts']) },
+        { name: t.policySets.reason, value: ({ data }) => textOf(data?.['change_reason']) },
+        {
+          name: t.policySets.approval,
+          value: ({ data }) => textOf(data?.['approval_id']),
+          cell: ({ data }) => {
+            const id = textOf(data?.['approval_id'])
+            return (
+              id !== null && (
+                <Link to="/approvals/$id" params={{ id }}>
+                  <Id>{id}</Id>
+                </Link>
+              )
+            )
+          },
+        },
+        SEQ_COLUMN,
+      ]}
+    />
+  )
+}
+
+const textOf = (value: unknown): string | null =>
+  value === undefined || value === null ? null : String(value)
+
+/** `2 create, 1 delete` of `{ create: 2, delete: 1, replace: 0 }`. */
+const changesOf = (counts: unknown): string =>
+  Object.entries((counts ?? {}) as Readonly<Record<string, number>>)
+    .filter(([, n]) => n > 0)
+    .map(([change, n]) => `${n} ${change}`)
+    .join(', ')
 
 const pathOf = (id: string, rest = '') => `/v1/policy-sets/${encodeURIComponent(id)}${rest}`
 
