@@ -163,7 +163,7 @@ function History({ set }: { set: string }) {
 }
 
 const textOf = (value: unknown): string | null =>
-  value === undefined || value === null ? null : String(value)
+  typeof value === 'string' || typeof value === 'number' ? String(value) : null
 
 /** `2 create, 1 delete` of `{ create: 2, delete: 1, replace: 0 }`. */
 const changesOf = (counts: unknown): string =>
