@@ -101,7 +101,7 @@ export class StoredCounters implements Counters {
 
   of(subject: string, window: string): Counter {
     let ofSubject = this.#counters.get(subject)
-    if (!ofSubject) this.#counters.set(subject, (ofSubject = new Map()))
+    if (!ofSubject) this.#counters.set(subject, (ofSubject = new Map<string, Counter>()))
     let counter = ofSubject.get(window)
     if (!counter) ofSubject.set(window, (counter = { used: 0, held: 0, before: 0 }))
     return counter
