@@ -24,10 +24,11 @@ const MAIL_DENIED = { for: { actions: ['mail.send'], agents: ['bot'] }, never: '
 const AGENTS = [
   ...Array.from({ length: 502 }, (_, i) => `a${String(i).padStart(4, '0')}`),
   'prod-0',
+  'q-0',
   'a',
   'ax',
 ].map((id) => {
-  const attributes = { environment: id.startsWith('prod') ? 'prod' : 'dev' }
+  const attributes = { environment: id.startsWith('a') ? 'dev' : 'prod' }
   return [id, { status: 'active', reason: null, owners: [], attributes }] as const
 })
 const manyAgents = defineModule({
@@ -227,7 +228,10 @@ describe.each(someDialects())('a search on %s', (dialect) => {
 
   it('knows the agents that are named, however many there are', async () => {
     const registry = await createApi({ dialect, clock, modules: [governance, manyAgents] })
-    const read = (agents: string[]) => ({ for: { agents, actions: ['x'] }, never: 'deny' })
+    const read = (agents: string[], action = 'x') => ({
+      for: { agents, actions: [action] },
+      never: 'deny',
+    })
     const condition = 'agent.environment == "prod"'
     await registry.ok('createPolicy', { body: { effect: 'deny', actions: ['x'], condition } })
 
@@ -242,6 +246,18 @@ describe.each(someDialects())('a search on %s', (dialect) => {
         result,
         expect.not.stringContaining('live decisions'),
       ])
+    }
+    const known = `has(agent.environment) && ${condition}`
+    for (const [action, agents, agent_id, one] of [
+      ['y', ['*'], 'prod-0', `agent_id == "prod-0" && ${known}`],
+      ['z', ['q*'], 'q-0', known],
+    ] as const) {
+      const body = { effect: 'deny', actions: [action], condition: one }
+      await registry.ok('createPolicy', { body })
+      expect(await search(registry, read([...agents], action))).toMatchObject({
+        result: 'violated',
+        counterexample: { agent_id },
+      })
     }
     // The search takes `a` and `ax` for names of no agent.
     expect(await search(registry, read(['a*']))).toMatchObject({
