@@ -201,7 +201,7 @@ describe.each(someDialects())('tests and properties of policy sets on %s', (dial
 
   it('pass only with the expected reason, and at the time of the case', async () => {
     const night = { expires_at: '2030-01-01T00:00:00Z' }
-    const case_ = (reason: string, at?: string) => ({
+    const caseAt = (reason: string, at?: string) => ({
       request: request('x'),
       expect: { decision: 'deny', reason },
       ...(at !== undefined && { at }),
@@ -212,9 +212,9 @@ describe.each(someDialects())('tests and properties of policy sets on %s', (dial
         document('Settings', 'settings', { default_effect: 'deny' }),
         deny('night', night),
         tests(
-          case_('policy_deny', '2029-12-31T23:59:59Z'),
-          case_('default_deny', '2030-01-01T00:00:00Z'),
-          case_('policy_deny', '2030-01-01T00:00:00Z'),
+          caseAt('policy_deny', '2029-12-31T23:59:59Z'),
+          caseAt('default_deny', '2030-01-01T00:00:00Z'),
+          caseAt('policy_deny', '2030-01-01T00:00:00Z'),
         ),
       ),
     ).toEqual(['2'])
@@ -242,10 +242,10 @@ describe.each(someDialects())('tests and properties of policy sets on %s', (dial
         require,
       })
     const apply = async (require: string) => {
-      const documents_ = [sampled, property(require)]
-      const { plan_digest, properties } = await plan(...documents_)
+      const all = [sampled, property(require)]
+      const { plan_digest, properties } = await plan(...all)
       expect(properties).toMatchObject([{ result: 'searched', require }])
-      return api.call('applyPolicySet', { params, body: { documents: documents_, plan_digest } })
+      return api.call('applyPolicySet', { params, body: { documents: all, plan_digest } })
     }
 
     const refused = await apply('proved')
@@ -264,9 +264,9 @@ describe.each(someDialects())('tests and properties of policy sets on %s', (dial
   })
 
   it('are not applied where the answer would come after the deadline', async () => {
-    const documents_ = [deny('mine', { actions: ['x'] })]
-    const { plan_digest } = await plan(...documents_)
-    const body = { documents: documents_, plan_digest }
+    const all = [deny('mine', { actions: ['x'] })]
+    const { plan_digest } = await plan(...all)
+    const body = { documents: all, plan_digest }
     const { writer } = root.remit
     const [now, change] = [performance.now.bind(performance), writer.change.bind(writer)]
     let laterMs = 0
@@ -292,8 +292,8 @@ describe.each(someDialects())('tests and properties of policy sets on %s', (dial
       { agent_id: 'a', action: 'remit.rules.apply' },
     ]) {
       expect(await api.refusal('authorize', { body: one })).toMatchObject({ status: 400 })
-      const documents_ = [tests({ request: one, expect: { decision: 'allow' } })]
-      const body = { documents: documents_, allow_empty: true }
+      const all = [tests({ request: one, expect: { decision: 'allow' } })]
+      const body = { documents: all, allow_empty: true }
       expect(await api.refusal('planPolicySet', { params, body })).toMatchObject({ status: 400 })
       const { decider } = root.remit
       expect(() => decider.preview(api.org.id, 'enterprise', [one])).toThrow('reserved')

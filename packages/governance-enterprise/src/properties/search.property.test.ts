@@ -435,7 +435,7 @@ const cmp = (path: string, op: string, value: string | number): Test => ({
   op,
   value,
 })
-const all = { agents: ['*'], actions: ['*'], resources: ['*'] }
+const all = { agents: ['*'], actions: ['*'], resources: ['*'] } as const
 const everything = { ...all, expires_at: null }
 /** All is denied, and other rules make hundreds of requests differ. */
 const DENIED: World = {
@@ -533,15 +533,9 @@ it('a counterexample has only what its decision needs, and the shortest names', 
   }
   const stages = new RuleStages(storedRules(one), { add: [], remove: [] })
 
-  const { counterexample } = new Search(
-    'org',
-    stages,
-    { name: 'p', spec: specOf(one) },
-    NOW,
-    Infinity,
-  ).result()
+  const found = new Search('org', stages, { name: 'p', spec: specOf(one) }, NOW, Infinity).result()
 
-  expect(counterexample).toEqual({
+  expect(found.counterexample).toEqual({
     agent_id: 'x',
     action: 'x',
     resource: null,
