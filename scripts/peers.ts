@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { runSuites } from './peers/agentdojo.ts'
 import { useClient } from './peers/authlib.ts'
-import { ROOT, python } from './peers/environment.ts'
+import { ROOT, goProgram, python } from './peers/environment.ts'
 import { installCollector } from './peers/collector.ts'
 import { probeGuard } from './peers/garak.ts'
 import { compareWithRelease, installOasdiff } from './peers/oasdiff.ts'
@@ -65,6 +65,21 @@ const PEERS: Readonly<Record<string, Peer>> = {
   schemathesis: {
     install: () => python('schemathesis', ['schemathesis>=4,<5']),
     run: async () => ({ problems: await fuzz(values.seconds, values.seed) }),
+  },
+  // For `apps/server/test/vault.test.ts`. The newest whose requirements are all published; its go.mod has the same
+  // replacements.
+  vault: {
+    install: () =>
+      goProgram('vault', {
+        modules: ['github.com/hashicorp/vault@v1.21.2'],
+        replace: [
+          'github.com/99designs/keyring=github.com/Jeffail/keyring@v1.2.3',
+          'github.com/ma314smith/signedxml@v1.1.1=github.com/moov-io/signedxml@v1.1.1',
+        ],
+        // Without the drivers of databases and clouds.
+        flags: ['-tags=minimal'],
+        target: 'github.com/hashicorp/vault',
+      }),
   },
 }
 
