@@ -15,7 +15,7 @@ export default defineConfig({
       resolve('packages/testing/src/postgres-server.ts'),
       resolve('apps/server/test/support/bundle.ts'),
     ],
-    setupFiles: resolve('packages/testing/src/end-of-day.ts'),
+    setupFiles: resolve('packages/testing/src/patience.ts'),
     sequence: { sequencer: LongestFirst },
     // Modules load once per worker instead of once per file.
     isolate: false,

@@ -1,4 +1,5 @@
 import { rmSync, writeFileSync } from 'node:fs'
+import type { BudgetState } from '@remit/contract'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { hasModules } from '../support/server.ts'
 import { CallFile } from './support/call-file.ts'
@@ -62,6 +63,30 @@ describe.skipIf(!hasModules())('calls through the gateway on stdio', () => {
         decision: 'allow',
         data: { context: { args: { usd: 5 }, tool: 'pay', upstream: 'counting' } },
       })
+    })
+
+    it('say what budgets have left, to a client that asks', async () => {
+      const asking = { ...call('pay'), _meta: { 'io.remit/budgets': true } }
+      const left = async (params: ReturnType<typeof call>) => {
+        const { _meta: meta, isError = false } = await client.callTool(params)
+        const budgets = meta?.['io.remit/budgets'] as BudgetState[] | undefined
+        return [isError, budgets?.map(({ id, remaining }) => [id, remaining])]
+      }
+      expect(await left(asking)).toEqual([false, []])
+      const params = { id: 'calls' }
+      await remit.client.setBudget({ params, body: { unit: 'calls', window: 'month', limit: 2 } })
+      try {
+        expect(await left(call('pay'))).toEqual([false, undefined])
+        expect(await left(asking)).toEqual([false, [['calls', 1]]])
+        expect(await left(asking)).toEqual([true, [['calls', 0]]])
+      } finally {
+        await remit.client.removeBudget({ params })
+      }
+      expect(calls()).toEqual(['pay', 'pay', 'pay'])
+      const { data } = await remit.client.listEntries({
+        query: { kind: 'authorization.decided', limit: 1 },
+      })
+      expect(data[0]?.data?.['context']).not.toHaveProperty('meta')
     })
 
     it('that are denied never reach the server, and the model reads why', async () => {

@@ -4,7 +4,7 @@ import { at, MAX_POINTER, MAX_REPLACED } from './fit/index.ts'
 import type { Json } from './fit/index.ts'
 import { byWindow } from './fit/values.ts'
 import { Receipt } from './ledger.ts'
-import { Action, AgentId, component, FreeForm, Resource, Timestamp } from './primitives.ts'
+import { Action, AgentId, component, FreeForm, Name, Resource, Timestamp } from './primitives.ts'
 import { Reason } from './reasons.ts'
 
 export const Decision = z.enum(['allow', 'deny', 'needs_approval']).meta({ id: 'Decision' })
@@ -43,12 +43,21 @@ export const replacedResolve: z.core.CheckFn<WithReplaced> = ({ value, issues })
       })
 }
 
+/** The principal that an agent acts for. */
+const Subject = z
+  .strictObject({ type: Name, id: Name, properties: FreeForm.optional() })
+  .describe(
+    'The principal that the agent acts for, such as `{"type": "user", "id": "ada"}`. The caller states it; nothing verifies it',
+  )
+  .meta({ id: 'Subject' })
+
 const request = {
   action: Action,
   agent_id: AgentId,
   context: FreeForm.optional(),
   replaced: Replaced.optional(),
   resource: Resource.optional(),
+  subject: Subject.optional(),
 }
 
 export const AuthorizeRequest = z

@@ -104,6 +104,7 @@ export const DryRunRequest = z
     context: FreeForm.optional(),
     replaced: Replaced.optional(),
     resource: Resource.optional(),
+    subject: AuthorizeRequest.shape.subject,
     requests: z
       .array(AuthorizeRequest)
       .min(1, 'must have at least one request')
@@ -116,7 +117,14 @@ export const DryRunRequest = z
     overlay: PolicyOverlay.optional(),
   })
   .superRefine(({ requests, ...one }, check) => {
-    for (const name of ['action', 'agent_id', 'context', 'replaced', 'resource'] as const) {
+    for (const name of [
+      'action',
+      'agent_id',
+      'context',
+      'replaced',
+      'resource',
+      'subject',
+    ] as const) {
       if (requests !== undefined && one[name] !== undefined)
         check.addIssue({
           code: 'custom',

@@ -13,7 +13,7 @@ import type { Coaz, CoazInputs } from '../mapping/coaz.ts'
 import type { Governed } from './governed.ts'
 import { withoutAnswers } from './request-state.ts'
 import { CODES } from '../rpc/answers.ts'
-import { callMeta, passedMeta } from '../rpc/protocol.ts'
+import { BUDGETS, callMeta, passedMeta } from '../rpc/protocol.ts'
 import { splice } from '../rpc/splice.ts'
 
 /** A decided request: action and resource by the default mapping of the AuthZEN binding for MCP. */
@@ -25,6 +25,8 @@ export interface Question {
   /** Members of `_meta` that the server gets and that belong to the call. */
   readonly meta: Members
   readonly params: Members
+  /** The client wants to know what budgets have left. */
+  readonly wantsBudgets: boolean
   /** The request without what the server does not get. */
   readonly bytes: Buffer
 }
@@ -64,6 +66,7 @@ export function questionOf(
     args,
     meta: callMeta(passed),
     params,
+    wantsBudgets: meta[BUDGETS] === true,
     bytes: isWhole ? bytes : spliced(bytes, ['params', '_meta'], passed),
   }
 }

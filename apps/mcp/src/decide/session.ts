@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { RemitError } from '@remit/contract/client'
 import { createGate } from '@remit/sdk'
-import type { Allow, Gate, Outcome, ToolCall, Verdict } from '@remit/sdk'
+import type { Allow, Deny, Gate, Outcome, ToolCall, Verdict } from '@remit/sdk'
 import { CODES, errorAnswer, notification, resultAnswer, toolError } from '../rpc/answers.ts'
 import { isMembers } from '../rpc/members.ts'
 import type { Members } from '../rpc/members.ts'
@@ -26,7 +26,7 @@ import { withoutRetry } from './request-state.ts'
 import { Running, taskIdOf, taskOutcome } from './running.ts'
 import { Subscriptions, unsubscribingBytes } from './subscriptions.ts'
 import { Tasks } from './tasks.ts'
-import { approvalPage, denied, stillPending } from './verdicts.ts'
+import { approvalPage, denied, stillPending, withBudgets } from './verdicts.ts'
 import {
   checkText,
   textsOf,
@@ -219,7 +219,8 @@ export class Session {
     const verdict = await this.#asking.admit(asked)
     if (verdict.kind === 'allow') return send(verdict, exchange)
     const refused = { id, era, method: question.method }
-    if (verdict.kind === 'deny') return denied(refused, verdict, settings.deny)
+    const refuse = (deny: Deny) => withBudgets(denied(refused, deny, settings.deny), own, deny)
+    if (verdict.kind === 'deny') return refuse(verdict)
 
     const abilities = era === 'modern' ? abilitiesIn(request) : this.#abilities
     const { approvalId } = verdict
@@ -230,8 +231,7 @@ export class Session {
         if (again.kind === 'pending') return null
         // The request that began the task was answered long ago, and its connection may be gone.
         const later = { ...exchange, signal, call: (sent: Buffer) => exchange.call(sent, signal) }
-        const answer =
-          again.kind === 'deny' ? denied(refused, again, settings.deny) : await send(again, later)
+        const answer = again.kind === 'deny' ? refuse(again) : await send(again, later)
         const { result, error } = readResponse(Buffer.from(answer))
         return result === null ? { error } : { result }
       })
@@ -243,7 +243,7 @@ export class Session {
     }
     const held = await this.#hold(asked, request, exchange, approvalId)
     if (held.kind === 'allow') return send(held, exchange)
-    if (held.kind === 'deny') return denied(refused, held, settings.deny)
+    if (held.kind === 'deny') return refuse(held)
     return stillPending(refused, held)
   }
 
@@ -383,7 +383,7 @@ class Forwarder {
       if (typeof state === 'string') this.#sender.running.keepInput(state, call, allow)
     } else
       await this.#settle(allow, { outcome: result['isError'] === true ? 'failure' : 'success' })
-    return this.#checked(
+    const answer = await this.#checked(
       response,
       () => textsOf(result),
       (message) =>
@@ -391,6 +391,7 @@ class Forwarder {
           ? toolError(response.id, 'resultType' in result ? 'modern' : 'legacy', message)
           : errorAnswer(response.id, CODES.denied, message),
     )
+    return withBudgets(answer, question, allow)
   }
 
   /** The response to a request that was not decided, after the guard has read what a model may read of it. */

@@ -1,8 +1,10 @@
 import { toolMessage } from '@remit/sdk'
-import type { Deny, Pending } from '@remit/sdk'
+import type { Allow, Deny, Pending } from '@remit/sdk'
 import { CODES, errorAnswer, resultAnswer, toolError } from '../rpc/answers.ts'
 import type { Id } from '../rpc/members.ts'
+import { BUDGETS } from '../rpc/protocol.ts'
 import type { Era } from '../rpc/protocol.ts'
+import { setMember } from '../rpc/splice.ts'
 import type { Settings } from './governed.ts'
 import type { Question } from './question.ts'
 
@@ -26,6 +28,25 @@ export function denied(
   if (method === 'tools/call' && deny === 'result') return toolError(id, era, text)
   const data = { reason: verdict.reason, decision_id: verdict.decisionId }
   return errorAnswer(id, CODES.denied, text, data)
+}
+
+/**
+ * The response with the budgets of the decision in `_meta` of its result, for a client that asked for them. An
+ * upstream cannot make them up.
+ */
+export function withBudgets(
+  answer: Buffer | string,
+  { wantsBudgets }: Pick<Question, 'wantsBudgets'>,
+  { budgets = [] }: Pick<Allow | Deny, 'budgets'>,
+): Buffer | string {
+  if (!wantsBudgets) return answer
+  const bytes = Buffer.from(answer)
+  const text = JSON.stringify(budgets)
+  return (
+    setMember(bytes, ['result', '_meta'], BUDGETS, text) ??
+    setMember(bytes, ['result'], '_meta', `{"${BUDGETS}":${text}}`) ??
+    answer
+  )
 }
 
 /** The response to a request that waited for an approval in vain. */

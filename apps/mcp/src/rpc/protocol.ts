@@ -51,8 +51,11 @@ export const isKnownMethod = (era: Era, method: string): boolean => METHODS[era]
 
 export const metaOf = ({ _meta: meta }: Members): Members => (isMembers(meta) ? meta : {})
 
-/** Members of `_meta` that hosts change with each attempt of a call, and that servers need for nothing. */
-const OF_ATTEMPTS = new Set(['tracestate', 'claudecode/toolUseId'])
+/** `true` in `_meta` of a request asks the gateway for the budgets, which `_meta` of the result then has. */
+export const BUDGETS = 'io.remit/budgets'
+
+/** Members of `_meta` that no server gets: hosts change some with each attempt of a call, one is for the gateway. */
+const NOT_PASSED = new Set(['tracestate', 'claudecode/toolUseId', BUDGETS])
 const TRACE_PARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 const ENVELOPE: ReadonlySet<string> = new Set([
   META_KEYS.protocolVersion,
@@ -67,7 +70,7 @@ export const passedMeta = (meta: Members, dropped: readonly string[]): Members =
     Object.entries(meta).filter(([name, value]) =>
       name === 'traceparent'
         ? typeof value === 'string' && TRACE_PARENT.test(value)
-        : !OF_ATTEMPTS.has(name) && !dropped.includes(name),
+        : !NOT_PASSED.has(name) && !dropped.includes(name),
     ),
   )
 

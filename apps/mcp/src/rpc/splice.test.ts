@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { splice } from './splice.ts'
+import { setMember, splice } from './splice.ts'
 
 const spliced = (json: string, path: string[], value: string) =>
   splice(Buffer.from(json), path, value)?.toString() ?? null
@@ -33,4 +33,14 @@ it('changes that member alone, in any JSON', () => {
       },
     ),
   )
+})
+
+it.each([
+  ['{"r":{"a":1}}', '{"r":{"m":[2],"a":1}}'],
+  ['{"r":{"m":{"x":1},"a":1}}', '{"r":{"m":[2],"a":1}}'],
+  ['{"r" : { } }', '{"r" : {"m":[2] } }'],
+  ['{"r":[]}', null],
+  ['{"error":{"code":1}}', null],
+])('sets a member of an object in %s', (json, expected) => {
+  expect(setMember(Buffer.from(json), ['r'], 'm', '[2]')?.toString() ?? null).toBe(expected)
 })

@@ -6,20 +6,48 @@ const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x
  * there is no such member; the text must be valid JSON. Pure.
  */
 export function splice(json: Buffer, path: readonly string[], value: string): Buffer | null {
-  let at = skipSpace(json, 0)
-  let end = 0
-  for (const name of path) {
-    const found = memberOf(json, at, name)
-    if (!found) return null
-    ;({ at, end } = found)
-  }
-  return Buffer.concat([json.subarray(0, at), Buffer.from(value), json.subarray(end)])
+  const found = valueAt(json, path)
+  return found && replaced(json, found, value)
 }
 
+/** Sets a member of an object: as `splice`, or as the first one. Returns null if there is no such object. Pure. */
+export function setMember(
+  json: Buffer,
+  path: readonly string[],
+  name: string,
+  value: string,
+): Buffer | null {
+  const object = valueAt(json, path)
+  if (!object || json[object.at] !== OPEN_OBJECT) return null
+  const known = memberOf(json, object.at, name)
+  if (known) return replaced(json, known, value)
+  const at = object.at + 1
+  const isEmpty = json[skipSpace(json, at)] === CLOSE_OBJECT
+  return replaced(json, { at, end: at }, `${JSON.stringify(name)}:${value}${isEmpty ? '' : ','}`)
+}
+
+interface Place {
+  readonly at: number
+  readonly end: number
+}
+
+function valueAt(json: Buffer, path: readonly string[]): Place | null {
+  let place: Place = { at: skipSpace(json, 0), end: json.length }
+  for (const name of path) {
+    const found = memberOf(json, place.at, name)
+    if (!found) return null
+    place = found
+  }
+  return place
+}
+
+const replaced = (json: Buffer, { at, end }: Place, value: string): Buffer =>
+  Buffer.concat([json.subarray(0, at), Buffer.from(value), json.subarray(end)])
+
 /** The place of a member's value; of a name that is there twice, the last one counts, as for JSON.parse. */
-function memberOf(json: Buffer, from: number, name: string): { at: number; end: number } | null {
+function memberOf(json: Buffer, from: number, name: string): Place | null {
   if (json[from] !== OPEN_OBJECT) return null
-  let found: { at: number; end: number } | null = null
+  let found: Place | null = null
   let at = skipSpace(json, from + 1)
   while (at < json.length && json[at] === QUOTE) {
     const nameEnd = endOfText(json, at)

@@ -84,6 +84,24 @@ describe.skipIf(!hasModules()).each(someDialects())('a dry-run on %s', (dialect)
     })
   })
 
+  it('has the subject of the request, as authorize has', async () => {
+    const api = await anew()
+    const condition = 'subject.type == "user" && subject.id == "ada"'
+    await api.ok('createPolicy', { body: { effect: 'deny', condition } })
+    const ask = (id: string) => ({ ...TRANSFER, subject: { type: 'user', id } })
+
+    for (const [id, decision] of Object.entries({ ada: 'deny', bob: 'allow' })) {
+      expect((await one(api, ask(id))).decision).toBe(decision)
+      expect((await api.ok('authorize', { body: ask(id) })).decision).toBe(decision)
+    }
+    const several = await dryRun(api, { requests: [ask('ada'), ask('bob'), TRANSFER] })
+    expect(several).toMatchObject({
+      results: [{ decision: 'deny' }, { decision: 'allow' }, { decision: 'allow' }],
+    })
+    const both = { requests: [TRANSFER], subject: ask('ada').subject }
+    expect((await api.refusal('dryRunPolicies', { body: both })).errors?.[0]?.path).toBe('subject')
+  })
+
   it('names the places that were replaced, of one request and of several', async () => {
     const api = await anew()
     const overlay = { add: [{ effect: 'deny', condition: 'has(context.args.memo.a)' }] }

@@ -22,6 +22,7 @@ const policy = fc.record({
     'has(resource.properties.owner) && resource.properties.owner == "ada"',
     'has(agent.environment) && agent.environment == "prod"',
     'has(agent.labels) && has(agent.labels.team) && agent.labels.team == "x"',
+    'subject.id == "ada"',
     "now > timestamp('2026-11-20T08:01:00Z')",
   ),
   enabled: fc.constantFrom(true, true, true, false),
@@ -45,6 +46,7 @@ const request = fc.record(
       { amount: fc.constantFrom(1, 4, 1_000, 'much'), flag: fc.boolean() },
       { requiredKeys: [] },
     ),
+    subject: fc.record({ type: fc.constant('user'), id: fc.constantFrom('ada', 'bob') }),
   },
   { requiredKeys: ['agent_id', 'action'] },
 )

@@ -171,12 +171,14 @@ const soleRequest = ({
   context,
   replaced,
   resource,
+  subject,
 }: DryRunRequest): AuthorizeRequest => ({
   action: action ?? '',
   agent_id: agent_id ?? '',
   ...(context && { context }),
   ...(replaced && { replaced }),
   ...(resource !== undefined && { resource }),
+  ...(subject && { subject }),
 })
 
 function countOutcomes(previews: readonly Preview[]): Record<Decision, number> {

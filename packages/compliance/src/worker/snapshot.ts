@@ -7,7 +7,9 @@ import type { Tables } from '../tables/schema.ts'
 type Db = Database<Tables>
 
 /** Nobody waits for the connection itself: the work of a thread has time limits of its own. */
-const CONNECT_MS = 10_000
+const CONNECT_MS = 30_000
+/** It may compute between two pages, and holds no lock. */
+const IDLE = sql`set local idle_in_transaction_session_timeout = '60s'`
 
 /** Opens the database with one read-only connection and passes `read` one snapshot of it. */
 export async function readSnapshot<T>(url: string, read: (db: Db) => Promise<T>): Promise<T> {
@@ -15,7 +17,10 @@ export async function readSnapshot<T>(url: string, read: (db: Db) => Promise<T>)
   try {
     if (dialectOf(db) === 'postgres') {
       const snapshot = db.transaction().setIsolationLevel('repeatable read')
-      return await snapshot.setAccessMode('read only').execute(read)
+      return await snapshot.setAccessMode('read only').execute(async (tx) => {
+        await IDLE.execute(tx)
+        return read(tx)
+      })
     }
     return await db.connection().execute((one) => inOne(one, read))
   } finally {

@@ -233,7 +233,7 @@ function askOf(orgId: string, { job, caller }: Work<Job>, now: number): Ask {
     decisionId,
     caller,
     request,
-    claims,
+    claims: request.subject ? { subject: request.subject, ...claims } : claims,
     resource: resourceText(request.resource),
     now,
     meter: new DecisionMeter(),

@@ -197,6 +197,7 @@ const askOf = (
   ...asked,
   meter: new DecisionMeter(),
   request,
+  claims: request.subject ? { subject: request.subject, ...asked.claims } : asked.claims,
   resource: resourceText(request.resource),
   decisionId: 'dec_preview',
 })

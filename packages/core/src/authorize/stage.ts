@@ -29,13 +29,13 @@ export interface Reading {
   readonly context: Readonly<Record<string, unknown>>
 }
 
-/** Facts of a request in another protocol beyond `/v1/authorize`. Unverified. */
+/** Facts that the caller claims, in part of protocols other than `/v1/authorize`. Unverified. */
 export interface ClaimedFacts {
   /** Other readings of a name; the strictest decision of all counts. */
   readonly readings?: readonly Reading[]
   /** Why no rule can judge the call, which is then denied. */
   readonly unmappable?: string
-  /** The principal that the agent acts for (AuthZEN `subject`). */
+  /** The principal that the agent acts for; AuthZEN `subject`, or that of the request. */
   readonly subject?: Readonly<Record<string, unknown>>
   /** AuthZEN `action.properties`. */
   readonly actionProperties?: Readonly<Record<string, unknown>>

@@ -8,7 +8,7 @@ import type { Ask, CounterNeed, Counters, Move } from '@remit/core/decision'
 import type { EntryDraft } from '@remit/core/ledger/lanes'
 import { amountOf, seenContext } from '../base/seen-context.ts'
 import type { Charge } from '../counters/store.ts'
-import { pathOf, subjectOf, valuesOf } from './tree.ts'
+import { pathOf, valuesOf } from './tree.ts'
 import type { BudgetTree, Node, Step } from './tree.ts'
 import type { BudgetTime } from './windows.ts'
 
@@ -55,10 +55,10 @@ export function needsOf(steps: readonly Step[], mayEnd: boolean): CounterNeed[] 
   for (const { node, value, subject, time } of steps) {
     add(subject, time)
     if (value != null) {
-      add(subjectOf(node.uid), time)
+      add(node.subject, time)
       needs.push({ subject: valuesOf(node), window: time.id, mayEnd: false })
     }
-    for (const child of node.keeps) add(subjectOf(child.uid), time)
+    for (const child of node.keeps) add(child.subject, time)
   }
   return needs
 }
@@ -109,10 +109,36 @@ export function keptBy(
   let kept = 0
   for (const child of node.keeps) {
     if (takes(child)) continue
-    const { used, held } = sumOf(counters, subjectOf(child.uid), time, without)
+    const { used, held } = sumOf(counters, child.subject, time, without)
     kept += Math.max(0, child.counted - used - held)
   }
   return kept
+}
+
+type Place = Pick<Step, 'node' | 'subject' | 'time'>
+
+/** The counted amounts that are not free in a window, without its oldest `without` parts. */
+interface Taken {
+  readonly used: number
+  readonly held: number
+  /** For reserved children, except those for which `takes` is true. */
+  readonly kept: number
+}
+
+function takenOf(
+  { node, subject, time }: Place,
+  counters: Read,
+  takes?: (child: Node) => boolean,
+  without?: number,
+): Taken {
+  const { used, held } = sumOf(counters, subject, time, without)
+  return { used, held, kept: keptBy(node, counters, time, takes, without) }
+}
+
+/** Without an amount, something has to be left. */
+function fits({ counted }: Node, amount: Counted, { used, held, kept }: Taken): boolean {
+  const taken = used + held + kept
+  return typeof amount === 'number' ? counted > 0 && taken + amount <= counted : taken < counted
 }
 
 /** The decision of the budgets on a path. */
@@ -144,6 +170,7 @@ export function evaluatePath(
 ): PathVerdict {
   const steps = all.map((step) => inPool(step, counters))
   const onPath = new Set(steps.map(({ node }) => node))
+  const takes = (child: Node) => onPath.has(child)
   const states: { state: BudgetState; share: number }[] = []
   const charges: Charge[] = []
   const moves: Move[] = []
@@ -153,20 +180,15 @@ export function evaluatePath(
   for (const step of steps) {
     const { node, subject, time } = step
     const amount = amountFor(node.unit, ask)
-    const hasRoom = (without: number): boolean => {
-      const { used, held } = sumOf(counters, subject, time, without)
-      const kept = keptBy(node, counters, time, (child) => onPath.has(child), without)
-      const taken = used + held + kept
-      return typeof amount === 'number'
-        ? node.counted > 0 && taken + amount <= node.counted
-        : taken < node.counted
-    }
-    const state = stateOf(step, counters, onPath)
+    const taken = takenOf(step, counters, takes)
+    const state = stateOf(step, taken)
     states.push({ state, share: node.limit === 0 ? 0 : state.remaining / node.limit })
-    const refusal = refusalOf(node, amount, hasRoom(0), state)
+    const refusal = refusalOf(node, amount, fits(node, amount, taken), state)
     if (refusal && node.mode === 'observe') warnings.push(`budget_would_deny: ${node.id}`)
     else if (refusal) {
       denied ??= { ...refusal, node }
+      const hasRoom = (without: number) =>
+        fits(node, amount, takenOf(step, counters, takes, without))
       const until = refusal.reason === 'amount_invalid' ? null : roomAt(time, hasRoom)
       retryAt = until === null || retryAt === null ? null : Math.max(retryAt ?? 0, until)
     }
@@ -212,7 +234,7 @@ function inPool(step: Step, counters: Read): Step {
   const { node, value, time } = step
   if (value == null || node.per?.startsWith('label:')) return step
   if (counters.of(valuesOf(node), time.id).used < MAX_VALUES || !isNew(step, counters)) return step
-  return { ...step, value: null, subject: subjectOf(node.uid) }
+  return { ...step, value: null, subject: node.subject }
 }
 
 function refusalOf(
@@ -247,27 +269,25 @@ function roomAt({ parts }: BudgetTime, hasRoom: (without: number) => boolean): n
 }
 
 /** The numbers of a budget in its unit. */
-export function usageOf(
-  { node, subject, time }: Pick<Step, 'node' | 'subject' | 'time'>,
-  counters: Read,
-  takes?: (child: Node) => boolean,
-) {
-  const { used, held } = sumOf(counters, subject, time)
-  const kept = keptBy(node, counters, time, takes)
-  const ends = time.parts[0]?.leaves ?? null
+export function usageOf(place: Place, counters: Read) {
+  const taken = takenOf(place, counters)
+  const { unit } = place.node
+  return { kept: fromUnits(unit, taken.kept), ...leftOf(place, taken) }
+}
+
+function leftOf({ node, time }: Place, { used, held, kept }: Taken) {
+  const { unit, counted } = node
   return {
-    used: fromUnits(node.unit, used),
-    held: fromUnits(node.unit, held),
-    kept: fromUnits(node.unit, kept),
-    remaining: fromUnits(node.unit, Math.max(0, node.counted - used - held - kept)),
-    resets_at: ends === null ? null : isoTime(ends),
+    used: fromUnits(unit, used),
+    held: fromUnits(unit, held),
+    remaining: fromUnits(unit, Math.max(0, counted - used - held - kept)),
+    resets_at: time.resetsAt,
   }
 }
 
-function stateOf(step: Step, counters: Read, onPath: ReadonlySet<Node>): BudgetState {
+function stateOf(step: Step, taken: Taken): BudgetState {
   const { id, unit, window, limit } = step.node
-  const { kept: _, ...usage } = usageOf(step, counters, (child) => onPath.has(child))
-  return { id, unit, window, limit, ...usage }
+  return { id, unit, window, limit, ...leftOf(step, taken) }
 }
 
 /** Entries for the percentages of limits that the moves of a batch reach. */

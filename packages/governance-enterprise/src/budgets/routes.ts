@@ -283,7 +283,7 @@ const readStanding = (
 
 const standingOf = (node: Node, now: number): Standing => ({
   node,
-  subject: subjectOf(node.uid),
+  subject: node.subject,
   time: timeOf(node, now),
 })
 

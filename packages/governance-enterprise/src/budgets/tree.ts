@@ -21,6 +21,8 @@ export const {
 /** A compiled budget. `limit` is in counted integers; see `toUnits`. */
 export interface Node extends Rule, BudgetInput {
   readonly uid: string
+  /** Its counter; see `subjectOf`. */
+  readonly subject: string
   readonly revision: number
   /** 1 for a root. */
   readonly depth: number
@@ -62,6 +64,7 @@ export function treeOf({ rows, registry, mayEnd }: BudgetSource): BudgetTree | n
       ...input.match,
       id: row.id,
       uid: row.uid,
+      subject: subjectOf(row.uid),
       revision: row.revision,
       depth: (parent?.depth ?? 0) + 1,
       counted: toUnits(input.unit, input.limit),
@@ -194,7 +197,8 @@ export function pathOf(tree: BudgetTree, asked: Walked): Step[] {
     .toSorted((a, b) => a.depth - b.depth || (a.id < b.id ? -1 : 1))
     .map((node) => {
       const value = valueOf(node, request.agent_id, user, labels)
-      return { node, value, subject: subjectOf(node.uid, value), time: timeOf(node, now) }
+      const subject = value == null ? node.subject : subjectOf(node.uid, value)
+      return { node, value, subject, time: timeOf(node, now) }
     })
 }
 

@@ -1,4 +1,5 @@
 import type { BudgetInput, BudgetWindow } from '@remit/contract'
+import { isoTime } from '@remit/core/base'
 import { LRUCache } from 'lru-cache'
 
 /** The time in which a budget counts at some moment. Times are milliseconds since the epoch. */
@@ -12,6 +13,8 @@ export interface BudgetTime {
   readonly id: string
   /** Its start; null for the window `total`. */
   readonly from: number | null
+  /** When the first part counts no more, RFC 3339; null for never. */
+  readonly resetsAt: string | null
 }
 
 interface Known extends BudgetTime {
@@ -31,7 +34,13 @@ const ROLLING = {
 /** More than the longest window: the last instant of one is sought in this span. */
 const SPAN = { hour: 2 * HOUR, day: 3 * DAY, week: 10 * DAY, month: 34 * DAY } as const
 
-const ALWAYS: Known = { parts: [{ id: 'all', leaves: null }], id: 'all', from: null, to: Infinity }
+const ALWAYS: Known = {
+  parts: [{ id: 'all', leaves: null }],
+  id: 'all',
+  from: null,
+  resetsAt: null,
+  to: Infinity,
+}
 
 const known = new LRUCache<string, Known>({ max: 500 })
 
@@ -59,7 +68,8 @@ function rollingAt(window: keyof typeof ROLLING, now: number): Known {
     const begin = from - (count - 1 - i) * step
     return { id: new Date(begin).toISOString().slice(0, letters), leaves: begin + count * step }
   })
-  return { parts, id: parts.at(-1)?.id ?? '', from, to: from + step }
+  const id = parts.at(-1)?.id ?? ''
+  return { parts, id, from, resetsAt: isoTime(from + step), to: from + step }
 }
 
 function calendarAt(window: keyof typeof SPAN, zone: string, now: number): Known {
@@ -69,7 +79,7 @@ function calendarAt(window: keyof typeof SPAN, zone: string, now: number): Known
   const span = SPAN[window] / MINUTE
   const from = edge(at - span, at, isIn) * MINUTE
   const to = edge(at + span, at, isIn, 1) * MINUTE
-  return { parts: [{ id, leaves: to }], id, from, to }
+  return { parts: [{ id, leaves: to }], id, from, resetsAt: isoTime(to), to }
 }
 
 /** The minute next to `outside` at which a window begins, or with `beyond` 1 the first after its end. */

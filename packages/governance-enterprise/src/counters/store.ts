@@ -75,7 +75,8 @@ export function ended(hold: SpendHoldRow, now: string): { hold: SpendHoldRow; mo
 export class StoredCounters implements Counters {
   readonly #orgId: string
   readonly #ended: readonly SpendHoldRow[]
-  readonly #counters = new Map<string, Counter>()
+  /** By subject and window. */
+  readonly #counters = new Map<string, Map<string, Counter>>()
   readonly #moves: Move[] = []
   readonly #ends: readonly Move[]
 
@@ -90,7 +91,7 @@ export class StoredCounters implements Counters {
     this.#ended = ends.map(({ hold }) => hold)
     this.#ends = ends.flatMap(({ moves }) => moves)
     for (const { agent_id, window_id, spent_micro: used, held_micro: held } of stored)
-      this.#counters.set(`${window_id} ${agent_id}`, { used, held, before: used + held })
+      Object.assign(this.of(agent_id, window_id), { used, held, before: used + held })
     for (const { subject, window, held } of this.#ends) {
       const counter = this.of(subject, window)
       counter.held += held
@@ -99,9 +100,10 @@ export class StoredCounters implements Counters {
   }
 
   of(subject: string, window: string): Counter {
-    const key = `${window} ${subject}`
-    let counter = this.#counters.get(key)
-    if (!counter) this.#counters.set(key, (counter = { used: 0, held: 0, before: 0 }))
+    let ofSubject = this.#counters.get(subject)
+    if (!ofSubject) this.#counters.set(subject, (ofSubject = new Map<string, Counter>()))
+    let counter = ofSubject.get(window)
+    if (!counter) ofSubject.set(window, (counter = { used: 0, held: 0, before: 0 }))
     return counter
   }
 

@@ -4,7 +4,7 @@ import type { AnyDatabase, Part } from '@remit/core/db'
 import type { Deps } from '@remit/core/module'
 import { sql } from 'kysely'
 import { needsOf, sumOf } from '../budgets/evaluate.ts'
-import { subjectOf, treeOf } from '../budgets/tree.ts'
+import { treeOf } from '../budgets/tree.ts'
 import { timeOf } from '../budgets/windows.ts'
 import { readCounters } from '../counters/store.ts'
 import type { Tables } from '../tables/schema.ts'
@@ -52,7 +52,7 @@ async function sampleBudgets(db: AnyDatabase, part: Part, now: number): Promise<
   for (const [orgId, rows] of Map.groupBy(all, ({ org_id }) => org_id)) {
     const nodes = [...(treeOf({ rows, registry: null, mayEnd: false })?.byUid.values() ?? [])]
     const steps = nodes.flatMap((node) =>
-      node.per === null ? [{ node, subject: subjectOf(node.uid), time: timeOf(node, now) }] : [],
+      node.per === null ? [{ node, subject: node.subject, time: timeOf(node, now) }] : [],
     )
     const needs = needsOf(
       steps.map((step) => ({ ...step, value: undefined })),

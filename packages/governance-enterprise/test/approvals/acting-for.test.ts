@@ -1,6 +1,3 @@
-import type { Caller } from '@remit/core/caller'
-import type { ClaimedFacts } from '@remit/core/decision'
-import { findHolders } from '@remit/core/keys'
 import { createClock, someDialects } from '@remit/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApi } from '../support/api.ts'
@@ -21,19 +18,9 @@ describe.each(someDialects())(
       await setRule(api)
     })
 
-    /** As another protocol asks: with a subject beside the agent. */
-    const ask = async (claims: ClaimedFacts) => {
-      const [holder] = await findHolders(api.remit.db, api.org.id, [
-        `key_${api.org.key.slice(4, 20)}`,
-      ])
-      if (!holder) throw new Error('the key is gone')
-      const { orgId, plan, configVersion, id, role, person } = holder
-      const principal = { type: 'key', id, role, person } as const
-      const caller: Caller = { orgId, plan, principal, configVersion }
-      const origin = { caller, claim: null, wantsNote: false }
-      return api.remit.decider.authorize(TRANSFER, origin, claims)
-    }
-    const acting = (id: string): ClaimedFacts => ({ subject: { type: 'user', id } })
+    const ask = (more: { subject?: { type: string; id: string } }) =>
+      api.ok('authorize', { body: { ...TRANSFER, ...more } })
+    const acting = (id: string) => ({ subject: { type: 'user', id } })
 
     it('is for this person only', async () => {
       const asked = await ask(acting('alice'))
@@ -44,7 +31,10 @@ describe.each(someDialects())(
 
       expect((await ask(acting('bob'))).decision).toBe('needs_approval')
       expect((await ask({})).decision).toBe('needs_approval')
-      expect((await ask(acting('alice'))).decision).toBe('allow')
+      const allowed = await ask(acting('alice'))
+      expect(allowed.decision).toBe('allow')
+      const entry = await api.ok('getEntry', { params: { seq: allowed.ledger.seq } })
+      expect(entry.data).toMatchObject(acting('alice'))
     })
 
     it('is not decided by this person', async () => {

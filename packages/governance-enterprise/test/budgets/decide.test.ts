@@ -196,7 +196,7 @@ describe.each(someDialects())('decisions under budgets on %s', (dialect) => {
     expect((await api.ok('getBudget', { params })).usage).toBeNull()
   })
 
-  it('requests without the user share one pool, and users match by AuthZEN subject', async () => {
+  it('requests without the user share one pool, and users match by the subject', async () => {
     await set('each', { per: 'user', window: 'day', limit: 3 })
     const evaluate = (id: string, amount_usd: number) =>
       api.ok('accessEvaluation', {
@@ -210,6 +210,9 @@ describe.each(someDialects())('decisions under budgets on %s', (dialect) => {
     expect((await evaluate('ann', 3)).decision).toBe(true)
     expect((await evaluate('ann', 1)).decision).toBe(false)
     expect((await evaluate('bob', 1)).decision).toBe(true)
+    const subject = { type: 'user', id: 'bob' }
+    expect((await ask({ amount_usd: 2 }, { subject })).decision).toBe('allow')
+    expect((await ask({ amount_usd: 1 }, { subject })).decision).toBe('deny')
     expect((await pay(3)).decision).toBe('allow')
     expect((await pay(1, 'other')).decision).toBe('deny')
 
@@ -217,7 +220,7 @@ describe.each(someDialects())('decisions under budgets on %s', (dialect) => {
     expect(data.map(({ value, held }) => [value, held])).toEqual([
       [null, 3],
       ['ann', 3],
-      ['bob', 1],
+      ['bob', 3],
     ])
   })
 
