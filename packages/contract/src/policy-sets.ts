@@ -169,7 +169,7 @@ export const TestSummary = component('PolicyTests', {
   cases: z.array(TestResult).describe('Failed cases first; at most 200'),
   unmatched: z
     .array(z.object({ kind: ObjectKindName, name: z.string() }))
-    .describe('Rules of the set that no case matches'),
+    .describe('Rules of the set that no case matches; disabled and observed ones are left out'),
 })
 export type TestSummary = z.infer<typeof TestSummary>
 

@@ -49,7 +49,7 @@ export const PropertyResult = z
     require: z.enum(['searched', 'proved']).describe('what the property requires'),
     cases: z.int().min(0).describe('requests that were decided'),
     of: z.int().min(0).describe('requests that differ for the rules'),
-    because: z.array(z.string()).describe('what the search leaves open'),
+    because: z.array(z.string()).describe('what the search leaves open, or leaves out'),
     counterexample: z
       .object({
         agent_id: AgentId,

@@ -62,8 +62,8 @@ async function fill(server: MeasuredServer, budgets: number): Promise<void> {
     await put(`other-${other}`, { ...money, match: { agents: [`other-${other}`] } })
 }
 
-/** CPU microseconds of the server for each decision of an agent. */
-async function microseconds(server: MeasuredServer, agentId: string): Promise<number> {
+/** CPU microseconds of the server for each allowed decision of an agent. */
+export async function microseconds(server: MeasuredServer, agentId: string): Promise<number> {
   const before = await server.usage()
   const body = { agent_id: agentId, action: 'pay', context: { amount_usd: 0.01 } }
   let left = DECISIONS
@@ -76,7 +76,7 @@ async function microseconds(server: MeasuredServer, agentId: string): Promise<nu
   return ((after.cpuSeconds - before.cpuSeconds) * 1e6) / DECISIONS
 }
 
-async function send(
+export async function send(
   { url, headers }: MeasuredServer,
   method: string,
   path: string,

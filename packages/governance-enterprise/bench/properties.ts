@@ -93,9 +93,11 @@ function asksOf(stages: RuleStages, spec: PropertySpec): Ask[] {
     agents: [],
     now: NOW,
     askWith: (context) => ask('x', 'x', null, context, NOW),
+    isOver: NEVER_OVER.isOver,
   })
   const asks: Ask[] = []
-  for (const { agent, action, resource, context, at } of casesOf(space, CASES).cases) {
+  for (const { agent, action, resource, context, at } of casesOf(space, CASES, NEVER_OVER.isOver)
+    .cases) {
     asks.push(ask(agent, action, resource, Object.fromEntries(context.flat()), at))
     if (asks.length === CASES) break
   }

@@ -2,10 +2,11 @@ import type { AuthorizeRequest } from '@remit/contract'
 import { DecisionMeter } from '@remit/core/decision'
 import type { Ask } from '@remit/core/decision'
 import { alternate, median, ratio } from '@remit/testing/bench'
-import type { BenchTools, Result } from '@remit/testing/bench'
+import type { BenchTools, MeasuredServer, Result } from '@remit/testing/bench'
 import { evaluatePolicies, snapshotOf } from '../src/policies/evaluate.ts'
 import { ruleOf } from '../src/policies/policy.ts'
 import { compileCondition } from '../src/rules/condition.ts'
+import { microseconds as cpuOfDecisions, send } from './budgets.ts'
 
 const FEWEST = 10
 const MOST = 10_000
@@ -13,8 +14,12 @@ const SIZES = [FEWEST, 100, 1_000, MOST]
 /** CPU time advances in milliseconds, so a measurement needs many passes. */
 const PASSES = 200
 
-/** Policies evaluated in process, by CPU time a decision, against a lower bound. */
-export async function rulesSuite({ rounds }: BenchTools): Promise<Result[]> {
+/**
+ * Policies evaluated in process, by CPU time a decision, against a lower bound; and on a server, decisions with
+ * observed rules and the plan of a policy set.
+ */
+export async function rulesSuite(tools: BenchTools): Promise<Result[]> {
+  const { rounds } = tools
   // First, while memory is empty: growth is memory latency.
   const results = [await growth(rounds)]
   for (const size of SIZES) {
@@ -37,7 +42,75 @@ export async function rulesSuite({ rounds }: BenchTools): Promise<Result[]> {
       detail: `${median(values.ours).toFixed(2)} us, limit ${median(values.limit).toFixed(2)}`,
     })
   }
+  return [...results, ...(await onServers(tools))]
+}
+
+const OBSERVED = 10
+const PLANNED = 1_000
+
+/** The CPU time of decisions with observed rules that match, of none; and the seconds of a plan. */
+async function onServers(tools: BenchTools): Promise<Result[]> {
+  const results: Result[] = []
+  for (const dialect of ['sqlite', 'postgres'] as const) {
+    const servers = await Promise.all([
+      tools.startRemit({ dialect }),
+      tools.startRemit({ dialect }),
+    ])
+    try {
+      const [none, some] = servers
+      for (let i = 0; i < OBSERVED; i++) {
+        const condition = `context.amount_usd < ${i + 1}.0`
+        const body = { effect: 'deny', mode: 'observe', actions: ['pay'], condition }
+        await send(some, 'POST', '/v1/policies', body)
+      }
+      const measures = {
+        none: () => cpuOfDecisions(none, 'payer'),
+        observed: () => cpuOfDecisions(some, 'payer'),
+        plan: () => secondsOfPlan(none),
+      }
+      for (const measure of Object.values(measures)) await measure()
+      const values = await alternate(tools.rounds, measures)
+      results.push(
+        {
+          name: `${dialect}, ${OBSERVED} observed rules that match, of none`,
+          value: ratio(values.observed, values.none),
+          goal: { below: 1.05 },
+          detail: `${median(values.observed).toFixed(0)} us, ${median(values.none).toFixed(0)} us`,
+        },
+        {
+          name: `${dialect}, a plan of ${PLANNED} rules`,
+          value: median(values.plan),
+          unit: ' s',
+          goal: { below: 2 },
+          detail: values.plan.map((one) => one.toFixed(2)).join(', '),
+        },
+      )
+    } finally {
+      await Promise.all(servers.map((server) => server.stop()))
+    }
+  }
   return results
+}
+
+let plans = 0
+
+/** Seconds of the plan of a set; its conditions are new each time, so that no cache has them. */
+async function secondsOfPlan(server: MeasuredServer): Promise<number> {
+  plans++
+  const documents = workload(PLANNED).rules.map((rule, i) => ({
+    apiVersion: 'remit.dev/v1',
+    kind: 'Policy',
+    name: `rule-${i}`,
+    spec: {
+      effect: rule.effect,
+      agents: [rule.agent],
+      actions: [rule.action],
+      condition: `${conditionOf(rule)} && context.plan != ${plans}`,
+    },
+  }))
+  const began = performance.now()
+  await send(server, 'POST', '/v1/policy-sets/main/plan', { documents })
+  return (performance.now() - began) / 1000
 }
 
 /** The time per decision with the most rules, relative to that with the fewest, in the same rounds. */

@@ -1,6 +1,6 @@
-import { DIALECTS, runs } from '@remit/testing'
+import { DIALECTS, runs, someDialects } from '@remit/testing'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createApi } from './support/api.ts'
 import type { Api } from './support/api.ts'
 
@@ -120,5 +120,195 @@ describe.each(DIALECTS)('tests of policy sets on %s', (dialect) => {
       }),
       { numRuns: runs(40, 3) },
     )
+  })
+})
+
+describe.each(someDialects())('tests and properties of policy sets on %s', (dialect) => {
+  let root: Api
+  let api: Api
+  beforeAll(async () => {
+    root = await createApi({ dialect })
+  })
+  afterAll(() => root.remit.close())
+  beforeEach(async () => {
+    api = root.as(await root.remit.organization())
+  })
+
+  const params = { id: 'main' }
+  const document = (kind: string, title: string, spec: object) => ({
+    apiVersion: 'remit.dev/v1',
+    kind,
+    name: title,
+    spec,
+  })
+  const deny = (title: string, spec: object) =>
+    document('Policy', title, { effect: 'deny', ...spec })
+  const tests = (...cases: object[]) =>
+    document('Tests', 'all', { cases: cases.map((one, i) => ({ name: `${i}`, ...one })) })
+  const request = (action: string) => ({ agent_id: 'a', action })
+  const plan = (...docs: object[]) => api.ok('planPolicySet', { params, body: { documents: docs } })
+  const failing = async (...docs: object[]) =>
+    (await plan(...docs)).tests.cases.flatMap((one) => (one.passed ? [] : [one.name]))
+
+  it('name the rules of the plan by their documents, whatever other rules are called', async () => {
+    await api.call('replacePolicy', {
+      params: { policyID: 'overlay.0' },
+      body: { effect: 'deny', actions: ['x'], condition: 'context.to.startsWith("a")' },
+    })
+    const wanted = { decision: 'deny', matched: ['mine'] }
+    const planned = await plan(
+      deny('mine', { actions: ['y'], condition: 'context.to.endsWith("a")' }),
+      tests(...['x', 'y'].map((action) => ({ request: request(action), expect: wanted }))),
+      document('Property', 'x', { for: { actions: ['x', 'y'] }, never: 'allow' }),
+      document('Property', 'none', {
+        for: { actions: ['x', 'y'], when: 'context.to == "z"' },
+        never: 'deny',
+      }),
+    )
+
+    expect(planned.tests.cases.map(({ name: i, passed, got }) => [i, passed, got.matched])).toEqual(
+      [
+        ['0', false, ['overlay.0']],
+        ['1', true, ['mine']],
+      ],
+    )
+    expect(planned.properties[1]?.because).toEqual(
+      expect.arrayContaining([
+        'the condition of policy overlay.0 calls `startsWith`',
+        'the condition of policy mine calls `endsWith`',
+      ]),
+    )
+  })
+
+  it('list the rules that no case matches, of those that decide', async () => {
+    const rule = (kind: string, spec: object) =>
+      document(kind, `${kind}-${Object.values(spec).join()}`, {
+        actions: ['never'],
+        ...(kind === 'Policy' && { effect: 'deny' }),
+        ...spec,
+      })
+    const specs = [{ enabled: true }, { enabled: false }, { mode: 'observe' }]
+    const { tests: found } = await plan(
+      ...specs.flatMap((spec) => [rule('Policy', spec), rule('ApprovalRule', spec)]),
+      tests({ request: request('x'), expect: { decision: 'allow' } }),
+    )
+
+    expect(found.unmatched).toEqual([
+      { kind: 'Policy', name: 'Policy-true' },
+      { kind: 'ApprovalRule', name: 'ApprovalRule-true' },
+    ])
+  })
+
+  it('pass only with the expected reason, and at the time of the case', async () => {
+    const night = { expires_at: '2030-01-01T00:00:00Z' }
+    const caseAt = (reason: string, at?: string) => ({
+      request: request('x'),
+      expect: { decision: 'deny', reason },
+      ...(at !== undefined && { at }),
+    })
+
+    expect(
+      await failing(
+        document('Settings', 'settings', { default_effect: 'deny' }),
+        deny('night', night),
+        tests(
+          caseAt('policy_deny', '2029-12-31T23:59:59Z'),
+          caseAt('default_deny', '2030-01-01T00:00:00Z'),
+          caseAt('policy_deny', '2030-01-01T00:00:00Z'),
+        ),
+      ),
+    ).toEqual(['2'])
+  })
+
+  it('list at most 200 cases, the failed ones first, and count all', async () => {
+    const cases = Array.from({ length: 210 }, (_, i) => ({
+      request: request('x'),
+      expect: { decision: i >= 205 ? 'allow' : 'deny' },
+    }))
+
+    const { tests: found } = await plan(deny('x', { actions: ['x'] }), tests(...cases))
+
+    expect([found.passed, found.failed, found.cases.length]).toEqual([205, 5, 200])
+    const first = found.cases.slice(0, 6).map(({ name: i }) => i)
+    expect(first).toEqual(['205', '206', '207', '208', '209', '0'])
+  })
+
+  it('refuse a plan whose property is searched where a proof is required', async () => {
+    const sampled = deny('mine', { condition: '!context.to.startsWith("a")', actions: ['x'] })
+    const property = (require: string) =>
+      document('Property', 'no-x', {
+        for: { actions: ['x'], when: '!has(context.to)' },
+        never: 'allow',
+        require,
+      })
+    const apply = async (require: string) => {
+      const all = [sampled, property(require)]
+      const { plan_digest, properties } = await plan(...all)
+      expect(properties).toMatchObject([{ result: 'searched', require }])
+      return api.call('applyPolicySet', { params, body: { documents: all, plan_digest } })
+    }
+
+    const refused = await apply('proved')
+    expect([refused.status, await refused.json()]).toMatchObject([
+      422,
+      {
+        code: 'property_violated',
+        property: 'no-x',
+        result: 'searched',
+        counterexample: null,
+        because: [expect.stringContaining('policy mine calls `startsWith`')],
+      },
+    ])
+    expect((await api.ok('listPolicies')).data).toEqual([])
+    expect((await apply('searched')).status).toBe(200)
+  })
+
+  it('are not applied where the answer would come after the deadline', async () => {
+    const all = [deny('mine', { actions: ['x'] })]
+    const { plan_digest } = await plan(...all)
+    const body = { documents: all, plan_digest }
+    const { writer } = root.remit
+    const [now, change] = [performance.now.bind(performance), writer.change.bind(writer)]
+    let laterMs = 0
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + laterMs)
+    vi.spyOn(writer, 'change').mockImplementation((orgId, origin, run) =>
+      change(orgId, origin, (scope, caller) => {
+        laterMs = 56_000
+        return run(scope, caller)
+      }),
+    )
+    const refused = await api.refusal('applyPolicySet', { params, body })
+    vi.restoreAllMocks()
+
+    expect(refused).toMatchObject({ status: 503, code: 'deadline_exceeded' })
+    expect(refused['detail']).toContain('nothing was changed')
+    expect((await api.ok('listPolicies')).data).toEqual([])
+    expect((await api.call('applyPolicySet', { params, body })).status).toBe(200)
+  })
+
+  it('and hooks do not decide the requests that only the server makes', async () => {
+    for (const one of [
+      { agent_id: 'remit.rules', action: 'a' },
+      { agent_id: 'a', action: 'remit.rules.apply' },
+    ]) {
+      expect(await api.refusal('authorize', { body: one })).toMatchObject({ status: 400 })
+      const all = [tests({ request: one, expect: { decision: 'allow' } })]
+      const body = { documents: all, allow_empty: true }
+      expect(await api.refusal('planPolicySet', { params, body })).toMatchObject({ status: 400 })
+      const { decider } = root.remit
+      expect(() => decider.preview(api.org.id, 'enterprise', [one])).toThrow('reserved')
+    }
+    const hook = {
+      hook_event_name: 'PreToolUse',
+      session_id: 's',
+      tool_name: 'Bash',
+      tool_input: { command: 'ls' },
+      tool_use_id: 't',
+    }
+    const query = { agent_id: 'remit.rules' }
+    expect(await api.refusal('claudeCodeHook', { body: hook, query })).toMatchObject({
+      status: 400,
+    })
+    expect((await api.ok('listEntries', { query: { agent_id: 'remit.rules' } })).data).toEqual([])
   })
 })

@@ -1,9 +1,11 @@
 import { ApprovalRuleInput, PolicyInput, PropertySpec } from '@remit/contract'
 import type { PolicyOverlay, PropertyResult } from '@remit/contract'
 import type { Overlay } from '@remit/core/decision'
+import { defineModule } from '@remit/core/module'
 import { createClock, someDialects } from '@remit/testing'
 import type { TestClock } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import governance from '../src/index.ts'
 import { searchProperties } from '../src/properties/search.ts'
 import { createApi } from './support/api.ts'
 import type { Api } from './support/api.ts'
@@ -17,6 +19,30 @@ const GUARDED = {
   never: 'allow',
 }
 const MAIL_DENIED = { for: { actions: ['mail.send'], agents: ['bot'] }, never: 'allow' }
+
+/** More agents than a search reads, the last ones beyond. */
+const AGENTS = [
+  ...Array.from({ length: 502 }, (_, i) => `a${String(i).padStart(4, '0')}`),
+  'prod-0',
+  'q-0',
+  'a',
+  'ax',
+].map((id) => {
+  const attributes = { environment: id.startsWith('a') ? 'dev' : 'prod' }
+  return [id, { status: 'active', reason: null, owners: [], attributes }] as const
+})
+const manyAgents = defineModule({
+  name: 'agents',
+  setup: () => ({
+    provides: {
+      agentRegistry: {
+        load: () => Promise.resolve(new Map(AGENTS)),
+        suspend: () => Promise.resolve(null),
+        resume: () => Promise.resolve(null),
+      },
+    },
+  }),
+})
 
 describe.each(someDialects())('a search on %s', (dialect) => {
   let all: Api
@@ -32,12 +58,21 @@ describe.each(someDialects())('a search on %s', (dialect) => {
     spec: object,
     overlay: Overlay = NOTHING,
     signal?: AbortSignal,
+    decider: Pick<Api['remit']['decider'], 'preview'> = api.remit.decider,
   ) => {
     const { remit, org } = api
-    const { db, decider, ports } = remit
+    const { db, ports } = remit
     const deps = { db, clock, decider, offered: (name: keyof typeof ports) => ports[name] }
     const property = { name: 'p', spec: PropertySpec.parse(spec) }
-    const [result] = await searchProperties(deps as never, org.id, overlay, [property], signal)
+    const [result] = await searchProperties(
+      deps as never,
+      org.id,
+      { overlay, added: [] },
+      [property],
+      {
+        ...(signal && { signal }),
+      },
+    )
     return result as PropertyResult
   }
   /** Large payments need an approval, and mail of the agent `bot` is denied. */
@@ -187,7 +222,82 @@ describe.each(someDialects())('a search on %s', (dialect) => {
     })
     expect(await search(api, { ...MAIL_DENIED, never: 'deny' })).toMatchObject({
       result: 'violated',
+      because: [expect.stringContaining('not spend limits')],
     })
+  })
+
+  it('knows the agents that are named, however many there are', async () => {
+    const registry = await createApi({ dialect, clock, modules: [governance, manyAgents] })
+    const read = (agents: string[], action = 'x') => ({
+      for: { agents, actions: [action] },
+      never: 'deny',
+    })
+    const condition = 'agent.environment == "prod"'
+    await registry.ok('createPolicy', { body: { effect: 'deny', actions: ['x'], condition } })
+
+    for (const [agents, result] of [
+      [['a0500'], 'searched'],
+      [['prod-0'], 'violated'],
+      [['a0499', 'a0500'], 'searched'],
+    ] as const) {
+      const found = await search(registry, read([...agents]))
+      expect([agents, found.result, found.because.join()]).toEqual([
+        agents,
+        result,
+        expect.not.stringContaining('live decisions'),
+      ])
+    }
+    const known = `has(agent.environment) && ${condition}`
+    for (const [action, agents, agent_id, one] of [
+      ['y', ['*'], 'prod-0', `agent_id == "prod-0" && ${known}`],
+      ['z', ['q*'], 'q-0', known],
+    ] as const) {
+      const body = { effect: 'deny', actions: [action], condition: one }
+      await registry.ok('createPolicy', { body })
+      expect(await search(registry, read([...agents], action))).toMatchObject({
+        result: 'violated',
+        counterexample: { agent_id },
+      })
+    }
+    // The search takes `a` and `ax` for names of no agent.
+    expect(await search(registry, read(['a*']))).toMatchObject({
+      result: 'searched',
+      counterexample: null,
+      because: expect.arrayContaining([
+        'a request of the agent a for x was found, but live decisions say allow to it',
+      ]),
+    })
+    await registry.remit.close()
+  })
+
+  it('begins anew if the rules change before a request that was found is confirmed', async () => {
+    const { api } = await guarded()
+    const { decider } = api.remit
+    const changing: Pick<typeof decider, 'preview'> = {
+      async preview(...args) {
+        await api.ok('createPolicy', { body: { effect: 'deny' } })
+        return decider.preview(...args)
+      },
+    }
+    const mail = { for: { actions: ['mail.send'] }, never: 'allow' }
+
+    expect(await search(api, mail)).toMatchObject({ result: 'violated' })
+    await expect(search(api, mail, NOTHING, undefined, changing)).rejects.toMatchObject({
+      code: 'rules_changed',
+    })
+  })
+
+  it('is refused where no time is left for it', async () => {
+    const { api } = await guarded()
+    const { db, decider, ports } = api.remit
+    const deps = { db, clock, decider, offered: (name: keyof typeof ports) => ports[name] }
+    const property = { name: 'p', spec: PropertySpec.parse(GUARDED) }
+    const rules = { overlay: NOTHING, added: [] }
+    const until = performance.now() + 1_000
+
+    await expect(
+      searchProperties(deps as never, api.org.id, rules, [property], { until }),
+    ).rejects.toMatchObject({ code: 'jobs_busy' })
   })
 
   it('ends with the reason of its signal', async () => {

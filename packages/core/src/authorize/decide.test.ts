@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { DecisionMeter } from '../computing/computing.ts'
 import { decide, observe } from './decide.ts'
 import type { SlotState } from './decide.ts'
@@ -281,6 +281,24 @@ describe('observe', () => {
       observed_incomplete: true,
       errors: [],
     })
+  })
+
+  it('gives them 2 ms together', () => {
+    let ms = 0
+    vi.spyOn(performance, 'now').mockImplementation(() => ms)
+    vi.spyOn(process, 'threadCpuUsage').mockImplementation(() => ({ user: ms * 1000, system: 0 }))
+    const slow: Observer = (_, meter) => {
+      for (let step = 0; step < 2 && !meter.isOver(); step++) ms++
+      return [rule]
+    }
+
+    expect(observed({ policy: slow, approval_rule: slow })).toEqual({
+      observed: [rule],
+      observed_incomplete: true,
+      errors: [],
+    })
+    expect(ms).toBe(3)
+    vi.restoreAllMocks()
   })
 
   it('evaluates nothing for a request that no rule can judge', () => {

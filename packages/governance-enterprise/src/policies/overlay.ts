@@ -10,12 +10,23 @@ import type { OverlaidRules } from './evaluate.ts'
 
 const Overlaid = z.object({ overlay: z.object({ add: z.array(PolicyInput) }) })
 
+const PREFIX = 'overlay.'
+
 /** A rule of an overlay, with its name in responses. */
 export interface CandidateRule {
   readonly rule: PolicyRule
   readonly enabled: boolean
   readonly mode: RuleMode
 }
+
+/**
+ * The name of a policy that an overlay adds, by the names of all of them. Other policies keep their id: only they have
+ * a revision, and one of them may be called `overlay.0`.
+ */
+export const nameIn = (
+  added: readonly string[],
+  { id, revision }: { readonly id: string; readonly revision?: number | null | undefined },
+): string => (typeof revision === 'number' ? id : (added[Number(id.slice(PREFIX.length))] ?? id))
 
 /** Caches compiled overlays: compilation is slow, and an overlay is used repeatedly. */
 const compiled = new WeakMap<Overlay, readonly CandidateRule[]>()
@@ -48,7 +59,7 @@ function inputsOf({ add }: Overlay): PolicyInput[] {
 function candidateRule(input: PolicyInput, i: number): CandidateRule {
   const condition = admitCondition(input.condition, `overlay.add.${i}.condition`)
   const { enabled, mode } = input
-  return { rule: ruleOf(input, `overlay.${i}`, condition), enabled, mode }
+  return { rule: ruleOf(input, `${PREFIX}${i}`, condition), enabled, mode }
 }
 
 /** Applies an overlay to the rules in force. */

@@ -72,7 +72,7 @@ export async function applySet(
           },
         }
       }
-      return await deps.writer.change(asker.orgId, origin, change)
+      return await deps.writer.change(asker.orgId, origin, inTime(change, pace))
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'rules_changed') throw error
       if (attempt >= MAX_ATTEMPTS)
@@ -80,6 +80,16 @@ export async function applySet(
     }
   }
 }
+
+/** A change that is undone where its answer would come after the deadline of the request. */
+const inTime =
+  <Answer>(change: Change<Answer>, { until }: Pace): Change<Answer> =>
+  async (scope, caller) => {
+    const outcome = await change(scope, caller)
+    if (performance.now() > until)
+      throw fail('deadline_exceeded', 'The plan takes too long to apply; nothing was changed')
+    return outcome
+  }
 
 /** Returns the approval of a plan, as far as the setting `rule_changes` requires one. */
 async function approvalFor(

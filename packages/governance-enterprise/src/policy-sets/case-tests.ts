@@ -2,6 +2,7 @@ import type { ObjectKind, Plan, PolicyDocument, TestCase, TestSummary } from '@r
 import { fail } from '@remit/core/base'
 import type { Preview } from '@remit/core/decision'
 import type { Deps } from '@remit/core/module'
+import { nameIn } from '../policies/overlay.ts'
 import { keyOf } from './compare.ts'
 import type { ObjectDocument } from './compare.ts'
 import type { PlannedRules } from './overlay.ts'
@@ -75,20 +76,20 @@ export async function runTests(
     failed: failed.length,
     cases: [...failed, ...passed].slice(0, MAX_LISTED),
     unmatched: objects
-      .filter(
-        ({ kind, id }) => cases.length > 0 && RULE_KINDS.has(kind) && !seen.has(keyOf(kind, id)),
-      )
+      .filter((one) => cases.length > 0 && mayMatch(one) && !seen.has(keyOf(one.kind, one.id)))
       .map(({ kind, name }) => ({ kind, name })),
   }
 }
 
+/** Rules that are disabled or observed decide nothing. */
+const mayMatch = ({ kind, spec }: ObjectDocument): boolean =>
+  RULE_KINDS.has(kind) && spec['enabled'] !== false && spec['mode'] !== 'observe'
+
 /** The rules that match; policies of the overlay by their name. */
 function rulesIn({ matched }: Preview, added: readonly string[]) {
-  return matched.flatMap(({ kind: of, id }) => {
-    const kind = RULES[of]
-    if (!kind) return []
-    const place = kind === 'Policy' ? /^overlay\.(\d+)$/.exec(id)?.[1] : undefined
-    return [{ kind, id: (place !== undefined && added[Number(place)]) || id }]
+  return matched.flatMap((one) => {
+    const kind = RULES[one.kind]
+    return kind ? [{ kind, id: kind === 'Policy' ? nameIn(added, one) : one.id }] : []
   })
 }
 

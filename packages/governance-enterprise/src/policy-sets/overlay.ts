@@ -44,10 +44,6 @@ export function overlayOf(
   }
 }
 
-/** A text about rules with the names of added policies, which an overlay numbers. */
-export const withNames = (text: string, { added }: PlannedRules): string =>
-  text.replaceAll(/\boverlay\.(\d+)\b/g, (number, at: string) => added[Number(at)] ?? number)
-
 const named = (changes: Changes, key: 'id' | 'agent_id') => ({
   set: changes.flatMap(({ after, object_id }) => (after ? [{ ...after, [key]: object_id }] : [])),
   remove: changes.flatMap(({ change, object_id }) => (change === 'delete' ? [object_id] : [])),

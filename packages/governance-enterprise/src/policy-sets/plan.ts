@@ -9,15 +9,14 @@ import type {
   TestSummary,
 } from '@remit/contract'
 import { fail, invalid } from '@remit/core/base'
-import { on } from '@remit/core/db'
-import type { AnyDatabase, CoreTables } from '@remit/core/db'
+import type { AnyDatabase } from '@remit/core/db'
 import type { AdmittedDocument, Deps } from '@remit/core/module'
 import { readOrganization } from '@remit/core/orgs/settings'
 import { compare, digestOf, keyOf, objectDocuments } from './compare.ts'
 import type { Comparison, ObjectDocument, SetState } from './compare.ts'
 import { at as placed } from '../rules/overlaid.ts'
-import { overlayOf, withNames } from './overlay.ts'
-import { countSets, findObjects, findSet, listObjects } from './store.ts'
+import { overlayOf } from './overlay.ts'
+import { countSets, findObjects, findSet, listObjects, versionOf } from './store.ts'
 import { searchProperties } from '../properties/search.ts'
 import { kindsOf } from './read.ts'
 import type { Kinds } from './read.ts'
@@ -46,6 +45,8 @@ export interface Pace {
   readonly rest: () => Promise<void>
   /** Aborts when the client is gone. */
   readonly signal: AbortSignal
+  /** The `performance.now()` by which the request must be answered. */
+  readonly until: number
 }
 
 /** Documents that all modules accept. */
@@ -147,26 +148,13 @@ export async function checkRules(
   asker: Asker,
   set: AdmittedSet,
   { comparison }: ComparedSet,
-  { signal }: Pace,
+  pace: Pace,
 ): Promise<CheckedRules> {
   const rules = overlayOf(comparison, set.objects)
-  const tests = await runTests(deps, asker, set, rules, signal)
+  const tests = await runTests(deps, asker, set, rules, pace.signal)
   const named = set.documents.flatMap((one) => (one.kind === 'Property' ? [one] : []))
-  const found = await searchProperties(deps, asker.orgId, rules.overlay, named, signal)
-  const properties = found.map((one) => ({
-    ...one,
-    because: one.because.map((text) => withNames(text, rules)),
-  }))
+  const properties = await searchProperties(deps, asker.orgId, rules, named, pace)
   return { tests, properties }
-}
-
-async function versionOf(db: AnyDatabase, orgId: string): Promise<number> {
-  const head = await on<CoreTables>(db)
-    .selectFrom('ledger_head')
-    .select('config_version')
-    .where('org_id', '=', orgId)
-    .executeTakeFirst()
-  return head?.config_version ?? 0
 }
 
 /** Returns what applying documents would change, without changing anything. */

@@ -16,9 +16,13 @@ import { findSet, listSets } from './store.ts'
 
 const PACING = { now: () => performance.now(), pause: () => setImmediate() }
 
+/** Below the deadline of the endpoints. */
+const ANSWER_MS = 55_000
+
 const paceOf = (request: ApiRequest): Pace => ({
   rest: sliced(PACING),
   signal: request.signal(),
+  until: performance.now() + ANSWER_MS,
 })
 
 /** One plan per organization at a time. */
@@ -52,8 +56,8 @@ export const policySetRoutes = (deps: Deps): Route[] => {
     planPolicySet: async ({ params, body }, caller, request) => {
       const { orgId } = caller
       await refuseSuspended(db, orgId)
+      const pace = paceOf(request)
       const plan = await turns.run(orgId, async () => {
-        const pace = paceOf(request)
         const set = await admitDocuments(deps, params.id, body, pace)
         return planSet(deps, caller, set, body, pace)
       })
@@ -78,12 +82,13 @@ export const policySetRoutes = (deps: Deps): Route[] => {
       })
     },
 
-    applyPolicySet: ({ params, body }, caller, request) =>
-      turns.run(caller.orgId, async () => {
-        const pace = paceOf(request)
+    applyPolicySet: ({ params, body }, caller, request) => {
+      const pace = paceOf(request)
+      return turns.run(caller.orgId, async () => {
         const set = await admitDocuments(deps, params.id, body, pace)
         return applySet(deps, caller, set, body, request, pace)
-      }),
+      })
+    },
 
     lockPolicySet: ({ params, body }, caller, request) =>
       writer.change(caller.orgId, request, lockSet(deps, params.id, body.locked)),

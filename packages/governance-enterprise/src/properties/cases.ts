@@ -19,15 +19,18 @@ export interface Cases {
   readonly cases: Iterable<Case>
 }
 
-/** All combinations, or where they are more than `most`, some: each pair of values first. */
-export function casesOf(space: Space, most: number): Cases {
+/**
+ * All combinations, or where they are more than `most`, some: each pair of values first. Ends early, with any cases,
+ * once `isOver`.
+ */
+export function casesOf(space: Space, most: number, isOver: () => boolean): Cases {
   const sizes = sizesOf(space)
   const tuples = product(sizes.slice(0, NAMES))
   if (tuples <= most) {
     let of = 0
     for (const places of tuplesOf(space)) {
       of += product([...places.groups].map((place) => space.groups[place]?.cells.length ?? 0))
-      if (of > most) break
+      if (of > most || isOver()) break
     }
     if (of <= most) return { of, isWhole: true, cases: allCases(space) }
   }

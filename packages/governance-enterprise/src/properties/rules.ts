@@ -1,7 +1,6 @@
 import { freshState, approvalStage, rulesAlone } from '../approvals/stage.ts'
-import type { AnyDatabase } from '@remit/core/db'
 import type { Ask, Overlay, Slot, SlotState, Stage } from '@remit/core/decision'
-import type { Deps } from '@remit/core/module'
+import type { Deps, RegisteredAgent } from '@remit/core/module'
 import { readOrganization } from '@remit/core/orgs/settings'
 import { listRules as listApprovalRules } from '../approvals/store.ts'
 import { chainOf, rulesOf } from '../delegation/authority.ts'
@@ -10,12 +9,15 @@ import { listsOverlap, toPermission } from '../delegation/permission.ts'
 import { agentStage } from '../delegation/stage.ts'
 import { modesSince, permissionsSince } from '../delegation/store.ts'
 import type { PolicySnapshot } from '../policies/evaluate.ts'
+import { nameIn } from '../policies/overlay.ts'
 import { policyStage, storedSnapshot } from '../policies/stage.ts'
 import { listEnabledRules } from '../policies/store.ts'
 import type { Rule } from '../rules/rule-index.ts'
 import type { ApprovalRuleRow } from '../tables/approvals.ts'
 import type { PermissionRow } from '../tables/delegation.ts'
 import type { PolicyRuleRow } from '../tables/policies.ts'
+import { anyMatches } from './names.ts'
+import type { NamedProperty } from './search-job.ts'
 
 /** The rules of an organization as plain data, for a thread. */
 export interface StoredRules {
@@ -29,28 +31,54 @@ export interface StoredRules {
   readonly defaultEffect: 'allow' | 'deny'
 }
 
-// Conditions that read attributes are sampled anyway.
-const MAX_AGENTS = 500
+/** What is searched: rules in force with an overlay. */
+export interface Searched {
+  readonly overlay: Overlay
+  readonly properties: readonly NamedProperty[]
+}
 
-/** Reads the rules of an organization. */
+/** Reads the rules of an organization, and the agents that they or the properties may be about. */
 export async function readRules(
-  db: AnyDatabase,
-  offered: Deps['offered'],
+  { db, offered }: Pick<Deps, 'db' | 'offered'>,
   orgId: string,
+  searched: Searched,
 ): Promise<StoredRules> {
   const { settings } = await readOrganization(db, orgId)
   const registry = await offered('agentRegistry')?.load(orgId, db)
   const modes = await modesSince(db, orgId, null)
-  return {
+  const rules = {
     policies: await listEnabledRules(db, orgId),
     approvalRules: await listApprovalRules(db, orgId),
     permissions: await permissionsSince(db, orgId, null),
     granted: modes.flatMap(({ agent_id: id, mode }) => (mode === 'granted' ? [id] : [])),
-    agents: [...(registry ?? [])]
-      .slice(0, MAX_AGENTS)
-      .map(([id, { attributes }]) => [id, attributes] as const),
+  }
+  return {
+    ...rules,
+    agents: someOf(registry ?? new Map(), rules, searched),
     defaultEffect: settings.default_effect,
   }
+}
+
+// Conditions that read attributes are sampled anyway.
+const MAX_AGENTS = 500
+
+/** All agents that a rule or a property names, and some of the others that a property is about. */
+function someOf(
+  registry: ReadonlyMap<string, Pick<RegisteredAgent, 'attributes'>>,
+  rules: object,
+  searched: Searched,
+): StoredRules['agents'] {
+  const patterns = [...new Set(searched.properties.flatMap(({ spec }) => spec.for.agents))]
+  // Each text in quotes, also in a condition, may be a name.
+  const named =
+    registry.size > MAX_AGENTS && new Set(JSON.stringify([rules, searched]).split(/["'\\]+/))
+  let others = MAX_AGENTS
+  return [...registry]
+    .filter(([id]) => {
+      if (!named || named.has(id)) return true
+      return others > 0 && anyMatches(patterns, id) && others-- > 0
+    })
+    .map(([id, { attributes }]) => [id, attributes])
 }
 
 /** A rule that takes part in decisions, with its name. */
@@ -69,7 +97,11 @@ export class RuleStages {
   readonly #policies: PolicySnapshot
   readonly #approvals: ReturnType<typeof rulesAlone>
 
-  constructor(stored: StoredRules, overlay: Overlay) {
+  readonly #added: readonly string[]
+
+  /** `added` are the names of the policies that the overlay adds, in order. */
+  constructor(stored: StoredRules, overlay: Overlay, added: readonly string[] = []) {
+    this.#added = added
     const { policies, approvalRules, permissions, granted, agents, defaultEffect } = stored
     const roster = agents.map(
       ([id, attributes]) =>
@@ -122,7 +154,10 @@ export class RuleStages {
     const delegators = new Set([...above].map(({ agentId }) => agentId))
     const ofAll = (rules: readonly Rule[]) => rules.map((rule) => ({ ...rule, agents: ['*'] }))
     return [
-      ...named('policy', this.#policies.rules),
+      ...named(
+        'policy',
+        this.#policies.rules.map((rule) => ({ ...rule, id: nameIn(this.#added, rule) })),
+      ),
       ...named('approval rule', this.#approvals.byMode.enforce),
       ...named('permission', denies),
       ...named(

@@ -9,10 +9,10 @@ import { factsOf } from '../rules/facts.ts'
 import { casesOf } from './cases.ts'
 import type { Case } from './cases.ts'
 import type { Members } from './facts.ts'
-import { anyMatches } from './names.ts'
 import { RuleStages } from './rules.ts'
 import type { StoredRules } from './rules.ts'
 import { spaceOf } from './space.ts'
+import type { Choice, Space } from './space.ts'
 
 /** A property with its name. */
 export interface NamedProperty {
@@ -24,6 +24,8 @@ export interface SearchInput {
   readonly orgId: string
   readonly rules: StoredRules
   readonly overlay: Overlay
+  /** Names of the policies that the overlay adds. */
+  readonly added: readonly string[]
   readonly properties: readonly NamedProperty[]
   /** The time of the search, milliseconds. */
   readonly now: number
@@ -35,11 +37,14 @@ export interface SearchInput {
 /** Searches for a counterexample of each property; a part is the result of one. */
 export const searchJob: Job<SearchInput, PropertyResult> = {
   name: 'search',
-  run({ orgId, rules, overlay, properties, now, eachMs, allMs }, tell) {
+  run({ orgId, rules, overlay, added, properties, now, eachMs, allMs }, tell) {
     const until = performance.now() + allMs
-    const stages = new RuleStages(rules, overlay)
-    for (const property of properties) {
-      const deadline = Math.min(until, performance.now() + eachMs)
+    const stages = new RuleStages(rules, overlay, added)
+    for (const [i, property] of properties.entries()) {
+      const began = performance.now()
+      // Each has its share of the time that is left.
+      const share = (until - began) / (properties.length - i)
+      const deadline = began + Math.min(eachMs, share)
       tell(new Search(orgId, stages, property, now, deadline).result())
     }
   },
@@ -89,8 +94,9 @@ export class Search {
       agents: [...registry.keys()],
       now: this.#now,
       askWith: (context) => this.#ask('x', 'x', null, context, this.#now),
+      isOver: this.#meter.isOver,
     })
-    const { of, isWhole, cases } = casesOf(space, spec.max_cases)
+    const { of, isWhole, cases } = casesOf(space, spec.max_cases, this.#meter.isOver)
     const because = [...space.gaps]
     let [decided, meant] = [0, 0]
     let found: Request | null = null
@@ -102,7 +108,7 @@ export class Search {
       decided++
       if (said !== null) meant++
       if (said !== spec.never) continue
-      found = this.#shrunk(request)
+      found = this.#shrunk(request, space)
       break
     }
     if (this.#seenOver) because.push(OUT_OF_TIME)
@@ -116,7 +122,7 @@ export class Search {
       require: spec.require,
       cases: decided,
       of,
-      because: found ? [] : [...because.slice(0, MAX_REASONS), ...notes],
+      because: [...(found ? [] : because.slice(0, MAX_REASONS)), ...notes],
       counterexample: found && {
         agent_id: found.agent,
         action: found.action,
@@ -162,17 +168,19 @@ export class Search {
     }
   }
 
-  /** The request without what is not needed for its decision. */
-  #shrunk(request: Request): Request {
-    const { never, for: scope } = this.#property.spec
+  /** The request without what is not needed for its decision, and with the shortest names. */
+  #shrunk(request: Request, { agents, actions, resources }: Space): Request {
+    const { never } = this.#property.spec
     let least = request
     const attempt = (other: Request): boolean => {
-      const isSame = this.#decide(other) === never && !this.#seenOver
+      const isSame = !this.#isOver && this.#decide(other) === never && !this.#seenOver
       if (isSame) least = other
       return isSame
     }
-    if (least.resource !== null && anyMatches(scope.resources, null))
-      attempt({ ...least, resource: null })
+    for (const agent of shorter(agents, least.agent)) if (attempt({ ...least, agent })) break
+    for (const action of shorter(actions, least.action)) if (attempt({ ...least, action })) break
+    for (const resource of shorter(resources, least.resource))
+      if (attempt({ ...least, resource })) break
     if (least.at !== this.#now) attempt({ ...least, at: this.#now })
     for (const [key] of request.context)
       attempt({ ...least, context: least.context.filter(([other]) => other !== key) })
@@ -187,6 +195,15 @@ interface Request extends Omit<Case, 'context'> {
 }
 
 const requestOf = ({ context, ...names }: Case): Request => ({ ...names, context: context.flat() })
+
+/** The values that are shorter than another one, the shortest first. */
+const shorter = <T extends string | null>(choices: readonly Choice<T>[], than: T): T[] =>
+  choices
+    .map(({ value }) => value)
+    .filter((value) => lengthOf(value) < lengthOf(than))
+    .toSorted((a, b) => lengthOf(a) - lengthOf(b))
+
+const lengthOf = (name: string | null): number => name?.length ?? 0
 
 /** The contexts with one member of a map less. */
 function smaller(context: Members): Members[] {

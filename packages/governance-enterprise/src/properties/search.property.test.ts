@@ -1,14 +1,14 @@
 import type { PropertyResult } from '@remit/contract'
 import { isFullRun } from '@remit/testing'
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { storedRule } from '../approvals/rule.ts'
 import { ApprovalRuleInput, PermissionInput, PolicyInput, PropertySpec } from '@remit/contract'
 import { grantedTerms } from '../delegation/grant.ts'
 import { toRow } from '../policies/policy.ts'
 import type { StoredRules } from './rules.ts'
 import { RuleStages } from './rules.ts'
-import { Search } from './search-job.ts'
+import { Search, searchJob } from './search-job.ts'
 
 const NOW = Date.parse('2026-11-20T08:00:00.000Z')
 const END = NOW + 60_000
@@ -428,3 +428,118 @@ it('a search agrees with an oracle that decides every request of a domain by its
   const least = isFullRun ? 20 : 0
   expect(Object.values(counts).filter((count) => count < least)).toEqual([])
 }, 300_000)
+
+const cmp = (path: string, op: string, value: string | number): Test => ({
+  is: 'cmp',
+  path,
+  op,
+  value,
+})
+const all = { agents: ['*'], actions: ['*'], resources: ['*'] } as const
+const everything = { ...all, expires_at: null }
+/** All is denied, and other rules make hundreds of requests differ. */
+const DENIED: World = {
+  policies: [
+    { ...everything, effect: 'deny', condition: null },
+    { ...everything, effect: 'allow', condition: cmp('context.n', '>', 1) },
+    { ...everything, effect: 'allow', condition: { is: 'flag', path: 'context.f' } },
+    { ...everything, effect: 'allow', condition: cmp('amount_usd', '>', 100) },
+  ],
+  approvals: [{ ...all, condition: cmp('context.m.k', '==', 'x') }],
+  denies: [],
+  grants: [],
+  granted: [],
+  byDefault: 'allow',
+  scope: { ...all, when: null },
+  never: 'allow',
+}
+const OUT_OF_TIME = 'the time for the search is over'
+
+afterEach(() => vi.restoreAllMocks())
+
+/** Every look at the clock is a millisecond after the one before. */
+function slowClock(): { ms: number } {
+  const clock = { ms: 0 }
+  vi.spyOn(performance, 'now').mockImplementation(() => clock.ms++)
+  return clock
+}
+
+it('a search that is out of time is no proof, wherever the time ends', () => {
+  const stages = new RuleStages(storedRules(DENIED), { add: [], remove: [] })
+  const property = { name: 'p', spec: specOf(DENIED) }
+  const clock = slowClock()
+  const within = (ms: number) => {
+    clock.ms = 0
+    return new Search('org', stages, property, NOW, ms).result()
+  }
+  expect(within(Infinity)).toMatchObject({ result: 'proved', because: [] })
+  const needed = clock.ms
+  expect(needed).toBeGreaterThan(10)
+
+  const early = Array.from({ length: needed - 1 }, (_, ms) => within(ms))
+  expect(early.map(({ result, because }) => [result, because.includes(OUT_OF_TIME)])).toEqual(
+    early.map(() => ['searched', true]),
+  )
+  expect(within(needed)).toMatchObject({ result: 'proved' })
+})
+
+it('the properties of a call share its time', () => {
+  const found: PropertyResult[] = []
+  const heavy = { ...specOf(DENIED), max_cases: 1_000_000 }
+  const names = ['a', 'b', 'c', 'd']
+  const rules = storedRules({
+    ...DENIED,
+    policies: Array.from({ length: 12 }, (_, i) => ({
+      ...everything,
+      effect: i === 0 ? ('deny' as const) : ('allow' as const),
+      condition: i === 0 ? null : cmp(`context.n${i}`, '>', i),
+    })),
+  })
+  const input = { orgId: 'org', rules, overlay: { add: [], remove: [] }, added: [], now: NOW }
+  const properties = names.map((name) => ({ name, spec: heavy }))
+  slowClock()
+
+  searchJob.run({ ...input, properties, eachMs: 75, allMs: 200 }, (one) => found.push(one))
+
+  expect(found.map(({ name }) => name)).toEqual(names)
+  for (const { result, because, cases } of found) {
+    expect([result, because.includes(OUT_OF_TIME)]).toEqual(['searched', true])
+    expect(cases).toBeGreaterThan(30 * 64)
+  }
+})
+
+it('a counterexample has only what its decision needs, and the shortest names', () => {
+  const ticket = cmp('context.n', '==', 'x')
+  const one: World = {
+    ...DENIED,
+    policies: [
+      {
+        ...everything,
+        agents: ['invoices-of-finance'],
+        actions: ['payments.international.transfer'],
+        resources: ['account:1234567890'],
+        effect: 'allow',
+        condition: ticket,
+      } as never,
+      {
+        ...everything,
+        effect: 'allow',
+        condition: { is: '&&', a: ticket, b: cmp('amount_usd', '>', 100) },
+      },
+      { ...everything, effect: 'allow', condition: ticket },
+      { ...everything, effect: 'deny', condition: cmp('context.n', '!=', 'x') },
+    ],
+    approvals: [],
+  }
+  const stages = new RuleStages(storedRules(one), { add: [], remove: [] })
+
+  const found = new Search('org', stages, { name: 'p', spec: specOf(one) }, NOW, Infinity).result()
+
+  expect(found.counterexample).toEqual({
+    agent_id: 'x',
+    action: 'x',
+    resource: null,
+    context: { n: 'x' },
+    at: new Date(NOW).toISOString(),
+  })
+})

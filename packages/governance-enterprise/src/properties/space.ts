@@ -40,12 +40,22 @@ interface SpaceInputs {
   readonly agents: readonly string[]
   readonly now: number
   readonly askWith: (context: Readonly<Record<string, unknown>>) => Ask
+  /** Ends it early, with any part of the space. */
+  readonly isOver: () => boolean
 }
 
 const NOTHING: ConditionReads = { paths: [], atoms: [], names: [], times: [], gaps: [] }
 
 /** Divides the requests of a scope into classes for which the rules decide alike. */
-export function spaceOf({ scope, rules, granted, agents, now, askWith }: SpaceInputs): Space {
+export function spaceOf({
+  scope,
+  rules,
+  granted,
+  agents,
+  now,
+  askWith,
+  isOver,
+}: SpaceInputs): Space {
   const reads = rules.map(({ condition }) => (condition ? readsOf(condition.text) : NOTHING))
   const when = scope.when === undefined ? NOTHING : readsOf(scope.when)
   const all = [...reads, when]
@@ -72,13 +82,14 @@ export function spaceOf({ scope, rules, granted, agents, now, askWith }: SpaceIn
     for (const one of found.gaps) gaps.add(one)
     return found.names.filter((name) => anyMatches(scope[field], name))
   }
+  const bits = (has: (rule: NamedRule) => boolean): Uint8Array =>
+    Uint8Array.from(isOver() ? [] : rules, (rule) => (has(rule) ? 1 : 0))
   const choices = <T extends string | null>(
     field: 'agents' | 'actions' | 'resources',
     values: readonly T[],
     keep: (value: T) => boolean,
     mode?: (value: T) => boolean,
-  ) =>
-    distinct(values, (value) => bits(rules, (rule) => anyMatches(rule[field], value)), keep, mode)
+  ) => distinct(values, (value) => bits((rule) => anyMatches(rule[field], value)), keep, mode)
   const acting = [...granted, ...literals('agent_id'), ...(roots.has('agent') ? agents : [])]
   const isAgentRead = roots.has('agent') || roots.has('subject') || isOpaque('agent_id')
   const actors = new Set(literals('agent_id'))
@@ -123,7 +134,7 @@ export function spaceOf({ scope, rules, granted, agents, now, askWith }: SpaceIn
     ),
     times: distinct(
       timesOf(rules, all, now),
-      (time) => bits(rules, (rule) => isInForce(rule, time)),
+      (time) => bits((rule) => isInForce(rule, time)),
       () => roots.has('now'),
     ),
     groups,
@@ -134,9 +145,6 @@ export function spaceOf({ scope, rules, granted, agents, now, askWith }: SpaceIn
 }
 
 const isPlace = (place: number): boolean => place !== -1
-
-const bits = (rules: readonly NamedRule[], has: (rule: NamedRule) => boolean): Uint8Array =>
-  Uint8Array.from(rules, (rule) => (has(rule) ? 1 : 0))
 
 /**
  * One value of those that no rule tells apart, and that agree in `mode`; `keep` is true for values that a
