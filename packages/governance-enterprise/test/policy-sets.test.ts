@@ -231,6 +231,28 @@ describe.each(someDialects())('policy sets on %s', (dialect) => {
     expect(await drift()).toMatchObject([{ kind: 'Settings', change: 'changed' }])
   })
 
+  it('name who changed one of their settings last, whatever else changes after it', async () => {
+    await apply([document('Settings', 'settings', { four_eyes: true })])
+    const change = async (settings: object, key: string) => {
+      await api.ok('changeOrganization', { body: { settings }, key })
+      const query = { kind: 'organization.updated', limit: 1 }
+      return (await api.ok('listEntries', { query })).data[0]
+    }
+    const other = await api.remit.key(api.org.id, 'admin')
+    const made = await change({ four_eyes: false }, api.org.key)
+    await change({ retention_days: 500 }, other)
+    expect(await drift()).toMatchObject([{ by: made?.actor?.id, seq: made?.seq }])
+    const { data } = await api.ok('listEntries', { query: { kind: 'policy_set.drifted' } })
+    expect(data).toHaveLength(1)
+
+    await api.ok('lockPolicySet', { params, body: { locked: true } })
+    await change({ retention_days: 501, default_effect: 'deny' }, other)
+    const body = { settings: { retention_days: 502, four_eyes: true } }
+    const { code } = await api.refusal('changeOrganization', { body })
+    expect(code).toBe('managed_by_policy_set')
+    expect(await drift()).toMatchObject([{ by: made?.actor?.id, seq: made?.seq }])
+  })
+
   it('that are locked are changed by their plans and emergency stops only', async () => {
     await apply(ALL)
     await api.ok('lockPolicySet', { params, body: { locked: true } })

@@ -159,6 +159,13 @@ const hasMembersOf = (row: PolicySetObjectRow, kind: ObjectKind, spec: Spec): bo
 
 export const specIn = ({ spec }: Pick<PolicySetObjectRow, 'spec'>): Spec => JSON.parse(spec) as Spec
 
+/** The members of an object that others name. */
+export const partOf = (spec: Spec | null, ...named: readonly Spec[]): Spec | null =>
+  spec &&
+  Object.fromEntries(
+    Object.entries(spec).filter(([name]) => named.some((one) => Object.hasOwn(one, name))),
+  )
+
 /** Returns how an object differs from the one that was applied; nothing if it does not. */
 export function driftOf(row: PolicySetObjectRow, live: Spec | undefined): Drift[] {
   if (isAs(live, specIn(row))) return []
