@@ -253,6 +253,42 @@ describe.each(someDialects())('policy sets on %s', (dialect) => {
     expect(await drift()).toMatchObject([{ by: made?.actor?.id, seq: made?.seq }])
   })
 
+  it('have settings one by one: a plan names what joins, changes and leaves', async () => {
+    const settings = (spec: object) => [document('Settings', 'settings', spec)]
+    await apply(settings({ default_effect: 'deny', four_eyes: true }))
+    const parts = async (spec: object) =>
+      (await plan(settings(spec))).changes.map(({ change, before, after }) => ({
+        change,
+        before,
+        after,
+      }))
+    const left = { change: 'release', before: { default_effect: 'deny' }, after: null }
+    expect(await parts({ four_eyes: true })).toEqual([left])
+    expect(await parts({ four_eyes: false })).toEqual([
+      left,
+      { change: 'replace', before: { four_eyes: true }, after: { four_eyes: false } },
+    ])
+    const joined = { four_eyes: true, unknown_agents: 'allow' }
+    expect(await parts(joined)).toEqual([left, { change: 'adopt', before: joined, after: joined }])
+
+    const applied = await apply(settings({ four_eyes: true }))
+    expect(applied.changes).toMatchObject([left])
+    expect((await api.ok('getOrganization')).settings.default_effect).toBe('deny')
+    expect((await pulled())[0]?.spec).toEqual({ four_eyes: true })
+  })
+
+  it('are not stale after a change of settings that they do not have', async () => {
+    const change = (settings: object) => api.ok('changeOrganization', { body: { settings } })
+    await apply([document('Settings', 'settings', { four_eyes: true })])
+    const body = await applyBody([document('Settings', 'settings', { four_eyes: false })])
+    await change({ default_effect: 'deny' })
+    await api.ok('applyPolicySet', { params, body })
+    const stale = await applyBody([document('Settings', 'settings', { four_eyes: true })])
+    await change({ four_eyes: true })
+    const { code } = await api.refusal('applyPolicySet', { params, body: stale })
+    expect(code).toBe('plan_stale')
+  })
+
   it('that are locked are changed by their plans and emergency stops only', async () => {
     await apply(ALL)
     await api.ok('lockPolicySet', { params, body: { locked: true } })
