@@ -44,6 +44,7 @@ export async function applySet(
 ): Promise<Applied | Reply<WaitingChange>> {
   for (let attempt = 1; ; attempt++) {
     try {
+      await checkSets(deps.db, asker.orgId, set.setId)
       const plan = await compareSet(deps, asker.orgId, set)
       refuseOther(plan, input)
       const checked = await checkRules(deps, asker, set, plan, pace)
