@@ -105,10 +105,11 @@ export async function readState(
       if (row.set_id !== setId) others.set(keyOf(name, row.object_id), row.set_id)
   }
   const gone = own.find((row) => !kinds.has(row.kind))
+  // What the server does not know it leaves alone.
   if (gone)
     throw fail(
-      'not_found',
-      `The set has an object of the kind ${gone.kind}, which this server lacks`,
+      'invalid_request',
+      `The set has the object ${gone.kind} ${gone.name}, and this server lacks the kind ${gone.kind}`,
     )
   return { revision: set?.revision ?? 0, own, others, live }
 }
