@@ -1,5 +1,11 @@
+import { defineModule } from '@remit/core/module'
+import type { Deps } from '@remit/core/module'
+import { OPERATOR } from '@remit/core/orgs'
 import { someDialects } from '@remit/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import governance from '../src/index.ts'
+import { removeSet } from '../src/policy-sets/apply.ts'
+import { putObjects } from '../src/policy-sets/store.ts'
 import { createApi } from './support/api.ts'
 import type { Api } from './support/api.ts'
 
@@ -37,8 +43,16 @@ const PAY = { agent_id: 'payer', action: 'payments.transfer' }
 describe.each(someDialects())('policy sets on %s', (dialect) => {
   let root: Api
   let api: Api
+  let deps: Deps
+  const beside = defineModule({
+    name: 'beside',
+    setup: (own) => {
+      deps = own
+      return {}
+    },
+  })
   beforeAll(async () => {
-    root = await createApi({ dialect })
+    root = await createApi({ dialect, modules: [governance, beside] })
   })
   afterAll(() => root.remit.close())
   beforeEach(async () => {
@@ -365,6 +379,63 @@ describe.each(someDialects())('policy sets on %s', (dialect) => {
     expect((await api.ok('listPolicies')).data).toEqual([])
     expect((await api.ok('listPolicySets')).data).toEqual([])
     expect((await api.refusal('getPolicySet', { params })).code).toBe('policy_set_not_found')
+  })
+
+  it('are removed with drifted objects on demand only, and with pauses', async () => {
+    await apply([DENY, LIMIT])
+    const limit = { params: { id: 'payer' }, body: { daily_usd: 0 } }
+    await api.ok('setSpendLimit', limit)
+    const remove = { params, query: { objects: 'delete' } }
+    expect(await api.refusal('removePolicySet', remove)).toMatchObject({
+      code: 'drifted',
+      drift: [{ kind: 'SpendLimit', name: 'payer' }],
+    })
+    expect((await api.ok('getSpendLimit', { params: { id: 'payer' } })).daily_usd).toBe(0)
+    // Nothing is overwritten where nothing is left.
+    await api.ok('removeSpendLimit', { params: { id: 'payer' } })
+
+    let pauses = 0
+    const pace = { rest: () => Promise.resolve(void pauses++) }
+    const change = removeSet(deps, id, 'delete', pace)
+    await api.remit.writer.change(api.org.id, OPERATOR, change)
+    expect(pauses).toBe(2)
+    expect((await api.ok('listPolicies')).data).toEqual([])
+    expect((await api.ok('listPolicySets')).data).toEqual([])
+  })
+
+  it('are 20 at most', async () => {
+    const place = (at: number) => ({ params: { id: `set-${at}` } })
+    const documents = (at: number) => [
+      document('Policy', `of-${at}`, { effect: 'deny', actions: [`a.${at}`] }),
+    ]
+    for (let at = 0; at < 20; at++) {
+      const body = { documents: documents(at) }
+      const { plan_digest } = await api.ok('planPolicySet', { ...place(at), body })
+      await api.ok('applyPolicySet', { ...place(at), body: { ...body, plan_digest } })
+    }
+    const body = { documents: documents(20) }
+    const code = 'too_many_policy_sets'
+    expect(await api.refusal('planPolicySet', { ...place(20), body })).toMatchObject({ code })
+    const wrong = { ...place(20), body: { ...body, plan_digest: 'x' } }
+    expect(await api.refusal('applyPolicySet', wrong)).toMatchObject({ code })
+    await api.ok('removePolicySet', { ...place(0), query: { objects: 'keep' } })
+    const { plan_digest } = await api.ok('planPolicySet', { ...place(20), body })
+    await api.ok('applyPolicySet', { ...place(20), body: { ...body, plan_digest } })
+  })
+
+  it('leave the objects of a module that is gone alone, and name their kind', async () => {
+    await apply([DENY])
+    // As a server with that module has left it.
+    const row = { org_id: api.org.id, kind: 'TrustPolicy', object_id: 't', set_id: id, name: 't' }
+    const unchanged = { spec: '{}', changed_by: null, changed_seq: null, changed_at: null }
+    await putObjects(api.remit.db, [{ ...row, ...unchanged }])
+    const refusal = { status: 400, detail: expect.stringContaining('TrustPolicy t') }
+    const body = { documents: [DENY] }
+    expect(await api.refusal('planPolicySet', { params, body })).toMatchObject(refusal)
+    const removal = { params, query: { objects: 'delete' } }
+    expect(await api.refusal('removePolicySet', removal)).toMatchObject(refusal)
+    expect((await api.ok('getPolicySet', { params })).objects).toHaveLength(2)
+    expect((await api.ok('listPolicies')).data).toHaveLength(1)
   })
 
   it('are tested as they would decide', async () => {

@@ -114,7 +114,7 @@ function refuseOther({ comparison, digest }: ComparedSet, input: ApplyInput): vo
       extensions: { base_digest: baseDigest },
     })
   if (overwritten.length > 0 && !input.overwrite_drift)
-    throw fail('drifted', describe(overwritten), { extensions: { drift: overwritten } })
+    throw drifted(overwritten, 'overwrite_drift replaces it')
   const [other] = foreign
   if (other)
     throw fail(
@@ -136,16 +136,16 @@ function refuseFailing({ tests, properties }: CheckedRules): void {
   })
 }
 
-const describe = (drift: readonly Drift[]): string =>
-  `${drift
+const drifted = (drift: readonly Drift[], wayOut: string): Failure => {
+  const named = drift
     .slice(0, 5)
     .map(
       ({ kind, name, change, by }) =>
         `${kind} ${name} was ${change}${by === null ? '' : ` by ${by}`}`,
     )
-    .join(
-      ', ',
-    )}${drift.length > 5 ? ` and ${drift.length - 5} more` : ''}; overwrite_drift replaces it`
+  const more = drift.length > 5 ? ` and ${drift.length - 5} more` : ''
+  return fail('drifted', `${named.join(', ')}${more}; ${wayOut}`, { extensions: { drift } })
+}
 
 const applyChange =
   (
@@ -294,7 +294,12 @@ export const lockSet =
 
 /** Removes a set, with its objects or without them. */
 export const removeSet =
-  (deps: Pick<Deps, 'documents'>, id: string, objects: 'keep' | 'delete'): Change<undefined> =>
+  (
+    deps: Pick<Deps, 'documents'>,
+    id: string,
+    objects: 'keep' | 'delete',
+    { rest }: Pick<Pace, 'rest'>,
+  ): Change<undefined> =>
   async (scope, caller) => {
     const { tx, orgId } = scope
     existing(await findSet(tx, orgId, id), 'policy_set_not_found')
@@ -303,7 +308,9 @@ export const removeSet =
       const kinds = kindsOf(deps)
       const set = { setId: id, documents: [], objects: [], admitted: new Map(), kinds }
       const comparison = compare([], await readState(tx, orgId, set), kinds)
-      const { changes, baseDigest } = comparison
+      const { changes, baseDigest, overwritten } = comparison
+      if (overwritten.length > 0)
+        throw drifted(overwritten, 'apply an empty set with overwrite_drift, or keep the objects')
       const { rule_changes: mode } = scope.organization.settings
       if (caller && whyApproval(mode, wireChanges(comparison, set, scope.now)) !== null)
         throw refusal(mode, 'The objects of the set')
@@ -314,6 +321,7 @@ export const removeSet =
           entries.push(
             ...(await remove(scope, caller)).entries.map((one) => ofPlan(one, policy_set)),
           )
+        await rest()
       }
     }
     await deleteObjects(tx, orgId, id)
