@@ -1,6 +1,6 @@
 import { defineModule } from '@remit/core/module'
 import type { Deps } from '@remit/core/module'
-import { OPERATOR } from '@remit/core/orgs'
+import { OPERATOR, setLimits } from '@remit/core/orgs'
 import { someDialects } from '@remit/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import governance from '../src/index.ts'
@@ -530,6 +530,40 @@ describe.each(someDialects())('policy sets on %s', (dialect) => {
     const body = { documents: [DENY], plan_digest }
     expect((await api.refusal('applyPolicySet', { params, body, key })).code).toBe('role_required')
     await api.ok('applyPolicySet', { params, body })
+  })
+
+  it('are planned with a warning for each limit that they would pass', async () => {
+    const many = (count: number, kind: string, spec: (i: number) => object) =>
+      Array.from({ length: count }, (_, i) => document(kind, `${kind}-${i}`, spec(i)))
+    const broad = (count: number) => many(count, 'Policy', () => ({ effect: 'deny' }))
+    const cap = { unit: 'usd', window: 'day', limit: 1 }
+    const pools = (count: number, agent: string) =>
+      many(count, 'Budget', () => ({ ...cap, match: { agents: [agent] } }))
+    const denials = (count: number) =>
+      many(count, 'Permission', (i) => ({ agent_id: `a${i}.*`, effect: 'deny' }))
+    const cases: [code: string, most: number, of: (count: number) => object[]][] = [
+      ['too_many_broad_rules', 1_000, broad],
+      ['too_many_pattern_denies', 1_000, denials],
+      ['too_many_budgets', 24, (count) => pools(count, '*')],
+      ['too_many_budgets', 8, (count) => pools(count, 'payer')],
+      ['too_many_policies', 2, (count) => broad(count)],
+    ]
+    for (const [code, most, of] of cases) {
+      if (code === 'too_many_policies')
+        await setLimits(root.remit.writer, api.org.id, { policies: most })
+      expect((await plan(of(most))).warnings).toEqual([])
+      const { plan_digest, warnings } = await plan(of(most + 1))
+      expect(warnings).toEqual([
+        `${code}: ${most + 1} would count, and at most ${most} may; apply will refuse`,
+      ])
+      const body = { documents: of(most + 1), plan_digest }
+      expect((await api.refusal('applyPolicySet', { params, body })).code).toBe(code)
+    }
+    expect((await api.ok('listPolicySets')).data).toEqual([])
+    // What is there already passes no limit anew.
+    await apply(broad(2))
+    await setLimits(root.remit.writer, api.org.id, { policies: 1 })
+    expect((await plan(many(2, 'Policy', () => ({ effect: 'allow' })))).warnings).toEqual([])
   })
 
   it('leave nothing of a plan that a limit refuses', async () => {
