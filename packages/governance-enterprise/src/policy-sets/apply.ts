@@ -14,6 +14,8 @@ import { firstOf, receipted, recording } from '@remit/core/ledger/lanes'
 import type { Change, EntryDraft, LedgerScope, Outcome, WorkOrigin } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
 import { Reply } from '@remit/core/http'
+import { sql } from 'kysely'
+import { driftObserver } from './drift.ts'
 import { compare, digestOf, isAs } from './compare.ts'
 import type { Comparison } from './compare.ts'
 import { deleteObjects, deleteSet, findSet, putObjects, putSet } from './store.ts'
@@ -59,6 +61,11 @@ export async function applySet(
           const applied = await apply(scope, caller, approval.usedId)
           return { ...applied, entries: [...entries, ...applied.entries] }
         }
+        // Nobody is asked to approve what would be refused.
+        await undone(scope, async (trial) => {
+          const { entries: made } = await apply(trial, caller, null)
+          await driftObserver(deps)(made, trial, caller)
+        })
         const { waiting } = approval
         const headers = { Location: `/v1/approvals/${waiting.id}` }
         return {
@@ -80,6 +87,17 @@ export async function applySet(
         throw fail('plan_stale', 'The configuration changes faster than its tests run')
     }
   }
+}
+
+/** Runs work in a transaction and takes it back. */
+async function undone(
+  scope: LedgerScope,
+  run: (scope: LedgerScope) => Promise<void>,
+): Promise<void> {
+  const { tx } = scope
+  await sql`savepoint before_trial`.execute(tx)
+  await run({ ...scope, writes: [], announce: () => undefined })
+  await sql`rollback to savepoint before_trial`.execute(tx)
 }
 
 /** Returns the approval of a plan, as far as the setting `rule_changes` requires one. */
