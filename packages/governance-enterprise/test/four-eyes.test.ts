@@ -230,6 +230,17 @@ describe.each(someDialects())('the setting rule_changes on %s', (dialect) => {
     expect((await kinds()).slice(-2)).toEqual(['policy.dry_run', 'approval.requested'])
   })
 
+  it('holds an allow that is hidden in a rename', async () => {
+    await apply([ALLOW])
+    await set('approve_weakening')
+    const { status, approval } = await apply([{ ...WIDER, name: 'renamed' }])
+    expect(status).toBe(202)
+    expect(approval?.context['changes']).toMatchObject([
+      { name: 'renamed', change: 'create', weakens: true },
+      { name: 'allowed', change: 'delete', weakens: false },
+    ])
+  })
+
   it('shows what each change is about, and refuses what it cannot show', async () => {
     const limit = (name: string, daily_usd: number) =>
       document('SpendLimit', name, { agent_id: 'payer', daily_usd })
