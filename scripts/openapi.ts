@@ -1,7 +1,8 @@
 /**
  * `pnpm openapi [--check] [file]`: writes the OpenAPI document of the whole contract, by default
- * `openapi.json` in the root, and the routes of the typed client. With `--check` it writes nothing
- * and exits with 1 if a file differs, so that a change of the API is part of the reviewed diff.
+ * `openapi.json` in the root, the routes of the typed client, and the JSON Schema of the documents of
+ * policy sets. With `--check` it writes nothing and exits with 1 if a file differs, so that a change
+ * of the API is part of the reviewed diff.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -17,19 +18,49 @@ const { values, positionals } = parseArgs({
   options: { check: { type: 'boolean', default: false } },
 })
 const file = positionals[0] ?? join(ROOT, 'openapi.json')
-const document = `${JSON.stringify(openApi(endpoints, API_VERSION), null, 2)}\n`
+const api = openApi(endpoints, API_VERSION)
+const textOf = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
 
 const ROUTES = join(ROOT, 'packages/contract/src/client/routes.ts')
+const POLICY_SET = join(ROOT, 'packages/contract/policy-set.schema.json')
 
 for (const [path, text] of [
-  [file, document],
+  [file, textOf(api)],
   [ROUTES, clientRoutes()],
+  [POLICY_SET, textOf(documentSchema())],
 ] as const) {
   if (!values.check) await writeFile(path, text)
   else if ((await readFile(path, 'utf8').catch(() => '')) !== text) {
     console.error(`${path} does not match the contract; run \`pnpm openapi\` to rewrite it.`)
     process.exitCode = 1
   }
+}
+
+/** The JSON Schema of one document of a policy set, for editors: as the API takes it. */
+function documentSchema() {
+  interface Plan {
+    requestBody: {
+      content: { 'application/json': { schema: { properties: { documents: { items: object } } } } }
+    }
+  }
+  const { post } =
+    (api['paths'] as Record<string, { post: Plan }>)['/v1/policy-sets/{id}/plan'] ?? {}
+  const { items } = post!.requestBody.content['application/json'].schema.properties.documents
+  const { schemas } = api['components'] as { schemas: Record<string, unknown> }
+  const used = new Map<string, unknown>()
+  const rename = (schema: unknown): unknown =>
+    JSON.parse(
+      JSON.stringify(schema).replaceAll(/"#\/components\/schemas\/(\w+)"/g, (_, name: string) => {
+        if (!used.has(name)) {
+          used.set(name, null)
+          used.set(name, rename(schemas[name]))
+        }
+        return `"#/$defs/${name}"`
+      }),
+    )
+  const schema = rename(items) as object
+  const $defs = Object.fromEntries([...used].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  return { $schema: 'https://json-schema.org/draft/2020-12/schema', ...schema, $defs }
 }
 
 /**

@@ -117,9 +117,24 @@ spec: { for: { actions: [payments.*] }, never: ${never}, require: ${require} }
       data: { properties: { 'no-payment': 'proved' } },
     })
 
+    // What a function of a condition gives is only searched.
+    const unclear = "effect: deny\n  condition: context.memo.startsWith('x') || true"
+    write('a.yaml', POLICY.replace('effect: deny', unclear))
+    for (const command of ['plan', 'apply'])
+      expect(await policy(command)).toMatchObject({
+        code: 1,
+        stdout: expect.stringContaining('Property no-payment: searched') as string,
+      })
+    write('c.yaml', property('allow', 'searched'))
+    expect((await policy('apply')).code).toBe(0)
+
     write('a.yaml', POLICY.replace('payments.*', 'payments.transfer'))
-    const { code, stdout } = await policy('apply')
+    write('c.yaml', property('allow', 'proved'))
+    const xml = join(folder, 'tests.xml')
+    const { code, stdout } = await policy('apply', '--junit', xml)
     expect(code).toBe(1)
+    const suite = '<testsuite name="properties" tests="1" failures="1">'
+    expect(readFileSync(xml, 'utf8')).toContain(suite)
     expect(stdout).toMatch(/Property no-payment: violated, \{"agent_id":.*"action":"payments\./)
     const documents = (await commands.run(['policy', 'plan', folder, '--set', set, '--json']))
       .stdout
@@ -141,6 +156,29 @@ spec: { for: { actions: [payments.*] }, never: ${never}, require: ${require} }
     expect(refused.stdout).toContain('Nothing is applied.')
 
     expect((await policy('apply', '--overwrite-drift')).code).toBe(0)
+    expect((await policy('plan')).code).toBe(0)
+
+    await commands.api.ok('deletePolicy', { params: { policyID: 'no-payments' } })
+    write('b.yaml', testsOf('allow'))
+    // A failed test is worse than drift.
+    expect((await policy('plan')).code).toBe(1)
+  })
+
+  test('accept drift that the documents have already', async () => {
+    write('a.yaml', POLICY)
+    await policy('apply')
+    await commands.api.ok('replacePolicy', {
+      params: { policyID: 'no-payments' },
+      body: { effect: 'deny', actions: ['payments.transfer'] },
+      headers: { 'if-match': '*' },
+    })
+    write('a.yaml', POLICY.replace('payments.*', 'payments.transfer'))
+    expect((await policy('plan')).code).toBe(11)
+
+    expect(await policy('apply')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Applied as revision 2.') as string,
+    })
     expect((await policy('plan')).code).toBe(0)
   })
 
@@ -232,14 +270,18 @@ spec: { for: { actions: [payments.*] }, never: ${never}, require: ${require} }
     const text = readFileSync(xml, 'utf8')
     expect(text).toContain('<testsuite name="payments" tests="1" failures="1">')
     expect(text).toContain('name="no payment &lt;at all&gt;"')
+    expect(text).toContain('<testsuites tests="1" failures="1">')
     expect(readFileSync(summary, 'utf8')).toContain('| create | Policy | no-payments |')
   })
 
   test.each([
     ['a member that does not exist', 'spec:', 'spec:\n  efect: deny', /a\.yaml:5: spec\.efect /],
     ['a name that appears twice', 'spec:', 'kind: Policy\nspec:', /a\.yaml:4:1: .*unique/],
-    ['an alias', 'name: no-payments', 'name: &x no-payments', /a\.yaml:3:\d+: .*anchors/],
+    ['an anchor', 'name: no-payments', 'name: &x no-payments', /a\.yaml:3:\d+: .*anchors/],
+    ['an alias', 'effect: deny', 'effect: *x', /a\.yaml:5:\d+: .*alias/i],
+    ['a merge key', 'effect: deny', '<<: { effect: deny }', /a\.yaml:5:\d+: .*merge/],
     ['a tag', 'effect: deny', 'effect: !mine deny', /a\.yaml:5:\d+: .*tag/i],
+    ['a tag of YAML', 'effect: deny', 'effect: !!str deny', /a\.yaml:5:\d+: .*tag/i],
     ['a number that is not finite', 'effect: deny', 'effect: 1e400', /a\.yaml:5:\d+: .*1e400/],
     [
       'a kind that does not exist',
@@ -269,7 +311,10 @@ spec: { for: { actions: [payments.*] }, never: ${never}, require: ${require} }
     expect((await policy('plan', '--url', url)).code).toBe(2)
     const args = ['policy', 'plan', folder]
     expect((await commands.run(args, { REMIT_KEY: '' })).code).toBe(2)
-    expect((await commands.run(args, { REMIT_KEY: 'rmk_wrong' })).code).not.toBe(0)
+    expect(await commands.run(args, { REMIT_KEY: 'rmk_wrong' })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('refuses') as string,
+    })
   })
 
   test('plan as a reader, and apply only as an administrator', async () => {

@@ -99,8 +99,8 @@ describe.skipIf(!hasModules()).each(DIALECTS)('limits of an organization on %s',
     expect(await refused[0]?.json()).toMatchObject({ code: 'rate_limited' })
   })
 
-  it('agents, policies, webhooks and the retention have limits', async () => {
-    await limit({ agents: 1, policies: 1, webhooks: 1, retention_days: 400 })
+  it('agents, policies, budgets, webhooks and the retention have limits', async () => {
+    await limit({ agents: 1, policies: 1, budgets: 1, webhooks: 1, retention_days: 400 })
     const owners = [{ type: 'user', id: 'ada' }]
     await api.ok('registerAgent', { body: { agent_id: 'one', owners } })
     const agent = await api.refusal('registerAgent', { body: { agent_id: 'two', owners } })
@@ -111,6 +111,11 @@ describe.skipIf(!hasModules()).each(DIALECTS)('limits of an organization on %s',
     const policy = { effect: 'deny', actions: ['x.y'] }
     await api.ok('createPolicy', { body: policy })
     expect((await api.refusal('createPolicy', { body: policy })).code).toBe('too_many_policies')
+    const body = { unit: 'usd', window: 'day', limit: 1 }
+    await api.ok('setBudget', { params: { id: 'one' }, body })
+    await api.ok('setBudget', { params: { id: 'one' }, body: { ...body, limit: 2 } })
+    const budget = await api.refusal('setBudget', { params: { id: 'two' }, body })
+    expect(budget.code).toBe('too_many_budgets')
     const hook = { url: 'https://hooks.example.com/x', events: ['approval.requested'] }
     await api.ok('createWebhook', { body: hook })
     expect((await api.refusal('createWebhook', { body: hook })).code).toBe('too_many_webhooks')

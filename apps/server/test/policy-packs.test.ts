@@ -1,6 +1,8 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { PolicyDocument, PolicySetPlan } from '@remit/contract'
+import schema from '@remit/contract/policy-set.schema.json' with { type: 'json' }
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasModules } from '../src/boot/modules.ts'
 import { readFolder } from '../src/cli/policy-files.ts'
@@ -21,6 +23,15 @@ const failures = ({ tests }: PolicySetPlan) =>
 
 test('there are packs', () => {
   expect(PACKS).toEqual(expect.arrayContaining(['payments', 'deny-by-default', 'break-glass/open']))
+})
+
+test('the JSON Schema for editors accepts their documents, and no others', () => {
+  const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(schema)
+  const documents = PACKS.flatMap(documentsOf)
+  for (const one of documents) expect([one.name, validate(one)]).toEqual([one.name, true])
+  const [first] = documents
+  for (const wrong of [{ kind: 'Police' }, { spec: { efect: 'deny' } }, { more: 1 }])
+    expect(validate({ ...first, ...wrong })).toBe(false)
 })
 
 describe.skipIf(!hasModules()).each(PACKS)('the pack %s', (pack) => {

@@ -59,6 +59,7 @@ export const LIMITS = {
     .describe('decisions in a UTC calendar month'),
   agents: integer(1, 50_000).optional().describe('registered agents'),
   policies: integer(1, 1_000_000).optional().describe('policies'),
+  budgets: integer(1, 1_000).optional().describe('budgets'),
   webhooks: integer(1, 20).optional().describe('webhooks'),
   judge_usd_per_day: Usd.optional().describe('USD of `llm_as_judge` on a UTC day'),
   retention_days: integer(1, 36_500)
@@ -74,6 +75,7 @@ export const LimitsChange = z.strictObject({
   decisions_per_month: L.decisions_per_month.nullable(),
   agents: L.agents.nullable(),
   policies: L.policies.nullable(),
+  budgets: L.budgets.nullable(),
   webhooks: L.webhooks.nullable(),
   judge_usd_per_day: L.judge_usd_per_day.nullable(),
   retention_days: L.retention_days.nullable(),

@@ -57,7 +57,7 @@ const TestsSpec = z.strictObject({
 const document = <Kind extends string, Spec extends z.ZodType>(kind: Kind, spec: Spec) =>
   z.strictObject({
     apiVersion: z.literal(API_VERSION, `must be ${API_VERSION}`),
-    kind: z.literal(kind),
+    kind: z.literal(kind).describe('Kind of the document'),
     name: PathId,
     spec,
   })

@@ -1,5 +1,5 @@
 /** Changes of rules that need a second person, proposed as plans of their policy sets. */
-import type { Approval, PolicyDocument } from '@remit/contract'
+import type { Approval, DocumentSpec, PolicyDocument } from '@remit/contract'
 import type { Request } from '../format/curl.ts'
 import { resourceText } from '@remit/contract/fit'
 import { remit } from './client.ts'
@@ -30,11 +30,22 @@ const ENDPOINTS: readonly { kind: Kind; path: RegExp; agent?: true }[] = [
   { kind: 'TrustPolicy', path: /^\/v1\/identity\/trust(?:\/([^/?]+))?$/ },
 ]
 
+/** The settings that a set can have: others do not wait for a second person, or only the host changes them. */
+const SETTINGS: Readonly<Record<keyof DocumentSpec<'Settings'>, true>> = {
+  default_effect: true,
+  unknown_agents: true,
+  require_agent_credentials: true,
+  require_separate_keys: true,
+  four_eyes: true,
+  consequential_actions: true,
+}
+
 /** Returns the object that a request would change; null for a request of another kind. */
 function objectOf({ method, path, body }: Request): ObjectAfter | null {
   const { change_reason: _, ...spec } = (body ?? {}) as Record<string, unknown>
   if (path === '/v1/organization') {
-    const settings = spec['settings'] as Record<string, unknown>
+    const settings = (spec['settings'] ?? {}) as Record<string, unknown>
+    if (!Object.keys(settings).every((name) => Object.hasOwn(SETTINGS, name))) return null
     return { kind: 'Settings', id: 'settings', spec: settings }
   }
   for (const { kind, path: form, agent } of ENDPOINTS) {

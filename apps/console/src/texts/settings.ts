@@ -32,6 +32,7 @@ export const settings = {
       decisions_per_month: 'Decisions a month',
       agents: 'Agents',
       policies: 'Policies',
+      budgets: 'Budgets',
       webhooks: 'Webhooks',
       judge_usd_per_day: 'Judge, USD a day',
       retention_days: 'Retention, days',

@@ -24,6 +24,9 @@ export function planText(
   const { changes, unchanged, drift, tests, replay, warnings } = plan
   const lines = [
     `Policy set ${set}: ${countsText(changes)}, ${unchanged} unchanged`,
+    ...(drift.length > 0
+      ? ['Changed outside of the set:', ...drift.map((one) => `  ! ${driftText(one)}`)]
+      : []),
     ...changes.flatMap((one) => [
       `  ${SIGNS[one.change]} ${one.change} ${one.kind} ${one.name}${one.weakens ? ' (weakens)' : ''}`,
       ...differences(one, documents).map(
@@ -32,9 +35,6 @@ export function planText(
       ),
       ...one.warnings.map((warning) => `      warning: ${warning}`),
     ]),
-    ...(drift.length > 0
-      ? ['Changed outside of the set:', ...drift.map((one) => `  ! ${driftText(one)}`)]
-      : []),
     ...warnings.map((warning) => `warning: ${warning}`),
     ...(plan.approval.why === null ? [] : [`Applying it needs an approval: ${plan.approval.why}`]),
     ...(replay ? [replayText(replay)] : []),
@@ -206,20 +206,43 @@ const code = (text: string): string => {
   return ticks.length === 1 ? `${ticks}${shown}${ticks}` : `${ticks} ${shown} ${ticks}`
 }
 
-/** The results of tests as JUnit XML: a suite for each document. */
-export function junit(tests: TestSummary, documents: readonly PolicyDocument[]): string {
-  const suites = [...Map.groupBy(tests.cases, ({ document }) => document)].map(([name, cases]) => {
-    const failures = cases.filter((one) => !one.passed).length
-    const rows = cases.map((one) => {
-      const head = `    <testcase classname="${xml(name)}" name="${xml(one.name)}"`
-      if (one.passed) return `${head}/>`
-      const message = xml(gotText(one, caseOf(documents, one)))
-      return `${head}>\n      <failure message="${message}"/>\n    </testcase>`
+/** True if a property does not hold as it must. */
+export const isUnmet = ({ result, require }: PropertyResult): boolean =>
+  result === 'violated' || (result === 'searched' && require === 'proved')
+
+/** The results of tests and properties as JUnit XML: a suite for each document of tests, and one of properties. */
+export function junit(
+  { tests, properties }: Pick<PolicySetPlan, 'tests' | 'properties'>,
+  documents: readonly PolicyDocument[],
+): string {
+  const groups = [...Map.groupBy(tests.cases, ({ document }) => document)]
+  const suites = groups.map(([name, cases]) =>
+    cases.map((one) => ({
+      suite: name,
+      name: one.name,
+      failure: one.passed ? null : gotText(one, caseOf(documents, one)),
+    })),
+  )
+  suites.push(
+    properties.map((one) => ({
+      suite: 'properties',
+      name: one.name,
+      failure: isUnmet(one) ? propertyText(one) : null,
+    })),
+  )
+  const counts = (rows: (typeof suites)[number]) =>
+    `tests="${rows.length}" failures="${rows.filter(({ failure }) => failure !== null).length}"`
+  const texts = suites.flatMap((rows) => {
+    const [first] = rows
+    if (!first) return []
+    const cases = rows.map(({ suite, name, failure }) => {
+      const head = `    <testcase classname="${xml(suite)}" name="${xml(name)}"`
+      if (failure === null) return `${head}/>`
+      return `${head}>\n      <failure message="${xml(failure)}"/>\n    </testcase>`
     })
-    return `  <testsuite name="${xml(name)}" tests="${cases.length}" failures="${failures}">\n${rows.join('\n')}\n  </testsuite>`
+    return `  <testsuite name="${xml(first.suite)}" ${counts(rows)}>\n${cases.join('\n')}\n  </testsuite>\n`
   })
-  const total = tests.passed + tests.failed
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites tests="${total}" failures="${tests.failed}">\n${suites.join('\n')}\n</testsuites>\n`
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites ${counts(suites.flat())}>\n${texts.join('')}</testsuites>\n`
 }
 
 const XML: Readonly<Record<string, string>> = {

@@ -18,6 +18,7 @@ import { importClaude, importCedar } from './policy-import.ts'
 import type { Import } from './policy-import.ts'
 import {
   importText,
+  isUnmet,
   junit,
   markdown,
   planText,
@@ -113,15 +114,13 @@ export function policyCommands(program: Command, session: CommandRun): void {
         async ({ client, plan, documents, body }) => {
           const text = planText(options.set, plan, valuesOf(documents))
           await writeOutputs(plan, documents, options)
-          if (isFailing(plan) || (plan.drift.length > 0 && !options.overwriteDrift)) {
-            session.print({ plan, applied: null }, `${text}Nothing is applied.\n`)
-            session.exitCode = exitOf(plan, false)
-            return
+          const none = (exitCode: number, why: string) => {
+            session.print({ plan, applied: null }, `${text}${why}\n`)
+            session.exitCode = exitCode
           }
-          if (plan.changes.length === 0) {
-            session.print({ plan, applied: null }, `${text}Nothing to apply.\n`)
-            return
-          }
+          if (isFailing(plan)) return none(EXIT.failed, 'Nothing is applied.')
+          if (plan.changes.length + plan.drift.length === 0)
+            return none(EXIT.ok, 'Nothing to apply.')
           const answer = await applying(client, waitMs, {
             params: { id: options.set },
             body: {
@@ -131,6 +130,7 @@ export function policyCommands(program: Command, session: CommandRun): void {
               ...(options.reason !== undefined && { change_reason: options.reason }),
             },
           })
+          if (answer === null) return none(EXIT.drift, 'Nothing is applied.')
           if ('revision' in answer) {
             session.print(
               { plan, applied: answer },
@@ -189,13 +189,16 @@ export function policyCommands(program: Command, session: CommandRun): void {
 
 type ApplyCall = Parameters<Client['applyPolicySet']>[0]
 
-/** Applies a plan, or waits so long for the vote that it needs. */
+/** Applies a plan, or waits so long for the vote that it needs; null if the set has drifted. */
 async function applying(client: Client, waitMs: number, call: ApplyCall) {
   const end = Date.now() + waitMs
   for (;;) {
-    const answer = await client.applyPolicySet(call)
+    const answer = await client.applyPolicySet(call).catch((error: unknown) => {
+      if (error instanceof RemitError && error.code === 'drifted') return null
+      throw error
+    })
     const left = end - Date.now()
-    if ('revision' in answer || left <= 0) return answer
+    if (answer === null || 'revision' in answer || left <= 0) return answer
     const { id } = answer.approval
     const wait = Math.min(55, Math.ceil(left / 1000))
     await client.getApproval({ params: { id }, query: { wait }, timeoutMs: 70_000 })
@@ -222,11 +225,7 @@ const valuesOf = (documents: readonly FileDocument[]): PolicyDocument[] =>
 
 /** A test failed, or a property does not hold as it must. */
 const isFailing = ({ tests, properties }: PolicySetPlan): boolean =>
-  tests.failed > 0 ||
-  properties.some(
-    ({ result, require }) =>
-      result === 'violated' || (result === 'searched' && require === 'proved'),
-  )
+  tests.failed > 0 || properties.some(isUnmet)
 
 /** Worse results first: a failed test, drift, changes. */
 function exitOf(plan: PolicySetPlan, hasExitCode: boolean): number {
@@ -347,6 +346,6 @@ async function writeOutputs(
   documents: readonly FileDocument[],
   { set, junit: xml, markdown: summary }: OutputOptions,
 ): Promise<void> {
-  if (xml !== undefined) await writeWhole([junit(plan.tests, valuesOf(documents))], xml)
+  if (xml !== undefined) await writeWhole([junit(plan, valuesOf(documents))], xml)
   if (summary !== undefined) await writeWhole([markdown(set, plan, valuesOf(documents))], summary)
 }

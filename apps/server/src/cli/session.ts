@@ -185,5 +185,6 @@ function refusal(url: string, { code, status, problem, message }: RemitError): C
   if (status === 0)
     return new CliError(`No server answers at ${url} (${code}); set --url or REMIT_URL`)
   if (status >= 500) return new CliError(`The server at ${url} cannot answer: ${reason}`)
-  return new CliError(`The server at ${url} refuses: ${reason}`, EXIT.failed)
+  const exitCode = status === 401 ? EXIT.couldNotRun : EXIT.failed
+  return new CliError(`The server at ${url} refuses: ${reason}`, exitCode)
 }

@@ -34,7 +34,7 @@ export function changeLimits(stored: string, change: Readonly<Record<string, unk
 /** Throws `code` if an organization has as many objects as the operator allows. */
 export async function checkCount(
   { limits }: Pick<OrganizationAtVersion, 'limits'>,
-  name: 'agents' | 'policies' | 'webhooks',
+  name: 'agents' | 'policies' | 'budgets' | 'webhooks',
   count: () => Promise<number>,
 ): Promise<void> {
   const limit = limits[name]
@@ -61,6 +61,7 @@ export const PLAN_LIMITS: Readonly<Record<Plan, OrganizationLimits>> = {
     decisions_per_month: 1_000_000,
     agents: 500,
     policies: 2_000,
+    budgets: 200,
     webhooks: 10,
     judge_usd_per_day: 0,
     retention_days: 1_100,

@@ -19,6 +19,7 @@ import type { ApiRequest, Route } from '@remit/core/http'
 import { receipted, recording } from '@remit/core/ledger/lanes'
 import type { Change } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
+import { checkCount } from '@remit/core/orgs/settings'
 import { readCounters } from '../counters/store.ts'
 import type { BudgetRow, Tables } from '../tables/schema.ts'
 import { budgetWarnings, checkBudget, slicesOf } from './checks.ts'
@@ -159,7 +160,7 @@ export const setBudget =
     expected: Expected,
     reason?: BudgetChange['change_reason'],
   ): Change<Reply<ChangedBudget>> =>
-  async ({ tx, orgId, now, recordedAt }, caller) => {
+  async ({ tx, orgId, now, recordedAt, organization }, caller) => {
     requireFree(id)
     const rows = await listBudgets(tx, orgId)
     const before = rows.find((row) => row.id === id)
@@ -169,6 +170,7 @@ export const setBudget =
         'version_mismatch',
         `The budget has the revision ${before.revision}; read it again before changing it`,
       )
+    if (!before) await checkCount(organization, 'budgets', () => Promise.resolve(rows.length))
     checkBudget(rows, id, input)
     const row: BudgetRow = {
       org_id: orgId,
