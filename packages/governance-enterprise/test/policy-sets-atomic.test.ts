@@ -229,9 +229,13 @@ describe.each(someDialects())('apply on %s', (dialect) => {
     const rename = (from: string, to: string) =>
       root.remit.db.executeQuery(CompiledQuery.raw(`alter table ${from} rename to ${to}`))
     await rename('ledger_entry', 'away')
-    const refused = await api
-      .refusal('applyPolicySet', { params, body })
-      .finally(() => rename('away', 'ledger_entry'))
+    const refused = await (async () => {
+      try {
+        return await api.refusal('applyPolicySet', { params, body })
+      } finally {
+        await rename('away', 'ledger_entry')
+      }
+    })()
     expect(refused).toMatchObject({ status: 503, code: 'ledger_unavailable' })
     expect((await api.ok('listPolicies')).data).toEqual([])
     expect((await api.ok('listPolicySets')).data).toEqual([])

@@ -230,10 +230,11 @@ async function passedLimits(
     if (limits.length === 0 || !own.some(({ after }) => after)) continue
     const changed = new Set(own.map(({ object_id: id }) => id))
     const others = (await kind.list(db, orgId)).filter(({ id }) => !changed.has(id))
-    for (const { code, most, countsFor } of limits) {
+    for (const limit of limits) {
+      const { code, most } = limit
       const count = (side: 'before' | 'after') => {
         const specs = [...others.map(({ spec }) => spec), ...own.flatMap((one) => one[side] ?? [])]
-        const counted = specs.flatMap((spec) => countsFor(spec as DocumentSpec<ObjectKind>))
+        const counted = specs.flatMap((spec) => limit.countsFor(spec as DocumentSpec<ObjectKind>))
         return new Map(
           [...Map.groupBy(counted, (one) => one)].map(([one, all]) => [one, all.length]),
         )
