@@ -12,9 +12,10 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { runSuites } from './peers/agentdojo.ts'
 import { useClient } from './peers/authlib.ts'
-import { ROOT, python } from './peers/environment.ts'
+import { ROOT, goProgram, python } from './peers/environment.ts'
 import { installCollector } from './peers/collector.ts'
 import { probeGuard } from './peers/garak.ts'
+import { installApiServer } from './peers/kubernetes.ts'
 import { compareWithRelease, installOasdiff } from './peers/oasdiff.ts'
 import { fuzz } from './peers/schemathesis.ts'
 
@@ -54,17 +55,41 @@ const PEERS: Readonly<Record<string, Peer>> = {
     install: () => python('authlib', ['authlib==1.9.10', 'httpx==0.28.1', 'requests==2.34.2']),
     run: useClient,
   },
+  // For `apps/server/test/kubernetes-api.test.ts`.
+  etcd: {
+    install: () =>
+      goProgram('etcd', {
+        modules: ['go.etcd.io/etcd/server/v3@v3.7.3'],
+        target: 'go.etcd.io/etcd/server/v3',
+      }),
+  },
   garak: {
     install: () => python('garak', ['--no-deps', 'garak==0.17.1']),
     run: probeGuard,
     isFixed: true,
   },
+  'kube-apiserver': { install: installApiServer },
   oasdiff: { install: installOasdiff, run: compareWithRelease },
   // For `apps/server/test/collector.test.ts`.
   otelcol: { install: installCollector },
   schemathesis: {
     install: () => python('schemathesis', ['schemathesis>=4,<5']),
     run: async () => ({ problems: await fuzz(values.seconds, values.seed) }),
+  },
+  // For `apps/server/test/vault.test.ts`. The newest whose requirements are all published; its go.mod has the same
+  // replacements.
+  vault: {
+    install: () =>
+      goProgram('vault', {
+        modules: ['github.com/hashicorp/vault@v1.21.2'],
+        replace: [
+          'github.com/99designs/keyring=github.com/Jeffail/keyring@v1.2.3',
+          'github.com/ma314smith/signedxml@v1.1.1=github.com/moov-io/signedxml@v1.1.1',
+        ],
+        // Without the drivers of databases and clouds.
+        flags: ['-tags=minimal'],
+        target: 'github.com/hashicorp/vault',
+      }),
   },
 }
 

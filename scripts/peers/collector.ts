@@ -1,6 +1,6 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { FOLDER, once, run } from './environment.ts'
+import { goProgram, run } from './environment.ts'
 
 const VERSION = 'v0.165.0'
 /** Of the same release. */
@@ -13,33 +13,28 @@ const READERS = ['env', 'file'].map(
   (name) => `go.opentelemetry.io/collector/confmap/provider/${name}provider ${PROVIDERS}`,
 )
 
-/**
- * Builds an OpenTelemetry Collector with the generator of its project, for `apps/server/test/collector.test.ts`.
- * Needs Go 1.26.
- */
+/** Builds an OpenTelemetry Collector with the generator of its project, for `apps/server/test/collector.test.ts`. */
 export function installCollector(): void {
-  once('otelcol', [VERSION], () => {
-    const source = join(FOLDER, 'otelcol/source')
-    rmSync(source, { recursive: true, force: true })
-    mkdirSync(source, { recursive: true })
-    const gomods = (names: readonly string[]) => names.map((gomod) => ({ gomod }))
-    const config = join(source, 'collector.json')
-    const settings = {
-      dist: { name: 'otelcol', output_path: source },
-      receivers: gomods([RECEIVER]),
-      exporters: gomods([EXPORTER]),
-      providers: gomods(READERS),
-    }
-    writeFileSync(config, JSON.stringify(settings))
-    const builder = `go.opentelemetry.io/collector/cmd/builder@${VERSION}`
-    const only = ['--skip-compilation', '--skip-get-modules']
-    run('go', ['run', builder, `--config=${config}`, ...only])
-    const go = (verb: string, ...args: string[]) => run('go', ['-C', source, verb, ...args])
-    // The generator would fetch the modules of their tests, too.
-    go('mod', 'init', 'remit.test/otelcol')
-    const modules = [`go.opentelemetry.io/collector/otelcol ${VERSION}`, RECEIVER, EXPORTER]
-    go('get', ...[...modules, ...READERS].map((module) => module.replace(' ', '@')))
-    const target = ['-o', join(FOLDER, 'otelcol/otelcol'), '.']
-    go('build', '-mod=mod', '-trimpath', '-ldflags=-s -w', ...target)
+  const modules = [`go.opentelemetry.io/collector/otelcol ${VERSION}`, RECEIVER, EXPORTER]
+  goProgram('otelcol', {
+    modules: [...modules, ...READERS].map((module) => module.replace(' ', '@')),
+    target: '.',
+    generate,
   })
+}
+
+function generate(source: string): void {
+  const gomods = (names: readonly string[]) => names.map((gomod) => ({ gomod }))
+  const config = join(source, 'collector.json')
+  const settings = {
+    dist: { name: 'otelcol', output_path: source },
+    receivers: gomods([RECEIVER]),
+    exporters: gomods([EXPORTER]),
+    providers: gomods(READERS),
+  }
+  writeFileSync(config, JSON.stringify(settings))
+  const builder = `go.opentelemetry.io/collector/cmd/builder@${VERSION}`
+  // The generator would fetch the modules of their tests, too.
+  const only = ['--skip-compilation', '--skip-get-modules']
+  run('go', ['run', builder, `--config=${config}`, ...only])
 }

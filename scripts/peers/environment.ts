@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { hash } from 'node:crypto'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 export const ROOT = resolve(import.meta.dirname, '../..')
@@ -20,6 +21,38 @@ export function once(name: string, requirements: readonly string[], make: () => 
   mkdirSync(FOLDER, { recursive: true })
   make()
   writeFileSync(installed, '')
+}
+
+/**
+ * Builds a Go program, `<FOLDER>/<name>/<name>`, unless it is there: `target` is a package of the modules, or `.`
+ * for the source that `generate` writes into a folder. `replace` are such lines of a `go.mod`. Needs Go 1.26.
+ */
+export function goProgram(
+  name: string,
+  { modules, replace = [], flags = [], target, generate }: GoProgram,
+): void {
+  const requirements = hash('sha256', [...modules, ...replace, ...flags].join()).slice(0, 16)
+  once(name, [requirements], () => {
+    const source = join(FOLDER, name, 'source')
+    rmSync(source, { recursive: true, force: true })
+    mkdirSync(source, { recursive: true })
+    generate?.(source)
+    const go = (verb: string, ...args: string[]) => run('go', ['-C', source, verb, ...args])
+    go('mod', 'init', `remit.test/${name}`)
+    for (const line of replace) go('mod', 'edit', `-replace=${line}`)
+    go('get', ...modules)
+    // Reads the sums of further modules, whose tests it does not need.
+    const output = ['-o', join(FOLDER, name, name), target]
+    go('build', '-mod=mod', '-trimpath', '-ldflags=-s -w', ...flags, ...output)
+  })
+}
+
+interface GoProgram {
+  readonly modules: readonly string[]
+  readonly replace?: readonly string[]
+  readonly flags?: readonly string[]
+  readonly target: string
+  readonly generate?: (folder: string) => void
 }
 
 /** Installs packages of PyPI into an environment of their own. */

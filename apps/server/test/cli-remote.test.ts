@@ -88,7 +88,7 @@ describe.skipIf(!hasModules())('commands that call a server', () => {
   test.each([
     ['a digest that is not the current one', ['admit', 'ID', '0'.repeat(64)], {}, 1, 'digest'],
     ['a tool that does not exist', ['show', 'mct_none'], {}, 1, 'mct_none does not exist'],
-    ['a key that is not valid', ['list'], { REMIT_KEY: 'rmk_x' }, 1, 'refuses'],
+    ['a key that is not valid', ['list'], { REMIT_KEY: 'rmk_x' }, 2, 'refuses'],
     ['no key', ['list'], { REMIT_KEY: '' }, 2, 'REMIT_KEY is not set'],
     ['no server', ['list'], { REMIT_URL: 'http://127.0.0.1:1' }, 2, 'No server answers'],
     ['no URL', ['list'], { REMIT_URL: 'nowhere' }, 2, 'is not an http or https URL'],

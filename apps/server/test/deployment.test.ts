@@ -1,14 +1,13 @@
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, relative, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { inFullRun } from '@remit/testing/pure'
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { boot } from '../src/boot/boot.ts'
 import { readConfig } from '../src/settings/config.ts'
-import { objectsOf, readTypes } from './support/kubernetes-objects.ts'
+import { builtManifests, readTypes } from './support/kubernetes-objects.ts'
 import { kubernetesTool } from './support/kubernetes-tools.ts'
 
 const DEPLOY = resolve(import.meta.dirname, '../../../deploy')
@@ -44,21 +43,8 @@ interface Manifest {
   }
 }
 
-/** The manifests of an overlay with all components as kubectl builds them, or null without it. */
-function manifests(): readonly Manifest[] | null {
-  const kubectl = kubernetesTool('kubectl')
-  if (kubectl === null) return null
-  const overlay = mkdtempSync(join(tmpdir(), 'remit-overlay-'))
-  const base = relative(realpathSync(overlay), resolve(DEPLOY, 'kubernetes'))
-  const text = `resources: ['${base}']\ncomponents: ['${base}/autoscaling']\n`
-  writeFileSync(join(overlay, 'kustomization.yaml'), text)
-  const built = spawnSync(kubectl, ['kustomize', overlay])
-  rmSync(overlay, { recursive: true })
-  expect(built.stderr.toString()).toBe('')
-  return objectsOf(built.stdout.toString()) as readonly Manifest[]
-}
-
-const all = manifests()
+const kubectl = kubernetesTool('kubectl')
+const all = kubectl === null ? null : (builtManifests(kubectl) as readonly Manifest[])
 
 describe.skipIf(all === null)('the Kubernetes manifests', () => {
   const find = (kind: string) => {

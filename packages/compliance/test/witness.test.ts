@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { SYSTEM } from '@remit/core/caller'
 import { createWitness, openRemoteKey, parseKeyReference } from '@remit/core/kms'
 import { createLedgerSigner } from '@remit/core/ledger/proofs'
+import { unwitnessed } from '@remit/core/ledger/records'
 import { OPERATOR } from '@remit/core/orgs'
 import {
   apiOf,
@@ -116,7 +117,21 @@ describe.each(someDialects())('a witness of the checkpoints outside, with %s', (
     })
   })
 
-  test.each(['down', 'refuses', 'wrong signature'] as const)(
+  test('rotated in its service signs the next checkpoint, and the ledger names the new key', async () => {
+    const query = { kind: 'witness.set', order: 'asc', limit: 10 } as const
+    const named = async () => (await process.remit.ledger.list(api.org.id, query)).data
+    const [before = ''] = await kept(2)
+    service.rotate()
+    const after = (await kept(2)).at(-1) ?? ''
+
+    const vkeys = (await named()).map(({ data }) => String(data?.['vkey']))
+    expect(vkeys).toHaveLength(2)
+    const signedBy = (note: string) => vkeys.filter((vkey) => unwitnessed([note], vkey) !== null)
+    expect([signedBy(before), signedBy(after)]).toEqual([[vkeys[0]], [vkeys[1]]])
+    expect(await verify()).toMatchObject({ valid: true, anchored_by: 'external' })
+  })
+
+  test.each(['down', 'sealed', 'refuses', 'wrong signature'] as const)(
     'that is at fault (%s) stops the copies and nothing else',
     async (fault) => {
       const before = await kept(2)

@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process'
-import { dirname, join, resolve } from 'node:path'
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Ajv } from 'ajv'
 import type { AnySchema, ValidateFunction } from 'ajv'
@@ -47,4 +49,19 @@ export function runHelm(helm: string, command: readonly string[], values: object
   const { status, stdout, stderr } = spawnSync(helm, args, { input: JSON.stringify(values) })
   if (status !== 0) throw new Error(stderr.toString() || stdout.toString())
   return stdout.toString()
+}
+
+/** Returns the objects of an overlay of `deploy/kubernetes` with all components, as kubectl builds them. */
+export function builtManifests(kubectl: string): readonly unknown[] {
+  const overlay = mkdtempSync(join(tmpdir(), 'remit-overlay-'))
+  try {
+    const base = relative(realpathSync(overlay), resolve(CHART, '../../kubernetes'))
+    const text = `resources: ['${base}']\ncomponents: ['${base}/autoscaling']\n`
+    writeFileSync(join(overlay, 'kustomization.yaml'), text)
+    const { stdout, stderr } = spawnSync(kubectl, ['kustomize', overlay], { encoding: 'utf8' })
+    if (stderr !== '') throw new Error(stderr)
+    return objectsOf(stdout)
+  } finally {
+    rmSync(overlay, { recursive: true })
+  }
 }

@@ -2,7 +2,6 @@ import { isoTime } from '@remit/core/base'
 import { eachPart, organizationIds } from '@remit/core/db'
 import type { Part } from '@remit/core/db'
 import type { Deps, CheckpointBucket } from '@remit/core/module'
-import type { Witness } from '@remit/core/kms'
 import { openCheckpoint, parseVerifierKey, sizeOfNote } from '@remit/core/ledger/proofs'
 import { findOrganization, listDeleted, OPERATOR } from '@remit/core/orgs'
 import { SYSTEM } from '@remit/core/caller'
@@ -132,15 +131,6 @@ class CheckpointKeeper {
     if (isComplete) this.#completedAt = now
   }
 
-  /** Records the key of the witness in the ledger, once. */
-  async #record(orgId: string, witness: Witness): Promise<void> {
-    const { origin } = await this.#deps.ledger.head(orgId)
-    const vkey = await witness.vkey(origin)
-    if (this.#recorded.get(orgId) === vkey) return
-    await recordWitness(this.#deps, orgId, vkey)
-    this.#recorded.set(orgId, vkey)
-  }
-
   /**
    * Saves the last checkpoints of organizations that were deleted since the last complete run. Returns
    * false if one of them fails.
@@ -164,16 +154,19 @@ class CheckpointKeeper {
   }
 
   async #keepOne(orgId: string, now: number): Promise<void> {
-    const { ledger, settings } = this.#deps
-    const { witness } = settings
-    if (witness) await this.#record(orgId, witness)
-    await this.#save(orgId, await ledger.head(orgId), now)
+    const record = async (vkey: string) => {
+      if (this.#recorded.get(orgId) === vkey) return
+      await recordWitness(this.#deps, orgId, vkey)
+      this.#recorded.set(orgId, vkey)
+    }
+    await this.#save(orgId, await this.#deps.ledger.head(orgId), now, record)
   }
 
   async #save(
     orgId: string,
     { note, origin }: { readonly note: string; readonly origin: string },
     now: number,
+    record?: (vkey: string) => Promise<void>,
   ): Promise<void> {
     const { log, verifierKey, settings } = this.#deps
     const { witness } = settings
@@ -189,11 +182,12 @@ class CheckpointKeeper {
         'the ledger is shorter than a saved checkpoint; verify the ledger',
       )
     // Without its signature, nothing is saved: an unwitnessed note must not look like an honest one.
-    const signed = witness ? await witness.cosign(note) : note
+    const signed = witness ? await witness.cosign(note) : { note, vkey: null }
+    if (signed.vkey !== null) await record?.(signed.vkey)
     // Before the folder: what is there counts as saved.
     if (settings.checkpointBucket)
-      await lockNote(this.#deps, settings.checkpointBucket, orgId, signed)
-    await appendNote(this.#folder, orgId, signed, now)
+      await lockNote(this.#deps, settings.checkpointBucket, orgId, signed.note)
+    await appendNote(this.#folder, orgId, signed.note, now)
   }
 }
 

@@ -96,27 +96,19 @@ function vaultTransit(
     })
     return (data ?? {}) as Readonly<Record<string, unknown>>
   }
-  /** The version that this process signs with: the newest at its first look. */
-  let version: Promise<{ readonly number: number; readonly key: Uint8Array }> | null = null
-  const newest = () =>
-    (version ??= readNewest().catch((error: unknown) => {
-      version = null
-      throw error
-    }))
-  const readNewest = async () => {
-    const { type, latest_version: number, keys } = await ask('GET', 'keys')
-    if (type !== 'ed25519')
-      throw new KeyServiceError(`${VAULT_NAME}: the key is not an Ed25519 key`)
-    const versions = (keys ?? {}) as Readonly<Record<string, { public_key?: unknown } | undefined>>
-    const found = versions[String(number)]?.public_key
-    return { number: Number(number), key: bytesOf(VAULT_NAME, found, 32) }
-  }
   return {
-    publicKey: async () => (await newest()).key,
+    async publicKey() {
+      const { type, latest_version: number, keys } = await ask('GET', 'keys')
+      if (type !== 'ed25519')
+        throw new KeyServiceError(`${VAULT_NAME}: the key is not an Ed25519 key`)
+      const versions = (keys ?? {}) as Readonly<
+        Record<string, { public_key?: unknown } | undefined>
+      >
+      return bytesOf(VAULT_NAME, versions[String(number)]?.public_key, 32)
+    },
     async sign(message) {
-      const { number } = await newest()
       const input = Buffer.from(message).toString('base64')
-      const { signature } = await ask('POST', 'sign', { input, key_version: number })
+      const { signature } = await ask('POST', 'sign', { input })
       const [, encoded] = /^vault:v\d+:(.+)$/.exec(String(signature)) ?? []
       return bytesOf(VAULT_NAME, encoded, 64)
     },

@@ -2,9 +2,9 @@ import { boundedText } from '../net/outbound.ts'
 
 /** A key that never leaves its service. Every method rejects with `KeyServiceError`. */
 export interface RemoteKey {
-  /** Returns the 32 bytes of an Ed25519 public key. */
+  /** Returns the 32 bytes of the newest Ed25519 public key. */
   publicKey(): Promise<Uint8Array>
-  /** Signs with plain Ed25519 (RFC 8032); returns 64 bytes. */
+  /** Signs with the newest key, with plain Ed25519 (RFC 8032); returns 64 bytes. */
   sign(message: Uint8Array): Promise<Uint8Array>
   /** Decrypts what the service encrypted: base64 of AWS KMS, or the text of Vault. */
   decrypt(ciphertext: string): Promise<Buffer>
@@ -18,7 +18,8 @@ export class KeyServiceError extends Error {
 export type Env = Readonly<Record<string, string | undefined>>
 
 const TIMEOUT_MS = 5_000
-const MAX_BYTES = 64 * 1024
+/** Vault describes every version of a key, each with about 200 bytes. */
+const MAX_BYTES = 1024 * 1024
 
 /** A request with JSON, and its JSON response; anything but status 200 is an error. */
 export async function askService(

@@ -12,30 +12,34 @@ import type { RemoteKey } from './service.ts'
  * ledger's key cannot rewrite what it has signed. Rejects with `KeyServiceError`.
  */
 export interface Witness {
-  /** The verifier key for the checkpoints of an origin. */
+  /** Asks the service for its newest key; returns the verifier key for the checkpoints of an origin. */
   vkey(origin: string): Promise<string>
-  /** Returns the note with the signature of the witness; never a note without it. */
-  cosign(note: string): Promise<string>
+  /** Returns the note with the signature of the witness, never a note without it, and the key that signed. */
+  cosign(note: string): Promise<{ readonly note: string; readonly vkey: string }>
 }
 
 /** A witness with a key of a key management service. */
 export function createWitness(key: RemoteKey): Witness {
-  let known: Promise<Uint8Array> | null = null
-  const publicKey = () =>
-    (known ??= key.publicKey().catch((error: unknown) => {
-      known = null
-      throw error
-    }))
-  const vkey = async (origin: string) => formatVerifierKey(nameFor(origin), await publicKey())
+  /** The last one that the service told. */
+  let known: Uint8Array | null = null
+  const newest = async () => (known = await key.publicKey())
   return {
-    vkey,
+    vkey: async (origin) => formatVerifierKey(nameFor(origin), await newest()),
     async cosign(note) {
       const { body } = splitNote(note)
-      const verifier = parseVerifierKey(await vkey(body.split('\n', 1)[0] ?? ''))
+      const name = nameFor(body.split('\n', 1)[0] ?? '')
       const signature = await key.sign(Buffer.from(body, 'utf8'))
-      if (!verifier.verify(body, signature))
+      const signedBy = (publicKey: Uint8Array) => {
+        const vkey = formatVerifierKey(name, publicKey)
+        const verifier = parseVerifierKey(vkey)
+        if (!verifier.verify(body, signature)) return null
+        return { note: cosignNote(note, verifier, signature), vkey }
+      }
+      // After a rotation in the service, it signs with a key that is not known here yet.
+      const signed = (known && signedBy(known)) ?? signedBy(await newest())
+      if (!signed)
         throw new KeyServiceError('the signature of the witness is not valid for its key')
-      return cosignNote(note, verifier, signature)
+      return signed
     },
   }
 }

@@ -55,7 +55,7 @@ describe.each(['awskms:alias/remit', 'vault+transit:transit/remit'])('the key %s
     const { aws, vault } = service.wrap('a secret')
 
     expect(String(await open().decrypt(text.startsWith('aws') ? aws : vault))).toBe('a secret')
-    await expect(open().decrypt('vault:v1:other')).rejects.toThrow('answered 403')
+    await expect(open().decrypt('vault:v1:other')).rejects.toThrow('answered 400')
   })
 
   it('sends its credentials, and nothing of them is in an error', async () => {
@@ -80,13 +80,37 @@ describe.each(['awskms:alias/remit', 'vault+transit:transit/remit'])('the key %s
 
   it('witnesses a note; a wrong signature makes none', async () => {
     const witness = createWitness(open())
-    const vkey = await witness.vkey('remit.test/ledger/org_a/led_1')
-    const note = await witness.cosign(NOTE)
+    const { note, vkey } = await witness.cosign(NOTE)
 
     expect(note.startsWith(NOTE)).toBe(true)
     expect(vkey).toMatch(/^remit\.test\/witness\+/)
+    expect(await witness.vkey('remit.test/ledger/org_a/led_1')).toBe(vkey)
     expect(verifyNote(note, [parseVerifierKey(vkey)]).verifiedBy).toEqual(['remit.test/witness'])
     service.fault = 'wrong signature'
     await expect(witness.cosign(NOTE)).rejects.toThrow('is not valid for its key')
+  })
+
+  it('witnesses with its newest version as soon as it is rotated, in every process', async () => {
+    const witnesses = [createWitness(open()), createWitness(open())]
+    const cosign = () => Promise.all(witnesses.map((witness) => witness.cosign(NOTE)))
+    const [before, sameBefore] = await cosign()
+    service.rotate()
+    // What a process that has not signed since then verifies with.
+    const vkey = await witnesses[1]?.vkey('remit.test/ledger/org_a/led_1')
+    const [after, sameAfter] = await cosign()
+
+    expect(sameBefore).toEqual(before)
+    expect(sameAfter).toEqual(after)
+    expect(after?.vkey).toBe(vkey)
+    expect(after?.vkey).not.toBe(before?.vkey)
+    const verified = verifyNote(after?.note ?? '', [parseVerifierKey(vkey ?? '')])
+    expect(verified.verifiedBy).toEqual(['remit.test/witness'])
+  })
+
+  it('may have had a thousand versions', async () => {
+    for (let count = 0; count < 1_000; count++) service.rotate()
+
+    const { vkey } = await createWitness(open()).cosign(NOTE)
+    expect(vkey).toMatch(/^remit\.test\/witness\+/)
   })
 })
