@@ -61,8 +61,8 @@ const isBroad = ({ match }: Pick<Placed, 'match'>): boolean =>
   match.agents.some((agent) => agent.includes('*'))
 
 /** What `checkCounts` refuses, for plans. */
-export const budgetLimits: readonly DocumentLimit<BudgetInput>[] = [
-  { code: 'too_many_budgets', most: MAX_BUDGETS, countsFor: () => ['all'] },
+export const budgetLimits = (most = MAX_BUDGETS): readonly DocumentLimit<BudgetInput>[] => [
+  { code: 'too_many_budgets', most, countsFor: () => ['all'] },
   {
     code: 'too_many_budgets',
     most: MAX_BROAD,

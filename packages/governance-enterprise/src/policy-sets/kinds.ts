@@ -240,7 +240,7 @@ const budgets = (deps: Pick<Deps, 'ids' | 'offered'>): DocumentKind<DocumentSpec
     (await listBudgets(db, orgId, whereId(ids))).map((row) => ({ id: row.id, spec: inputOf(row) })),
   admit: (name, spec) => ({ warnings: none, set: setBudget(deps, name, spec, null) }),
   remove: removeBudget,
-  limits: () => budgetLimits,
+  limits: ({ budgets: most }) => budgetLimits(most),
   changesOf(entry) {
     const { kind, data } = entry
     if (kind !== 'budget.set' && kind !== 'budget.removed') return []
