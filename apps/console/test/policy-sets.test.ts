@@ -122,19 +122,36 @@ describe.skipIf(!canRunAll)('the page of policy sets', () => {
     expect(await violationsInBoth(page)).toEqual([])
     expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0)
 
-    const [request] = (await server.api.listApprovals({ query: { status: 'pending' } })).data
-    const requestId = request?.id ?? ''
-    const vote = (key: string) =>
-      fetch(`${server.url}/v1/approvals/${requestId}/decide`, {
+    const vote = async (key: string) => {
+      const [request] = (await server.api.listApprovals({ query: { status: 'pending' } })).data
+      const answer = await fetch(`${server.url}/v1/approvals/${request?.id}/decide`, {
         method: 'POST',
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
         body: JSON.stringify({ decision: 'approve' }),
-      }).then(({ status }) => status)
+      })
+      return answer.status
+    }
     expect([await vote(own), await vote(other)]).toEqual([403, 200])
     await page.reload()
     await page.getByRole('button', { name: 'Apply the changes' }).click()
     await page.getByText('The changes are applied').waitFor()
     const policy = await server.api.getPolicy({ params: { policyID } })
     expect(policy.actions).toEqual(['db.drop_table'])
+
+    // A policy in no set joins one first, and then leaves it.
+    const alone = await server.api.createPolicy({ body: { effect: 'deny', actions: ['db.wipe'] } })
+    await page.goto(`/console/policies/${alone.id}`)
+    await settled(page)
+    await page.getByRole('button', { name: 'Delete', exact: true }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Delete', exact: true }).click()
+    await dialog.getByRole('button', { name: 'Propose the change' }).click()
+    await page.getByText(`delete Policy ${alone.id}`).waitFor()
+    expect(await vote(other)).toBe(200)
+    await page.reload()
+    await page.getByRole('button', { name: 'Apply the changes' }).click()
+    await page.getByText('The changes are applied').waitFor()
+    const left = (await server.api.listPolicies()).data.map(({ id }) => id)
+    expect([left.includes(policyID), left.includes(alone.id)]).toEqual([true, false])
   })
 })
