@@ -131,6 +131,31 @@ describe.skipIf(!hasModules())('changes of rules that people approve', () => {
     expect(await api.refusal('deleteTrustPolicy', { params: { policyID } })).toMatchObject(refused)
   })
 
+  test('suspending an agent is direct, also under approve_all and beside a locked set', async () => {
+    const own = apiOf(remit, await remit.organization())
+    await createKey(remit.writer, own.org.id, { role: 'approver' })
+    const owners = [{ type: 'user' as const, id: 'ada', email: 'ada@example.org' }]
+    await own.ok('registerAgent', { body: { agent_id: 'payer', owners } })
+    const params = { id: 'main' }
+    const of = { apiVersion: 'remit.dev/v1', name: 'payer' } as const
+    const documents = [
+      { ...of, kind: 'Permission' as const, spec: { agent_id: 'payer' } },
+      { ...of, kind: 'AgentMode' as const, spec: { agent_id: 'payer', mode: 'granted' as const } },
+    ]
+    const { plan_digest } = await own.ok('planPolicySet', { params, body: { documents } })
+    await own.ok('applyPolicySet', { params, body: { documents, plan_digest } })
+    await own.ok('lockPolicySet', { params, body: { locked: true } })
+    await own.ok('changeOrganization', { body: { settings: { rule_changes: 'approve_all' } } })
+    const decide = async () => {
+      const { decision } = await own.ok('authorize', { body: { agent_id: 'payer', action: 'pay' } })
+      return decision
+    }
+    expect(await decide()).toBe('allow')
+    await own.ok('changeAgent', { params: { agentID: 'payer' }, body: { status: 'suspended' } })
+    expect(await decide()).toBe('deny')
+    expect((await own.ok('getPolicySet', { params })).drift).toEqual([])
+  })
+
   test('a report shows the plan, the request, its votes and the applied set', async () => {
     const to = new Date().toISOString()
     const { id, content } = await readyReport(api, { framework: 'soc2', to })

@@ -268,7 +268,7 @@ export const policySets = {
   getPolicySet: endpoint('GET /v1/policy-sets/{id}', {
     ...reading,
     summary: 'Get a policy set',
-    text: 'Returns one policy set. `drift` names objects that were changed or deleted outside of the set since it was applied.',
+    text: 'Returns one policy set. `drift` names objects that were changed or deleted outside of the set since it was applied, except for kinds that this server lacks.',
     problems: ['policy_set_not_found'],
     params: Id,
     ok: PolicySet,
@@ -347,8 +347,8 @@ export const policySets = {
   removePolicySet: endpoint('DELETE /v1/policy-sets/{id}', {
     ...changing,
     summary: 'Remove a policy set',
-    text: 'Removes a set. `objects=keep` leaves its objects as they are, in no set; `objects=delete` deletes them.',
-    problems: ['policy_set_not_found', 'change_requires_approval'],
+    text: 'Removes a set. `objects=keep` leaves its objects as they are, in no set; `objects=delete` deletes them, unless one was changed outside of the set (`drifted`).',
+    problems: ['policy_set_not_found', 'drifted', 'change_requires_approval'],
     params: Id,
     query: z.strictObject({ objects: z.enum(['keep', 'delete'], 'must be keep or delete') }),
   }),

@@ -1,4 +1,4 @@
-import { createKey, updateSettings, OPERATOR } from '@remit/core/orgs'
+import { createKey, OPERATOR, setLimits, updateSettings } from '@remit/core/orgs'
 import { someDialects } from '@remit/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApi } from './support/api.ts'
@@ -194,6 +194,51 @@ describe.each(someDialects())('the setting rule_changes on %s', (dialect) => {
     expect(await apply([allow(['files.read'])])).toMatchObject({ status: 202 })
     await vote(approval?.id ?? '', await hostKey('approver'))
     expect(await apply([allow(['files.read'])])).toMatchObject({ status: 200 })
+  })
+
+  it('asks nobody to approve what would be refused, and leaves nothing of the attempt', async () => {
+    const permission = (name: string, spec: object) => document('Permission', name, spec)
+    const grant = { agent_id: 'payer', can_delegate: true, max_depth: 1 }
+    await api.ok('grantPermission', { params: { id: 'gone' }, body: { agent_id: 'payer' } })
+    await api.ok('revokePermission', { params: { id: 'gone' } })
+    await apply([ALLOW, permission('parent', grant)])
+    const other = { params: { id: 'other' } }
+    const documents = [permission('child', { agent_id: 'b', parent_id: 'parent' })]
+    const { plan_digest } = await api.ok('planPolicySet', { ...other, body: { documents } })
+    await api.ok('applyPolicySet', { ...other, body: { documents, plan_digest } })
+    await api.ok('lockPolicySet', { ...other, body: { locked: true } })
+    await setLimits(api.remit.writer, api.org.id, { policies: 1 })
+    await set('approve_all')
+    const size = async () => (await kinds()).filter((kind) => kind !== 'policy.dry_run').length
+    const before = await size()
+
+    const parent = permission('parent', grant)
+    const second = document('Policy', 'second', { effect: 'deny', actions: ['a'] })
+    expect(await apply([ALLOW, parent, second])).toMatchObject({ code: 'too_many_policies' })
+    const revoked = permission('gone', { agent_id: 'payer' })
+    expect(await apply([ALLOW, parent, revoked])).toMatchObject({ code: 'permission_revoked' })
+    // The permission of the locked set would end with its parent.
+    expect(await apply([ALLOW])).toMatchObject({ code: 'managed_by_policy_set' })
+    expect((await api.ok('listApprovals')).data).toEqual([])
+    expect(await size()).toBe(before)
+
+    expect(await apply([WIDER, parent])).toMatchObject({ status: 202 })
+    expect((await api.ok('getPolicy', { params: { policyID: 'allowed' } })).actions).toEqual([
+      'files.read',
+      'files.write',
+    ])
+    expect((await kinds()).slice(-2)).toEqual(['policy.dry_run', 'approval.requested'])
+  })
+
+  it('holds an allow that is hidden in a rename', async () => {
+    await apply([ALLOW])
+    await set('approve_weakening')
+    const { status, approval } = await apply([{ ...WIDER, name: 'renamed' }])
+    expect(status).toBe(202)
+    expect(approval?.context['changes']).toMatchObject([
+      { name: 'renamed', change: 'create', weakens: true },
+      { name: 'allowed', change: 'delete', weakens: false },
+    ])
   })
 
   it('shows what each change is about, and refuses what it cannot show', async () => {

@@ -1,5 +1,11 @@
+import { defineModule } from '@remit/core/module'
+import type { Deps } from '@remit/core/module'
+import { OPERATOR, setLimits } from '@remit/core/orgs'
 import { someDialects } from '@remit/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import governance from '../src/index.ts'
+import { removeSet } from '../src/policy-sets/apply.ts'
+import { putObjects } from '../src/policy-sets/store.ts'
 import { createApi } from './support/api.ts'
 import type { Api } from './support/api.ts'
 
@@ -37,8 +43,16 @@ const PAY = { agent_id: 'payer', action: 'payments.transfer' }
 describe.each(someDialects())('policy sets on %s', (dialect) => {
   let root: Api
   let api: Api
+  let deps: Deps
+  const beside = defineModule({
+    name: 'beside',
+    setup: (own) => {
+      deps = own
+      return {}
+    },
+  })
   beforeAll(async () => {
-    root = await createApi({ dialect })
+    root = await createApi({ dialect, modules: [governance, beside] })
   })
   afterAll(() => root.remit.close())
   beforeEach(async () => {
@@ -231,6 +245,64 @@ describe.each(someDialects())('policy sets on %s', (dialect) => {
     expect(await drift()).toMatchObject([{ kind: 'Settings', change: 'changed' }])
   })
 
+  it('name who changed one of their settings last, whatever else changes after it', async () => {
+    await apply([document('Settings', 'settings', { four_eyes: true })])
+    const change = async (settings: object, key: string) => {
+      await api.ok('changeOrganization', { body: { settings }, key })
+      const query = { kind: 'organization.updated', limit: 1 }
+      return (await api.ok('listEntries', { query })).data[0]
+    }
+    const other = await api.remit.key(api.org.id, 'admin')
+    const made = await change({ four_eyes: false }, api.org.key)
+    await change({ retention_days: 500 }, other)
+    expect(await drift()).toMatchObject([{ by: made?.actor?.id, seq: made?.seq }])
+    const { data } = await api.ok('listEntries', { query: { kind: 'policy_set.drifted' } })
+    expect(data).toHaveLength(1)
+
+    await api.ok('lockPolicySet', { params, body: { locked: true } })
+    await change({ retention_days: 501, default_effect: 'deny' }, other)
+    const body = { settings: { retention_days: 502, four_eyes: true } }
+    const { code } = await api.refusal('changeOrganization', { body })
+    expect(code).toBe('managed_by_policy_set')
+    expect(await drift()).toMatchObject([{ by: made?.actor?.id, seq: made?.seq }])
+  })
+
+  it('have settings one by one: a plan names what joins, changes and leaves', async () => {
+    const settings = (spec: object) => [document('Settings', 'settings', spec)]
+    await apply(settings({ default_effect: 'deny', four_eyes: true }))
+    const parts = async (spec: object) =>
+      (await plan(settings(spec))).changes.map(({ change, before, after }) => ({
+        change,
+        before,
+        after,
+      }))
+    const left = { change: 'release', before: { default_effect: 'deny' }, after: null }
+    expect(await parts({ four_eyes: true })).toEqual([left])
+    expect(await parts({ four_eyes: false })).toEqual([
+      left,
+      { change: 'replace', before: { four_eyes: true }, after: { four_eyes: false } },
+    ])
+    const joined = { four_eyes: true, unknown_agents: 'allow' }
+    expect(await parts(joined)).toEqual([left, { change: 'adopt', before: joined, after: joined }])
+
+    const applied = await apply(settings({ four_eyes: true }))
+    expect(applied.changes).toMatchObject([left])
+    expect((await api.ok('getOrganization')).settings.default_effect).toBe('deny')
+    expect((await pulled())[0]?.spec).toEqual({ four_eyes: true })
+  })
+
+  it('are not stale after a change of settings that they do not have', async () => {
+    const change = (settings: object) => api.ok('changeOrganization', { body: { settings } })
+    await apply([document('Settings', 'settings', { four_eyes: true })])
+    const body = await applyBody([document('Settings', 'settings', { four_eyes: false })])
+    await change({ default_effect: 'deny' })
+    await api.ok('applyPolicySet', { params, body })
+    const stale = await applyBody([document('Settings', 'settings', { four_eyes: true })])
+    await change({ four_eyes: true })
+    const { code } = await api.refusal('applyPolicySet', { params, body: stale })
+    expect(code).toBe('plan_stale')
+  })
+
   it('that are locked are changed by their plans and emergency stops only', async () => {
     await apply(ALL)
     await api.ok('lockPolicySet', { params, body: { locked: true } })
@@ -307,6 +379,63 @@ describe.each(someDialects())('policy sets on %s', (dialect) => {
     expect((await api.ok('listPolicies')).data).toEqual([])
     expect((await api.ok('listPolicySets')).data).toEqual([])
     expect((await api.refusal('getPolicySet', { params })).code).toBe('policy_set_not_found')
+  })
+
+  it('are removed with drifted objects on demand only, and with pauses', async () => {
+    await apply([DENY, LIMIT])
+    const limit = { params: { id: 'payer' }, body: { daily_usd: 0 } }
+    await api.ok('setSpendLimit', limit)
+    const remove = { params, query: { objects: 'delete' } }
+    expect(await api.refusal('removePolicySet', remove)).toMatchObject({
+      code: 'drifted',
+      drift: [{ kind: 'SpendLimit', name: 'payer' }],
+    })
+    expect((await api.ok('getSpendLimit', { params: { id: 'payer' } })).daily_usd).toBe(0)
+    // Nothing is overwritten where nothing is left.
+    await api.ok('removeSpendLimit', { params: { id: 'payer' } })
+
+    let pauses = 0
+    const pace = { rest: () => Promise.resolve(void pauses++) }
+    const change = removeSet(deps, id, 'delete', pace)
+    await api.remit.writer.change(api.org.id, OPERATOR, change)
+    expect(pauses).toBe(2)
+    expect((await api.ok('listPolicies')).data).toEqual([])
+    expect((await api.ok('listPolicySets')).data).toEqual([])
+  })
+
+  it('are 20 at most', async () => {
+    const place = (at: number) => ({ params: { id: `set-${at}` } })
+    const documents = (at: number) => [
+      document('Policy', `of-${at}`, { effect: 'deny', actions: [`a.${at}`] }),
+    ]
+    for (let at = 0; at < 20; at++) {
+      const body = { documents: documents(at) }
+      const { plan_digest } = await api.ok('planPolicySet', { ...place(at), body })
+      await api.ok('applyPolicySet', { ...place(at), body: { ...body, plan_digest } })
+    }
+    const body = { documents: documents(20) }
+    const code = 'too_many_policy_sets'
+    expect(await api.refusal('planPolicySet', { ...place(20), body })).toMatchObject({ code })
+    const wrong = { ...place(20), body: { ...body, plan_digest: 'x' } }
+    expect(await api.refusal('applyPolicySet', wrong)).toMatchObject({ code })
+    await api.ok('removePolicySet', { ...place(0), query: { objects: 'keep' } })
+    const { plan_digest } = await api.ok('planPolicySet', { ...place(20), body })
+    await api.ok('applyPolicySet', { ...place(20), body: { ...body, plan_digest } })
+  })
+
+  it('leave the objects of a module that is gone alone, and name their kind', async () => {
+    await apply([DENY])
+    // As a server with that module has left it.
+    const row = { org_id: api.org.id, kind: 'TrustPolicy', object_id: 't', set_id: id, name: 't' }
+    const unchanged = { spec: '{}', changed_by: null, changed_seq: null, changed_at: null }
+    await putObjects(api.remit.db, [{ ...row, ...unchanged }])
+    const refusal = { status: 400, detail: expect.stringContaining('TrustPolicy t') }
+    const body = { documents: [DENY] }
+    expect(await api.refusal('planPolicySet', { params, body })).toMatchObject(refusal)
+    const removal = { params, query: { objects: 'delete' } }
+    expect(await api.refusal('removePolicySet', removal)).toMatchObject(refusal)
+    expect((await api.ok('getPolicySet', { params })).objects).toHaveLength(2)
+    expect((await api.ok('listPolicies')).data).toHaveLength(1)
   })
 
   it('are tested as they would decide', async () => {
@@ -401,6 +530,40 @@ describe.each(someDialects())('policy sets on %s', (dialect) => {
     const body = { documents: [DENY], plan_digest }
     expect((await api.refusal('applyPolicySet', { params, body, key })).code).toBe('role_required')
     await api.ok('applyPolicySet', { params, body })
+  })
+
+  it('are planned with a warning for each limit that they would pass', async () => {
+    const many = (count: number, kind: string, spec: (i: number) => object) =>
+      Array.from({ length: count }, (_, i) => document(kind, `${kind}-${i}`, spec(i)))
+    const broad = (count: number) => many(count, 'Policy', () => ({ effect: 'deny' }))
+    const cap = { unit: 'usd', window: 'day', limit: 1 }
+    const pools = (count: number, agent: string) =>
+      many(count, 'Budget', () => ({ ...cap, match: { agents: [agent] } }))
+    const denials = (count: number) =>
+      many(count, 'Permission', (i) => ({ agent_id: `a${i}.*`, effect: 'deny' }))
+    const cases: [code: string, most: number, of: (count: number) => object[]][] = [
+      ['too_many_broad_rules', 1_000, broad],
+      ['too_many_pattern_denies', 1_000, denials],
+      ['too_many_budgets', 24, (count) => pools(count, '*')],
+      ['too_many_budgets', 8, (count) => pools(count, 'payer')],
+      ['too_many_policies', 2, (count) => broad(count)],
+    ]
+    for (const [code, most, of] of cases) {
+      if (code === 'too_many_policies')
+        await setLimits(root.remit.writer, api.org.id, { policies: most })
+      expect((await plan(of(most))).warnings).toEqual([])
+      const { plan_digest, warnings } = await plan(of(most + 1))
+      expect(warnings).toEqual([
+        `${code}: ${most + 1} would count, and at most ${most} may; apply will refuse`,
+      ])
+      const body = { documents: of(most + 1), plan_digest }
+      expect((await api.refusal('applyPolicySet', { params, body })).code).toBe(code)
+    }
+    expect((await api.ok('listPolicySets')).data).toEqual([])
+    // What is there already passes no limit anew.
+    await apply(broad(2))
+    await setLimits(root.remit.writer, api.org.id, { policies: 1 })
+    expect((await plan(many(2, 'Policy', () => ({ effect: 'allow' })))).warnings).toEqual([])
   })
 
   it('leave nothing of a plan that a limit refuses', async () => {

@@ -365,6 +365,23 @@ describe.skipIf(!hasModules()).each(someDialects())('a replay on %s', (dialect) 
     expect((await replay(api)).notes.join(' ')).not.toContain('Not replayed')
   })
 
+  it('of a plan does not take limits, which the plan says', async () => {
+    const api = await anew()
+    await ask(api, PAY)
+    const period = { from: '2020-01-01T00:00:00Z', to: '2030-01-01T00:00:00Z' }
+    const of = { apiVersion: 'remit.dev/v1', name: 'payer' } as const
+    const deny = { ...of, kind: 'Policy' as const, spec: { effect: 'deny' as const } }
+    const limit = { ...of, kind: 'SpendLimit' as const, spec: { agent_id: 'payer', daily_usd: 0 } }
+    const plan = (documents: (typeof deny | typeof limit)[]) =>
+      api.ok('planPolicySet', { params: { id: 'main' }, body: { documents, replay: period } })
+    const flipped = { ...NO_FLIPS, allow_to_deny: 1 }
+    expect(await plan([deny])).toMatchObject({ warnings: [], replay: { flipped } })
+    expect(await plan([limit])).toMatchObject({
+      warnings: ['spend limits, budgets, permissions, modes and trust policies are not replayed'],
+      replay: { decisions: 1, flipped: NO_FLIPS },
+    })
+  })
+
   it('computes in a thread of its own, so that nobody waits for it', async () => {
     const api = await anew()
     const context = { items: Array.from({ length: 300 }, (_, i) => i) }

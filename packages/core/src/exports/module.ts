@@ -35,6 +35,7 @@ export type {
   AdmittedDocument,
   DocumentChange,
   DocumentKind,
+  DocumentLimit,
   DocumentObject,
 } from '../module/documents.ts'
 export { SettingError } from '../module/ports.ts'

@@ -1,4 +1,4 @@
-import type { DocumentSpec, ObjectKind } from '@remit/contract'
+import type { DocumentSpec, ObjectKind, OrganizationLimits, ProblemCode } from '@remit/contract'
 import type { AnyDatabase } from '../db/portable.ts'
 import type { EntryDraft } from '../ledger/format/draft.ts'
 import type { Change } from '../ledger/write/work.ts'
@@ -24,6 +24,14 @@ export interface AdmittedDocument {
   readonly set: Change<unknown>
 }
 
+/** A limit on objects of an organization, with the code of its refusal. */
+export interface DocumentLimit<Spec = DocumentSpec<ObjectKind>> {
+  readonly code: ProblemCode
+  readonly most: number
+  /** Returns what an object counts for; the limit holds for each of these by itself. */
+  countsFor(spec: Spec): readonly string[]
+}
+
 /** A kind of object that a policy set can contain, with the spec of its documents. */
 export interface DocumentKind<Spec = DocumentSpec<ObjectKind>> {
   readonly kind: ObjectKind
@@ -35,6 +43,8 @@ export interface DocumentKind<Spec = DocumentSpec<ObjectKind>> {
   admit(name: string, spec: Spec): AdmittedDocument
   /** Deletes the object; null where objects cannot be deleted, but only leave the set. */
   readonly remove: ((id: string) => Change<unknown>) | null
+  /** Returns the limits that a plan compares the objects with; `set` refuses what is beyond them. */
+  limits?(limits: OrganizationLimits): readonly DocumentLimit<Spec>[]
   /** Returns the objects that an entry of a change is about. */
   changesOf(entry: EntryDraft): readonly DocumentChange[]
 }

@@ -5,6 +5,7 @@ import { covers } from '@remit/contract/patterns'
 import { toUnits } from '@remit/contract/values'
 import { fail } from '@remit/core/base'
 import type { Failure } from '@remit/core/base'
+import type { DocumentLimit } from '@remit/core/module'
 import type { BudgetRow } from '../tables/schema.ts'
 import { inputOf } from './tree.ts'
 
@@ -56,7 +57,23 @@ function checkFixed(before: Placed, next: Placed): void {
     })
 }
 
-const isBroad = ({ match }: Placed): boolean => match.agents.some((agent) => agent.includes('*'))
+const isBroad = ({ match }: Pick<Placed, 'match'>): boolean =>
+  match.agents.some((agent) => agent.includes('*'))
+
+/** What `checkCounts` refuses, for plans. */
+export const budgetLimits = (most = MAX_BUDGETS): readonly DocumentLimit<BudgetInput>[] => [
+  { code: 'too_many_budgets', most, countsFor: () => ['all'] },
+  {
+    code: 'too_many_budgets',
+    most: MAX_BROAD,
+    countsFor: (budget) => (isBroad(budget) ? ['an agent pattern'] : []),
+  },
+  {
+    code: 'too_many_budgets',
+    most: MAX_OF_AGENT,
+    countsFor: (budget) => (isBroad(budget) ? [] : budget.match.agents),
+  },
+]
 
 function checkCounts(others: readonly Placed[], next: Placed): void {
   if (others.length >= MAX_BUDGETS)

@@ -8,12 +8,12 @@ import { depthLeft, widerThan } from './permission.ts'
 import type { CompiledPermission, PermissionTerms } from './permission.ts'
 
 // Each of them is evaluated for every request.
-const MAX_PATTERN_DENIES = 1_000
+export const MAX_PATTERN_DENIES = 1_000
 
 /** The grantor of a permission. */
 export type Granter = CompiledPermission['grantedBy']
 
-const isPattern = (agentId: string): boolean => agentId.includes('*')
+export const isPattern = (agentId: string): boolean => agentId.includes('*')
 
 /** Returns whether a permission adds a denial for a pattern of agents. */
 export const isNewPattern = (

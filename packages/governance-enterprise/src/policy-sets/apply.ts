@@ -14,6 +14,8 @@ import { firstOf, receipted, recording } from '@remit/core/ledger/lanes'
 import type { Change, EntryDraft, LedgerScope, Outcome, WorkOrigin } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
 import { Reply } from '@remit/core/http'
+import { sql } from 'kysely'
+import { driftObserver } from './drift.ts'
 import { compare, digestOf, isAs } from './compare.ts'
 import type { Comparison } from './compare.ts'
 import { deleteObjects, deleteSet, findSet, putObjects, putSet } from './store.ts'
@@ -44,6 +46,7 @@ export async function applySet(
 ): Promise<Applied | Reply<WaitingChange>> {
   for (let attempt = 1; ; attempt++) {
     try {
+      await checkSets(deps.db, asker.orgId, set.setId)
       const plan = await compareSet(deps, asker.orgId, set)
       refuseOther(plan, input)
       const checked = await checkRules(deps, asker, set, plan, pace)
@@ -58,6 +61,11 @@ export async function applySet(
           const applied = await apply(scope, caller, approval.usedId)
           return { ...applied, entries: [...entries, ...applied.entries] }
         }
+        // Nobody is asked to approve what would be refused.
+        await undone(scope, async (trial) => {
+          const { entries: made } = await apply(trial, caller, null)
+          await driftObserver(deps)(made, trial, caller)
+        })
         const { waiting } = approval
         const headers = { Location: `/v1/approvals/${waiting.id}` }
         return {
@@ -91,6 +99,17 @@ const inTime =
     return outcome
   }
 
+/** Runs work in a transaction and takes it back. */
+async function undone(
+  scope: LedgerScope,
+  run: (scope: LedgerScope) => Promise<void>,
+): Promise<void> {
+  const { tx } = scope
+  await sql`savepoint before_trial`.execute(tx)
+  await run({ ...scope, writes: [], announce: () => undefined })
+  await sql`rollback to savepoint before_trial`.execute(tx)
+}
+
 /** Returns the approval of a plan, as far as the setting `rule_changes` requires one. */
 async function approvalFor(
   deps: SetDeps,
@@ -123,7 +142,7 @@ function refuseOther({ comparison, digest }: ComparedSet, input: ApplyInput): vo
       extensions: { base_digest: baseDigest },
     })
   if (overwritten.length > 0 && !input.overwrite_drift)
-    throw fail('drifted', describe(overwritten), { extensions: { drift: overwritten } })
+    throw drifted(overwritten, 'overwrite_drift replaces it')
   const [other] = foreign
   if (other)
     throw fail(
@@ -145,16 +164,16 @@ function refuseFailing({ tests, properties }: CheckedRules): void {
   })
 }
 
-const describe = (drift: readonly Drift[]): string =>
-  `${drift
+const drifted = (drift: readonly Drift[], wayOut: string): Failure => {
+  const named = drift
     .slice(0, 5)
     .map(
       ({ kind, name, change, by }) =>
         `${kind} ${name} was ${change}${by === null ? '' : ` by ${by}`}`,
     )
-    .join(
-      ', ',
-    )}${drift.length > 5 ? ` and ${drift.length - 5} more` : ''}; overwrite_drift replaces it`
+  const more = drift.length > 5 ? ` and ${drift.length - 5} more` : ''
+  return fail('drifted', `${named.join(', ')}${more}; ${wayOut}`, { extensions: { drift } })
+}
 
 const applyChange =
   (
@@ -303,7 +322,12 @@ export const lockSet =
 
 /** Removes a set, with its objects or without them. */
 export const removeSet =
-  (deps: Pick<Deps, 'documents'>, id: string, objects: 'keep' | 'delete'): Change<undefined> =>
+  (
+    deps: Pick<Deps, 'documents'>,
+    id: string,
+    objects: 'keep' | 'delete',
+    { rest }: Pick<Pace, 'rest'>,
+  ): Change<undefined> =>
   async (scope, caller) => {
     const { tx, orgId } = scope
     existing(await findSet(tx, orgId, id), 'policy_set_not_found')
@@ -312,7 +336,9 @@ export const removeSet =
       const kinds = kindsOf(deps)
       const set = { setId: id, documents: [], objects: [], admitted: new Map(), kinds }
       const comparison = compare([], await readState(tx, orgId, set), kinds)
-      const { changes, baseDigest } = comparison
+      const { changes, baseDigest, overwritten } = comparison
+      if (overwritten.length > 0)
+        throw drifted(overwritten, 'apply an empty set with overwrite_drift, or keep the objects')
       const { rule_changes: mode } = scope.organization.settings
       if (caller && whyApproval(mode, wireChanges(comparison, set, scope.now)) !== null)
         throw refusal(mode, 'The objects of the set')
@@ -323,6 +349,7 @@ export const removeSet =
           entries.push(
             ...(await remove(scope, caller)).entries.map((one) => ofPlan(one, policy_set)),
           )
+        await rest()
       }
     }
     await deleteObjects(tx, orgId, id)

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { CHECK_KINDS, OBJECT_KINDS } from '@remit/contract'
+import { CHECK_KINDS, OBJECT_KINDS, SETTINGS_ID } from '@remit/contract'
 import type { Drift, ObjectChange, ObjectKind, PolicyDocument } from '@remit/contract'
 import { canonicalJson } from '@remit/contract/json'
 import { invalid, isoTime } from '@remit/core/base'
@@ -104,6 +104,16 @@ export function compare(
 ): Comparison {
   const stored = new Map(own.map((row) => [keyOf(row.kind, row.object_id), row]))
   const described = new Map(documents.map((one) => [keyOf(one.kind, one.id), one]))
+  // Settings are in a set one by one.
+  const settings = keyOf('Settings', SETTINGS_ID)
+  const part = stored.get(settings)
+  const had = part ? specIn(part) : {}
+  const has = described.get(settings)?.spec ?? {}
+  const left = Object.fromEntries(Object.entries(had).filter(([name]) => !Object.hasOwn(has, name)))
+  const seen = (key: string, ...named: readonly Spec[]): Spec | null => {
+    const one = live.get(key) ?? null
+    return key === settings ? partOf(one, ...named) : one
+  }
   const changes: Comparison['changes'][number][] = []
   const foreign: (ObjectDocument & { set: string })[] = []
   let unchanged = 0
@@ -111,19 +121,21 @@ export function compare(
     const { at, kind, name, id: object_id, spec } = one
     const set = others.get(key)
     if (set !== undefined) foreign.push({ ...one, set })
-    const before = live.get(key) ?? null
+    const before = seen(key, spec)
     const row = stored.get(key)
     const isSame = isAs(live.get(key), spec)
-    const isOwn = row?.name === name && hasMembersOf(row, kind, spec)
-    if (isSame && isOwn) unchanged++
+    const isNew =
+      key === settings && Object.keys(spec).some((member) => !Object.hasOwn(had, member))
+    if (isSame && row?.name === name && !isNew) unchanged++
     else {
       const change = before === null ? 'create' : isSame || !row ? 'adopt' : 'replace'
       changes.push({ at, kind, name, object_id, change, before, after: spec })
     }
   }
   for (const [key, { kind, name, object_id }] of stored) {
-    if (described.has(key)) continue
-    const before = live.get(key) ?? null
+    const isLeft = key === settings ? Object.keys(left).length > 0 : !described.has(key)
+    if (!isLeft) continue
+    const before = seen(key, left)
     const isDeleted = before !== null && kinds.get(kind)?.remove !== null
     const change = isDeleted ? 'delete' : 'release'
     changes.push({
@@ -148,16 +160,18 @@ export function compare(
       return wanted ? !isAs(live.get(key), wanted.spec) : live.has(key)
     }),
     foreign,
-    baseDigest: digestOf({ revision, objects: keys.map((key) => [key, live.get(key) ?? null]) }),
+    baseDigest: digestOf({ revision, objects: keys.map((key) => [key, seen(key, had, has)]) }),
   }
 }
 
-/** Settings are in a set one by one. */
-const hasMembersOf = (row: PolicySetObjectRow, kind: ObjectKind, spec: Spec): boolean =>
-  kind !== 'Settings' ||
-  isDeepStrictEqual(new Set(Object.keys(specIn(row))), new Set(Object.keys(spec)))
-
 export const specIn = ({ spec }: Pick<PolicySetObjectRow, 'spec'>): Spec => JSON.parse(spec) as Spec
+
+/** The members of an object that others name. */
+export const partOf = (spec: Spec | null, ...named: readonly Spec[]): Spec | null =>
+  spec &&
+  Object.fromEntries(
+    Object.entries(spec).filter(([name]) => named.some((one) => Object.hasOwn(one, name))),
+  )
 
 /** Returns how an object differs from the one that was applied; nothing if it does not. */
 export function driftOf(row: PolicySetObjectRow, live: Spec | undefined): Drift[] {

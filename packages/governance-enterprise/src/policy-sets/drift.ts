@@ -1,9 +1,10 @@
+import { isDeepStrictEqual } from 'node:util'
 import { fail, isoTime } from '@remit/core/base'
 import { actorOf, personOf } from '@remit/core/caller'
 import type { ChangeObserver, EntryDraft } from '@remit/core/ledger/lanes'
-import type { Deps } from '@remit/core/module'
+import type { Deps, DocumentChange } from '@remit/core/module'
 import type { PolicySetObjectRow } from '../tables/policy-sets.ts'
-import { isAs, specIn } from './compare.ts'
+import { partOf, specIn } from './compare.ts'
 import { findObjects, findSet, putObjects } from './store.ts'
 import { isEmergencyStop } from './weakens.ts'
 
@@ -25,7 +26,7 @@ export const driftObserver =
       if (changed.size === 0) continue
       for (const row of await findObjects(tx, orgId, kind.kind, [...changed.keys()])) {
         const made = changed.get(row.object_id)
-        if (!made || row.set_id === plannedBy(made.entry) || !concerns(made.entry, row)) continue
+        if (!made || row.set_id === plannedBy(made.entry) || !concerns(made.change, row)) continue
         const set = await findSet(tx, orgId, row.set_id)
         if (set?.locked === 1 && caller && !isEmergencyStop({ kind: kind.kind, ...made.change }))
           throw fail(
@@ -47,9 +48,10 @@ export const driftObserver =
     return drafts
   }
 
-/** A change of other settings is none of the set. */
-const concerns = (entry: EntryDraft, row: PolicySetObjectRow): boolean =>
-  entry.kind !== 'organization.updated' || !isAs(entry.data.organization.settings, specIn(row))
+/** A change of settings that the set does not have is none of it. */
+const concerns = ({ before, after }: DocumentChange, row: PolicySetObjectRow): boolean =>
+  row.kind !== 'Settings' ||
+  !isDeepStrictEqual(partOf(before, specIn(row)), partOf(after, specIn(row)))
 
 /** The set whose plan wrote an entry. The plan of another set is a change like others. */
 export const plannedBy = ({ data }: EntryDraft): string | null =>

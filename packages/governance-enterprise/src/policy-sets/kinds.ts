@@ -10,14 +10,17 @@ import type { ReadRoster } from '../agents/agents.ts'
 import { deleteApprovalRule, putApprovalRule } from '../approvals/routes.ts'
 import { checkRule, wireRule } from '../approvals/rule.ts'
 import { listRules as listApprovalRules } from '../approvals/store.ts'
+import { budgetLimits } from '../budgets/checks.ts'
 import { removeBudget, setBudget } from '../budgets/routes.ts'
 import { inputOf, listBudgets } from '../budgets/tree.ts'
 import { termsOf } from '../delegation/permission.ts'
 import { putAgentMode, putGrant, revokePermission } from '../delegation/routes.ts'
 import { listModes, listPermissions } from '../delegation/store.ts'
-import { toPolicy } from '../policies/policy.ts'
+import { isPattern, MAX_PATTERN_DENIES } from '../delegation/grant.ts'
+import { MAX_BROAD_RULES, toPolicy } from '../policies/policy.ts'
 import { admitPolicy, deletePolicy, putPolicy } from '../policies/routes.ts'
 import { listRules as listPolicies } from '../policies/store.ts'
+import { isBroad } from '../rules/rule-index.ts'
 import { admitCondition } from '../rules/admit-condition.ts'
 import { deleteSpendLimit, putSpendLimit } from '../spend/routes.ts'
 import { listLimits } from '../spend/limits-store.ts'
@@ -96,6 +99,14 @@ const policies = (made: Ids): DocumentKind<DocumentSpec<'Policy'>> => ({
     }
   },
   remove: (id) => deletePolicy(id, undefined),
+  limits: ({ policies: most }) => [
+    { code: 'too_many_policies', most: most ?? Infinity, countsFor: () => ['all'] },
+    {
+      code: 'too_many_broad_rules',
+      most: MAX_BROAD_RULES,
+      countsFor: (spec) => (isBroad(spec) ? ['broad'] : []),
+    },
+  ],
   changesOf(entry) {
     const { kind, data } = entry
     if (kind !== 'policy.created' && kind !== 'policy.updated' && kind !== 'policy.deleted')
@@ -169,6 +180,13 @@ const permissions = (readRoster: ReadRoster): DocumentKind<DocumentSpec<'Permiss
     return { warnings: none, set: putGrant(readRoster, name, spec) }
   },
   remove: (id) => revokePermission(readRoster, id),
+  limits: () => [
+    {
+      code: 'too_many_pattern_denies',
+      most: MAX_PATTERN_DENIES,
+      countsFor: ({ agent_id: id }) => (isPattern(id) ? ['patterns'] : []),
+    },
+  ],
   changesOf(entry) {
     const { kind, data } = entry
     if (kind !== 'permission.granted' && kind !== 'permission.revoked') return []
@@ -222,6 +240,7 @@ const budgets = (deps: Pick<Deps, 'ids' | 'offered'>): DocumentKind<DocumentSpec
     (await listBudgets(db, orgId, whereId(ids))).map((row) => ({ id: row.id, spec: inputOf(row) })),
   admit: (name, spec) => ({ warnings: none, set: setBudget(deps, name, spec, null) }),
   remove: removeBudget,
+  limits: ({ budgets: most }) => budgetLimits(most),
   changesOf(entry) {
     const { kind, data } = entry
     if (kind !== 'budget.set' && kind !== 'budget.removed') return []

@@ -1,6 +1,8 @@
 import type {
+  DocumentSpec,
   ObjectChange,
   ObjectKind,
+  OrganizationLimits,
   Plan,
   PlanInput,
   PolicyDocument,
@@ -106,10 +108,11 @@ export async function readState(
       if (row.set_id !== setId) others.set(keyOf(name, row.object_id), row.set_id)
   }
   const gone = own.find((row) => !kinds.has(row.kind))
+  // What the server does not know it leaves alone.
   if (gone)
     throw fail(
-      'not_found',
-      `The set has an object of the kind ${gone.kind}, which this server lacks`,
+      'invalid_request',
+      `The set has the object ${gone.kind} ${gone.name}, and this server lacks the kind ${gone.kind}`,
     )
   return { revision: set?.revision ?? 0, own, others, live }
 }
@@ -175,10 +178,8 @@ export async function planSet(
       ? await replays.count(asker.orgId, overlayOf(comparison, set.objects).overlay, period)
       : null
   const changes = wireChanges(comparison, set, deps.clock.now())
-  const why = whyApproval(
-    (await readOrganization(deps.db, asker.orgId)).settings.rule_changes,
-    changes,
-  )
+  const { settings, limits } = await readOrganization(deps.db, asker.orgId)
+  const why = whyApproval(settings.rule_changes, changes)
   return {
     plan_digest: digest,
     base_digest: comparison.baseDigest,
@@ -190,6 +191,7 @@ export async function planSet(
     replay,
     approval: { required: why !== null, why },
     warnings: [
+      ...(await passedLimits(deps.db, asker.orgId, comparison, set.kinds, limits)),
       ...comparison.foreign.map(
         (one) => `${one.kind} ${one.name} belongs to the policy set ${one.set}`,
       ),
@@ -199,6 +201,39 @@ export async function planSet(
         : []),
     ],
   }
+}
+
+/** Describes the limits that changes would pass, which apply refuses. */
+async function passedLimits(
+  db: AnyDatabase,
+  orgId: string,
+  { changes }: Comparison,
+  kinds: Kinds,
+  organization: OrganizationLimits,
+): Promise<string[]> {
+  const passed: string[] = []
+  for (const [name, kind] of kinds) {
+    const own = changes.filter((one) => one.kind === name && one.change !== 'release')
+    const limits = kind.limits?.(organization) ?? []
+    if (limits.length === 0 || !own.some(({ after }) => after)) continue
+    const changed = new Set(own.map(({ object_id: id }) => id))
+    const others = (await kind.list(db, orgId)).filter(({ id }) => !changed.has(id))
+    for (const limit of limits) {
+      const { code, most } = limit
+      const count = (side: 'before' | 'after') => {
+        const specs = [...others.map(({ spec }) => spec), ...own.flatMap((one) => one[side] ?? [])]
+        const counted = specs.flatMap((spec) => limit.countsFor(spec as DocumentSpec<ObjectKind>))
+        return new Map(
+          [...Map.groupBy(counted, (one) => one)].map(([one, all]) => [one, all.length]),
+        )
+      }
+      const before = count('before')
+      for (const [one, number] of count('after'))
+        if (number > Math.max(most, before.get(one) ?? 0))
+          passed.push(`${code}: ${number} would count, and at most ${most} may; apply will refuse`)
+    }
+  }
+  return passed
 }
 
 export async function checkSets(db: AnyDatabase, orgId: string, setId: string): Promise<void> {

@@ -94,6 +94,10 @@ export const policySetRoutes = (deps: Deps): Route[] => {
       writer.change(caller.orgId, request, lockSet(deps, params.id, body.locked)),
 
     removePolicySet: ({ params, query }, caller, request) =>
-      writer.change(caller.orgId, request, removeSet(deps, params.id, query.objects)),
+      writer.change(
+        caller.orgId,
+        request,
+        removeSet(deps, params.id, query.objects, { rest: sliced(PACING) }),
+      ),
   })
 }

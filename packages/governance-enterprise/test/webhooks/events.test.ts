@@ -85,6 +85,30 @@ describe.each(someDialects())('events on %s', (dialect) => {
     ])
   })
 
+  it('drift of a policy set has an event with its object', async () => {
+    const set = { params: { id: 'main' } }
+    const document = { apiVersion: 'remit.dev/v1', kind: 'SpendLimit', name: 'of-payer' }
+    const documents = [{ ...document, spec: { agent_id: 'payer', daily_usd: 10 } }]
+    const { plan_digest } = await api.ok('planPolicySet', { ...set, body: { documents } })
+    await api.ok('applyPolicySet', { ...set, body: { documents, plan_digest } })
+    await api.ok('removeSpendLimit', { params: { id: 'payer' } })
+
+    const [told] = await messages(1)
+
+    const { data } = await api.ok('listEntries', { query: { kind: 'policy_set.drifted' } })
+    expect(told).toEqual({
+      type: 'policy_set.drifted',
+      timestamp: data[0]?.recorded_at,
+      data: {
+        set: 'main',
+        kind: 'SpendLimit',
+        name: 'of-payer',
+        object_id: 'payer',
+        ledger: { seq: data[0]?.seq, hash: data[0]?.hash },
+      },
+    })
+  })
+
   it('a spend threshold has an event with the data of its entry', async () => {
     await api.ok('setSpendLimit', { params: { id: 'payer' }, body: { monthly_usd: 10 } })
     await api.ok('appendEntry', { body: { action: 'a.b', agent_id: 'payer', cost_usd: 8.5 } })

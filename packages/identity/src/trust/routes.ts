@@ -125,6 +125,7 @@ export const trustDocuments = (
     }
   },
   remove: deleteTrustPolicy,
+  limits: () => [{ code: 'too_many_trust_policies', most: MAX_POLICIES, countsFor: () => ['all'] }],
   changesOf({ kind, data }) {
     if (kind !== 'trust_policy.created' && kind !== 'trust_policy.deleted') return []
     const { policy } = data

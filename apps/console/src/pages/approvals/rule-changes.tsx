@@ -40,7 +40,7 @@ export function RuleChanges({ request, changes }: RuleChangesProps) {
       />
       <h3>{t.policySets.proposedChanges}</h3>
       {changes.map((change) => (
-        <ChangeOfRule key={`${change.kind} ${change.name}`} change={change} />
+        <ChangeOfRule key={`${change.change} ${change.kind} ${change.name}`} change={change} />
       ))}
       {typeof omitted === 'number' && (
         <Note tone="wait">{t.policySets.omittedChanges(omitted)}</Note>

@@ -145,7 +145,7 @@ function PlanCard({ id, documents, plan }: PlanCardProps) {
           </Note>
         )}
         {changes.map((change) => (
-          <ChangeOfRule key={`${change.kind} ${change.name}`} change={change} />
+          <ChangeOfRule key={`${change.change} ${change.kind} ${change.name}`} change={change} />
         ))}
       </ActionForm>
     </Card>
