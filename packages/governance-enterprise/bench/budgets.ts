@@ -63,17 +63,21 @@ async function fill(server: MeasuredServer, budgets: number): Promise<void> {
 }
 
 /** CPU microseconds of the server for each allowed decision of an agent. */
-export async function microseconds(server: MeasuredServer, agentId: string): Promise<number> {
+export async function microseconds(
+  server: MeasuredServer,
+  agentId: string,
+  decisions = DECISIONS,
+): Promise<number> {
   const before = await server.usage()
   const body = { agent_id: agentId, action: 'pay', context: { amount_usd: 0.01 } }
-  let left = DECISIONS
+  let left = decisions
   await Promise.all(
     Array.from({ length: CONNECTIONS }, async () => {
       while (left-- > 0) await send(server, 'POST', '/v1/authorize', body)
     }),
   )
   const after = await server.usage()
-  return ((after.cpuSeconds - before.cpuSeconds) * 1e6) / DECISIONS
+  return ((after.cpuSeconds - before.cpuSeconds) * 1e6) / decisions
 }
 
 export async function send(
@@ -81,7 +85,7 @@ export async function send(
   method: string,
   path: string,
   body: object,
-): Promise<void> {
+): Promise<string> {
   const response = await fetch(url + path, {
     method,
     headers: { ...headers, 'content-type': 'application/json' },
@@ -89,4 +93,5 @@ export async function send(
   })
   const text = await response.text()
   if (!response.ok || text.includes('"decision":"deny"')) throw new Error(text)
+  return text
 }
