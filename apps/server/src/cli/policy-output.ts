@@ -143,11 +143,8 @@ export const propertiesText = (properties: readonly PropertyResult[]): string =>
   properties.map((one) => `${printableLine(propertyText(one))}\n`).join('')
 
 function propertyText({ name, result, cases, because, counterexample }: PropertyResult): string {
-  const why =
-    counterexample === null
-      ? `${cases} cases${because.map((one) => `; ${one}`).join('')}`
-      : JSON.stringify(counterexample)
-  return `Property ${name}: ${result}, ${why}`
+  const found = counterexample === null ? `${cases} cases` : JSON.stringify(counterexample)
+  return `Property ${name}: ${[`${result}, ${found}`, ...because].join('; ')}`
 }
 
 /** A plan in Markdown, for the comment of a pull request. */
