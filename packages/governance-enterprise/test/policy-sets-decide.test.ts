@@ -199,6 +199,28 @@ describe.each(someDialects())('tests and properties of policy sets on %s', (dial
     ])
   })
 
+  it('begin with nothing spent', async () => {
+    const cap = { kind: 'SpendLimit', name: 'a', spec: { agent_id: 'a', daily_usd: 10 } }
+    const budget = { kind: 'Budget', name: 'b', spec: { unit: 'usd', window: 'day', limit: 9 } }
+    const cases = [8, 11].map((amount_usd) => ({
+      name: `${amount_usd}`,
+      request: { agent_id: 'a', action: 'a', context: { amount_usd } },
+      expect: { decision: amount_usd > 9 ? 'deny' : 'allow' },
+    }))
+    const documents = [cap, budget, { kind: 'Tests', name: 't', spec: { cases } }].map((one) => ({
+      apiVersion: 'remit.dev/v1',
+      ...one,
+    }))
+    const params = { id: 'spent' }
+    const { plan_digest } = await api.ok('planPolicySet', { params, body: { documents } })
+    await api.ok('applyPolicySet', { params, body: { documents, plan_digest } })
+    await api.ok('authorize', { body: cases[0]!.request })
+    expect((await api.ok('authorize', { body: cases[0]!.request })).decision).toBe('deny')
+
+    const { tests } = await api.ok('planPolicySet', { params, body: { documents } })
+    expect(tests).toMatchObject({ passed: 2, failed: 0 })
+  })
+
   it('pass only with the expected reason, and at the time of the case', async () => {
     const night = { expires_at: '2030-01-01T00:00:00Z' }
     const caseAt = (reason: string, at?: string) => ({

@@ -102,7 +102,7 @@ export class DecisionBatch {
     if (!snapshot || this.#gathered === snapshot.version) return
     this.#gathered = snapshot.version
     const { gathering } = this.#all
-    if (gathering.length === 0) return
+    if (gathering.length === 0 || this.#overlaid?.nothingSpent) return
     const all = asks()
     for (const [slot, stage] of gathering) {
       if (this.#unavailable.has(slot)) continue
@@ -175,7 +175,8 @@ export class DecisionBatch {
         counting.push(slot)
         needs.push(...stage.counts(asks, rules, scope.now))
       }
-      return (await this.#all.counters?.read(needs, scope)) ?? null
+      const read = this.#overlaid?.nothingSpent ? [] : needs
+      return (await this.#all.counters?.read(read, scope)) ?? null
     } catch (error) {
       return this.#fail(error, ...counting)
     }
@@ -238,6 +239,10 @@ export class OverlaidRules {
 
   constructor(overlay: Overlay) {
     this.#overlay = overlay
+  }
+
+  get nothingSpent(): boolean {
+    return this.#overlay.nothing_spent ?? false
   }
 
   /** Throws for rules that the stage does not support. */

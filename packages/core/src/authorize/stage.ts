@@ -191,6 +191,8 @@ export interface Overlay extends Readonly<Omit<PolicyOverlay, 'add' | 'remove'>>
   readonly remove: readonly string[]
   /** Every agent counts as active and registered. */
   readonly agents_are_active?: true
+  /** All counters are zero. */
+  readonly nothing_spent?: true
 }
 
 /** The transaction of a batch, with its organization and its time. */

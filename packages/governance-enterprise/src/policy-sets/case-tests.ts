@@ -1,6 +1,6 @@
 import type { ObjectKind, Plan, PolicyDocument, TestCase, TestSummary } from '@remit/contract'
 import { fail } from '@remit/core/base'
-import type { Preview } from '@remit/core/decision'
+import type { Overlay, Preview } from '@remit/core/decision'
 import type { Deps } from '@remit/core/module'
 import { nameIn } from '../policies/overlay.ts'
 import { keyOf } from './compare.ts'
@@ -40,7 +40,7 @@ function casesOf(documents: readonly PolicyDocument[]): NamedCase[] {
 
 /**
  * Decides every case as the organization would after the change of the overlay, and compares the
- * decision with the expected one. `added` are the names of the policies of the overlay, in order.
+ * decision with the expected one. Nothing is spent or held at the begin of a case. `added` are the names of the policies of the overlay, in order.
  */
 export async function runTests(
   { decider }: Pick<Deps, 'decider'>,
@@ -55,7 +55,8 @@ export async function runTests(
   for (const [at, some] of Map.groupBy(cases, (one) => one.case.at ?? null)) {
     signal.throwIfAborted()
     const requests = some.map((one) => one.case.request)
-    const options = { overlay, ...(at !== null && { at: Date.parse(at) }) }
+    const begun: Overlay = { ...overlay, nothing_spent: true }
+    const options = { overlay: begun, ...(at !== null && { at: Date.parse(at) }) }
     const previews = await decider.preview(orgId, plan, requests, options)
     for (const [i, preview] of previews.entries()) {
       const one = some[i]
