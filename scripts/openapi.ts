@@ -38,14 +38,14 @@ for (const [path, text] of [
 
 /** The JSON Schema of one document of a policy set, for editors: as the API takes it. */
 function documentSchema() {
-  interface Plan {
-    requestBody: {
-      content: { 'application/json': { schema: { properties: { documents: { items: object } } } } }
-    }
+  interface Body {
+    content: { 'application/json': { schema: { properties: { documents: { items: object } } } } }
   }
-  const { post } =
-    (api['paths'] as Record<string, { post: Plan }>)['/v1/policy-sets/{id}/plan'] ?? {}
-  const { items } = post!.requestBody.content['application/json'].schema.properties.documents
+  const paths = api['paths'] as Record<string, { post: { requestBody: Body } }>
+  const plan = paths['/v1/policy-sets/{id}/plan']
+  if (!plan) throw new Error('the contract has no plans of policy sets')
+  const { content } = plan.post.requestBody
+  const { items } = content['application/json'].schema.properties.documents
   const { schemas } = api['components'] as { schemas: Record<string, unknown> }
   const used = new Map<string, unknown>()
   const rename = (schema: unknown): unknown =>

@@ -111,11 +111,11 @@ describe.skipIf(!hasModules()).each(DIALECTS)('limits of an organization on %s',
     const policy = { effect: 'deny', actions: ['x.y'] }
     await api.ok('createPolicy', { body: policy })
     expect((await api.refusal('createPolicy', { body: policy })).code).toBe('too_many_policies')
-    const body = { unit: 'usd', window: 'day', limit: 1 }
-    await api.ok('setBudget', { params: { id: 'one' }, body })
-    await api.ok('setBudget', { params: { id: 'one' }, body: { ...body, limit: 2 } })
-    const budget = await api.refusal('setBudget', { params: { id: 'two' }, body })
-    expect(budget.code).toBe('too_many_budgets')
+    const budget = { unit: 'usd', window: 'day', limit: 1 }
+    await api.ok('setBudget', { params: { id: 'one' }, body: budget })
+    await api.ok('setBudget', { params: { id: 'one' }, body: { ...budget, limit: 2 } })
+    const another = await api.refusal('setBudget', { params: { id: 'two' }, body: budget })
+    expect(another.code).toBe('too_many_budgets')
     const hook = { url: 'https://hooks.example.com/x', events: ['approval.requested'] }
     await api.ok('createWebhook', { body: hook })
     expect((await api.refusal('createWebhook', { body: hook })).code).toBe('too_many_webhooks')

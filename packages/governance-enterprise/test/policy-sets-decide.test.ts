@@ -207,18 +207,19 @@ describe.each(someDialects())('tests and properties of policy sets on %s', (dial
       request: { agent_id: 'a', action: 'a', context: { amount_usd } },
       expect: { decision: amount_usd > 9 ? 'deny' : 'allow' },
     }))
-    const documents = [cap, budget, { kind: 'Tests', name: 't', spec: { cases } }].map((one) => ({
-      apiVersion: 'remit.dev/v1',
-      ...one,
-    }))
-    const params = { id: 'spent' }
-    const { plan_digest } = await api.ok('planPolicySet', { params, body: { documents } })
-    await api.ok('applyPolicySet', { params, body: { documents, plan_digest } })
+    const checks = { kind: 'Tests', name: 't', spec: { cases } }
+    const apiVersion = 'remit.dev/v1'
+    const call = {
+      params: { id: 'spent' },
+      body: { documents: [cap, budget, checks].map((one) => ({ apiVersion, ...one })) },
+    }
+    const { plan_digest } = await api.ok('planPolicySet', call)
+    await api.ok('applyPolicySet', { ...call, body: { ...call.body, plan_digest } })
     await api.ok('authorize', { body: cases[0]!.request })
     expect((await api.ok('authorize', { body: cases[0]!.request })).decision).toBe('deny')
 
-    const { tests } = await api.ok('planPolicySet', { params, body: { documents } })
-    expect(tests).toMatchObject({ passed: 2, failed: 0 })
+    const planned = await api.ok('planPolicySet', call)
+    expect(planned.tests).toMatchObject({ passed: 2, failed: 0 })
   })
 
   it('pass only with the expected reason, and at the time of the case', async () => {

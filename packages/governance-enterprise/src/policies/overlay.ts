@@ -12,6 +12,13 @@ const Overlaid = z.object({ overlay: z.object({ add: z.array(PolicyInput) }) })
 
 const PREFIX = 'overlay.'
 
+/** The rules after the changes of a plan, as an overlay of those in force. */
+export interface PlannedRules {
+  readonly overlay: Overlay
+  /** The names of the policies that the overlay adds, in order. */
+  readonly added: readonly string[]
+}
+
 /** A rule of an overlay, with its name in responses. */
 export interface CandidateRule {
   readonly rule: PolicyRule

@@ -3,9 +3,9 @@ import { fail } from '@remit/core/base'
 import type { Overlay, Preview } from '@remit/core/decision'
 import type { Deps } from '@remit/core/module'
 import { nameIn } from '../policies/overlay.ts'
+import type { PlannedRules } from '../policies/overlay.ts'
 import { keyOf } from './compare.ts'
 import type { ObjectDocument } from './compare.ts'
-import type { PlannedRules } from './overlay.ts'
 
 /** Most listed cases; all are counted. */
 const MAX_LISTED = 200

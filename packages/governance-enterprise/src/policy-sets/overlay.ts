@@ -1,15 +1,9 @@
 import type { ObjectKind } from '@remit/contract'
 import type { Overlay } from '@remit/core/decision'
 import type { Comparison, ObjectDocument } from './compare.ts'
+import type { PlannedRules } from '../policies/overlay.ts'
 
 type Changes = Comparison['changes']
-
-/** The rules after the changes of a plan, as an overlay of those in force. */
-export interface PlannedRules {
-  readonly overlay: Overlay
-  /** The names of the policies that the overlay adds, in order. */
-  readonly added: readonly string[]
-}
 
 /** Returns the changes of a plan as an overlay. Pure. */
 export function overlayOf(

@@ -1,6 +1,6 @@
 import type { ObjectKind } from '@remit/contract'
 import { on, orgTable } from '@remit/core/db'
-import type { AnyDatabase, CoreTables } from '@remit/core/db'
+import type { AnyDatabase } from '@remit/core/db'
 import type { PolicySetObjectRow } from '../tables/policy-sets.ts'
 import type { Tables } from '../tables/schema.ts'
 
@@ -12,16 +12,6 @@ export const {
   put: putSet,
   remove: deleteSet,
 } = orgTable<Tables, 'policy_set'>('policy_set', 'id', [])
-
-/** The version of the configuration. */
-export async function versionOf(db: AnyDatabase, orgId: string): Promise<number> {
-  const head = await on<CoreTables>(db)
-    .selectFrom('ledger_head')
-    .select('config_version')
-    .where('org_id', '=', orgId)
-    .executeTakeFirst()
-  return head?.config_version ?? 0
-}
 
 // The number of statement parameters is limited.
 const PART = 200

@@ -1,4 +1,6 @@
 import { freshState, approvalStage, rulesAlone } from '../approvals/stage.ts'
+import { on } from '@remit/core/db'
+import type { AnyDatabase, CoreTables } from '@remit/core/db'
 import type { Ask, Overlay, Slot, SlotState, Stage } from '@remit/core/decision'
 import type { Deps, RegisteredAgent } from '@remit/core/module'
 import { readOrganization } from '@remit/core/orgs/settings'
@@ -79,6 +81,16 @@ function someOf(
       return others > 0 && anyMatches(patterns, id) && others-- > 0
     })
     .map(([id, { attributes }]) => [id, attributes])
+}
+
+/** The version of the configuration. */
+export async function versionOf(db: AnyDatabase, orgId: string): Promise<number> {
+  const head = await on<CoreTables>(db)
+    .selectFrom('ledger_head')
+    .select('config_version')
+    .where('org_id', '=', orgId)
+    .executeTakeFirst()
+  return head?.config_version ?? 0
 }
 
 /** A rule that takes part in decisions, with its name. */

@@ -3,11 +3,10 @@ import type { PropertyResult } from '@remit/contract'
 import type { Overlay } from '@remit/core/decision'
 import type { Deps } from '@remit/core/module'
 import { ComputePool, siblingModule, Turns } from '@remit/core/threads'
-import { readRules } from './rules.ts'
+import { readRules, versionOf } from './rules.ts'
 import { searchJob } from './search-job.ts'
 import type { NamedProperty, SearchInput } from './search-job.ts'
-import type { PlannedRules } from '../policy-sets/overlay.ts'
-import { versionOf } from '../policy-sets/store.ts'
+import type { PlannedRules } from '../policies/overlay.ts'
 
 /** Milliseconds for one property, and for all of a call, which divide them. */
 const TIMES = { eachMs: 10_000, allMs: 40_000 }
