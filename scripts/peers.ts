@@ -7,6 +7,7 @@
  *
  * `--seconds N` (900) of Schemathesis at most; `--seed N`.
  */
+import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -15,7 +16,6 @@ import { useClient } from './peers/authlib.ts'
 import { ROOT, goProgram, python } from './peers/environment.ts'
 import { installCollector } from './peers/collector.ts'
 import { probeGuard } from './peers/garak.ts'
-import { installApiServer } from './peers/kubernetes.ts'
 import { compareWithRelease, installOasdiff } from './peers/oasdiff.ts'
 import { fuzz } from './peers/schemathesis.ts'
 
@@ -41,6 +41,8 @@ const { values, positionals } = parseArgs({
     write: { type: 'boolean', default: false },
   },
 })
+
+const KUBERNETES = '1.37.2'
 
 const PEERS: Readonly<Record<string, Peer>> = {
   // For `examples/test/litellm.test.ts`. The oldest is the first that can hold back a stream.
@@ -91,6 +93,20 @@ const PEERS: Readonly<Record<string, Peer>> = {
         target: 'github.com/hashicorp/vault',
       }),
   },
+}
+
+/** Builds the API server of Kubernetes, for `apps/server/test/kubernetes-api.test.ts`. */
+function installApiServer(): void {
+  const module = `k8s.io/kubernetes@v${KUBERNETES}`
+  const found = execFileSync('go', ['mod', 'download', '-json', module], { encoding: 'utf8' })
+  const { GoMod } = JSON.parse(found) as { GoMod: string }
+  // Folders of its repository, which are published as modules of the same release.
+  const staged = readFileSync(GoMod, 'utf8').matchAll(/^\s*(\S+) => \.\/staging\//gm)
+  goProgram('kube-apiserver', {
+    modules: [module],
+    replace: Array.from(staged, ([, name]) => `${name}=${name}@v0${KUBERNETES.slice(1)}`),
+    target: 'k8s.io/kubernetes/cmd/kube-apiserver',
+  })
 }
 
 const PAGE = join(ROOT, 'docs/peers.md')

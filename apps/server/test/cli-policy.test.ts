@@ -117,7 +117,7 @@ spec: { for: { actions: [payments.*] }, never: ${never}, require: ${require} }
       data: { properties: { 'no-payment': 'proved' } },
     })
 
-    // What a function of a condition gives is only searched.
+    // A condition with a function can only be searched.
     const unclear = "effect: deny\n  condition: context.memo.startsWith('x') || true"
     write('a.yaml', POLICY.replace('effect: deny', unclear))
     for (const command of ['plan', 'apply'])

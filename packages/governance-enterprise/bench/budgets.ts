@@ -10,38 +10,51 @@ const MANY = 1_000
 
 /** The cost of a decision by the budgets on its path and in its organization, by CPU time of the server. */
 export async function budgetsSuite(tools: BenchTools): Promise<Result[]> {
+  return onTwoServers(tools, async (dialect, few, many) => {
+    await fill(few, FEW)
+    await fill(many, MANY)
+    const measures = {
+      none: () => microseconds(few, 'free'),
+      limit: () => microseconds(few, 'capped'),
+      path: () => microseconds(few, 'deep'),
+      pathOfMany: () => microseconds(many, 'deep'),
+    }
+    for (const measure of Object.values(measures)) await measure()
+    const values = await alternate(tools.rounds, measures)
+    const shown = (name: keyof typeof measures) => `${median(values[name]).toFixed(0)} us`
+    const result = (name: string, [a, b]: (keyof typeof measures)[], below: number): Result => ({
+      name: `${dialect}, ${name}`,
+      value: ratio(values[a ?? 'none'], values[b ?? 'none']),
+      goal: { below },
+      detail: `${shown(a ?? 'none')}, ${shown(b ?? 'none')}`,
+    })
+    return [
+      result(`a path of ${DEPTH} budgets, of none`, ['path', 'none'], 1.15),
+      result(`a path of ${DEPTH} budgets, of a spend limit`, ['path', 'limit'], 1.15),
+      result(`${MANY} budgets in the organization, of ${FEW}`, ['pathOfMany', 'path'], 1.05),
+    ]
+  })
+}
+
+/** The results of two new servers on each database. */
+export async function onTwoServers(
+  tools: BenchTools,
+  measure: (
+    dialect: 'sqlite' | 'postgres',
+    first: MeasuredServer,
+    second: MeasuredServer,
+  ) => Promise<Result[]>,
+): Promise<Result[]> {
   const results: Result[] = []
   for (const dialect of ['sqlite', 'postgres'] as const) {
-    const servers = await Promise.all([
+    const [first, second] = await Promise.all([
       tools.startRemit({ dialect }),
       tools.startRemit({ dialect }),
     ])
     try {
-      const [few, many] = servers
-      await fill(few, FEW)
-      await fill(many, MANY)
-      const measures = {
-        none: () => microseconds(few, 'free'),
-        limit: () => microseconds(few, 'capped'),
-        path: () => microseconds(few, 'deep'),
-        pathOfMany: () => microseconds(many, 'deep'),
-      }
-      for (const measure of Object.values(measures)) await measure()
-      const values = await alternate(tools.rounds, measures)
-      const shown = (name: keyof typeof measures) => `${median(values[name]).toFixed(0)} us`
-      const result = (name: string, [a, b]: (keyof typeof measures)[], below: number): Result => ({
-        name: `${dialect}, ${name}`,
-        value: ratio(values[a ?? 'none'], values[b ?? 'none']),
-        goal: { below },
-        detail: `${shown(a ?? 'none')}, ${shown(b ?? 'none')}`,
-      })
-      results.push(
-        result(`a path of ${DEPTH} budgets, of none`, ['path', 'none'], 1.15),
-        result(`a path of ${DEPTH} budgets, of a spend limit`, ['path', 'limit'], 1.15),
-        result(`${MANY} budgets in the organization, of ${FEW}`, ['pathOfMany', 'path'], 1.05),
-      )
+      results.push(...(await measure(dialect, first, second)))
     } finally {
-      await Promise.all(servers.map((server) => server.stop()))
+      await Promise.all([first.stop(), second.stop()])
     }
   }
   return results

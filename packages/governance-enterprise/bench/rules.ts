@@ -6,7 +6,7 @@ import type { BenchTools, MeasuredServer, Result } from '@remit/testing/bench'
 import { evaluatePolicies, snapshotOf } from '../src/policies/evaluate.ts'
 import { ruleOf } from '../src/policies/policy.ts'
 import { compileCondition } from '../src/rules/condition.ts'
-import { microseconds as cpuOfDecisions, send } from './budgets.ts'
+import { microseconds as cpuOfDecisions, onTwoServers, send } from './budgets.ts'
 
 const FEWEST = 10
 const MOST = 10_000
@@ -50,52 +50,40 @@ const PLANNED = 1_000
 const DECISIONS = 3_000
 
 /** The CPU time of decisions with observed rules that match, of none; and the seconds of a plan. */
-async function onServers(tools: BenchTools): Promise<Result[]> {
-  const results: Result[] = []
-  for (const dialect of ['sqlite', 'postgres'] as const) {
-    const servers = await Promise.all([
-      tools.startRemit({ dialect }),
-      tools.startRemit({ dialect }),
-    ])
-    try {
-      const [none, some] = servers
-      for (let i = 0; i < OBSERVED; i++) {
-        const condition = `context.amount_usd < ${i + 1}.0`
-        const body = { effect: 'deny', mode: 'observe', actions: ['pay'], condition }
-        await send(some, 'POST', '/v1/policies', body)
-      }
-      const request = { agent_id: 'payer', action: 'pay', context: { amount_usd: 0.01 } }
-      const tried = await send(some, 'POST', '/v1/compliance/policies/dry-run', request)
-      if (tried.split('"would":"deny"').length !== OBSERVED + 1) throw new Error(tried)
-      const measures = {
-        none: () => cpuOfDecisions(none, 'payer', DECISIONS),
-        observed: () => cpuOfDecisions(some, 'payer', DECISIONS),
-      }
-      for (const measure of Object.values(measures)) await measure()
-      const values = await alternate(tools.rounds, measures)
-      // Afterwards: a server that has made a plan has more to collect.
-      const { plan } = await alternate(tools.rounds, { plan: () => secondsOfPlan(none) })
-      results.push(
-        {
-          name: `${dialect}, ${OBSERVED} observed rules that match, of none`,
-          value: ratio(values.observed, values.none),
-          goal: { below: 1.05 },
-          detail: `${median(values.observed).toFixed(0)} us, ${median(values.none).toFixed(0)} us`,
-        },
-        {
-          name: `${dialect}, a plan of ${PLANNED} rules`,
-          value: median(plan),
-          unit: ' s',
-          goal: { below: 2 },
-          detail: plan.map((one) => one.toFixed(2)).join(', '),
-        },
-      )
-    } finally {
-      await Promise.all(servers.map((server) => server.stop()))
+const onServers = (tools: BenchTools): Promise<Result[]> =>
+  onTwoServers(tools, async (dialect, none, some) => {
+    for (let i = 0; i < OBSERVED; i++) {
+      const condition = `context.amount_usd < ${i + 1}.0`
+      const body = { effect: 'deny', mode: 'observe', actions: ['pay'], condition }
+      await send(some, 'POST', '/v1/policies', body)
     }
-  }
-  return results
-}
+    const request = { agent_id: 'payer', action: 'pay', context: { amount_usd: 0.01 } }
+    const tried = await send(some, 'POST', '/v1/compliance/policies/dry-run', request)
+    if (tried.split('"would":"deny"').length !== OBSERVED + 1) throw new Error(tried)
+    const measures = {
+      none: () => cpuOfDecisions(none, 'payer', DECISIONS),
+      observed: () => cpuOfDecisions(some, 'payer', DECISIONS),
+    }
+    for (const measure of Object.values(measures)) await measure()
+    const values = await alternate(tools.rounds, measures)
+    // Afterwards: a server that has made a plan has more to collect.
+    const { plan } = await alternate(tools.rounds, { plan: () => secondsOfPlan(none) })
+    return [
+      {
+        name: `${dialect}, ${OBSERVED} observed rules that match, of none`,
+        value: ratio(values.observed, values.none),
+        goal: { below: 1.05 },
+        detail: `${median(values.observed).toFixed(0)} us, ${median(values.none).toFixed(0)} us`,
+      },
+      {
+        name: `${dialect}, a plan of ${PLANNED} rules`,
+        value: median(plan),
+        unit: ' s',
+        goal: { below: 2 },
+        detail: plan.map((one) => one.toFixed(2)).join(', '),
+      },
+    ]
+  })
 
 let plans = 0
 

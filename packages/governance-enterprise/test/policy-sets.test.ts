@@ -560,7 +560,7 @@ describe.each(someDialects())('policy sets on %s', (dialect) => {
       expect((await api.refusal('applyPolicySet', { params, body })).code).toBe(code)
     }
     expect((await api.ok('listPolicySets')).data).toEqual([])
-    // What is there already passes no limit anew.
+    // A plan does not warn of a limit that was passed before.
     await apply(broad(2))
     await setLimits(root.remit.writer, api.org.id, { policies: 1 })
     expect((await plan(many(2, 'Policy', () => ({ effect: 'allow' })))).warnings).toEqual([])

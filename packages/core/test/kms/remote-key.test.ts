@@ -95,7 +95,7 @@ describe.each(['awskms:alias/remit', 'vault+transit:transit/remit'])('the key %s
     const cosign = () => Promise.all(witnesses.map((witness) => witness.cosign(NOTE)))
     const [before, sameBefore] = await cosign()
     service.rotate()
-    // What a process that has not signed since then verifies with.
+    // The key by which a process verifies that has not signed since the rotation.
     const vkey = await witnesses[1]?.vkey('remit.test/ledger/org_a/led_1')
     const [after, sameAfter] = await cosign()
 

@@ -60,7 +60,7 @@ function checkFixed(before: Placed, next: Placed): void {
 const isBroad = ({ match }: Pick<Placed, 'match'>): boolean =>
   match.agents.some((agent) => agent.includes('*'))
 
-/** What `checkCounts` refuses, for plans. */
+/** The limits of `checkCounts`, by which a plan warns. */
 export const budgetLimits = (most = MAX_BUDGETS): readonly DocumentLimit<BudgetInput>[] => [
   { code: 'too_many_budgets', most, countsFor: () => ['all'] },
   {

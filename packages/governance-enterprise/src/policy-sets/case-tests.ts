@@ -40,7 +40,7 @@ function casesOf(documents: readonly PolicyDocument[]): NamedCase[] {
 
 /**
  * Decides every case as the organization would after the change of the overlay, and compares the
- * decision with the expected one. Nothing is spent or held at the begin of a case. `added` are the names of the policies of the overlay, in order.
+ * decision with the expected one. Each case begins with nothing spent or held. `added` are the names of the policies of the overlay, in order.
  */
 export async function runTests(
   { decider }: Pick<Deps, 'decider'>,
@@ -50,12 +50,13 @@ export async function runTests(
   signal: AbortSignal,
 ): Promise<TestSummary> {
   const cases = casesOf(documents)
+  // One object: a compiled overlay is kept with it.
+  const begun: Overlay = { ...overlay, nothing_spent: true }
   const seen = new Set<string>()
   const results: TestSummary['cases'] = []
   for (const [at, some] of Map.groupBy(cases, (one) => one.case.at ?? null)) {
     signal.throwIfAborted()
     const requests = some.map((one) => one.case.request)
-    const begun: Overlay = { ...overlay, nothing_spent: true }
     const options = { overlay: begun, ...(at !== null && { at: Date.parse(at) }) }
     const previews = await decider.preview(orgId, plan, requests, options)
     for (const [i, preview] of previews.entries()) {

@@ -109,7 +109,7 @@ export async function readState(
       if (row.set_id !== setId) others.set(keyOf(name, row.object_id), row.set_id)
   }
   const gone = own.find((row) => !kinds.has(row.kind))
-  // What the server does not know it leaves alone.
+  // The server changes no object whose kind it lacks.
   if (gone)
     throw fail(
       'invalid_request',

@@ -33,8 +33,8 @@ export interface StoredRules {
   readonly defaultEffect: 'allow' | 'deny'
 }
 
-/** What is searched: rules in force with an overlay. */
-export interface Searched {
+/** The properties of a search, and the overlay of the rules in force. */
+export interface SearchScope {
   readonly overlay: Overlay
   readonly properties: readonly NamedProperty[]
 }
@@ -43,7 +43,7 @@ export interface Searched {
 export async function readRules(
   { db, offered }: Pick<Deps, 'db' | 'offered'>,
   orgId: string,
-  searched: Searched,
+  searched: SearchScope,
 ): Promise<StoredRules> {
   const { settings } = await readOrganization(db, orgId)
   const registry = await offered('agentRegistry')?.load(orgId, db)
@@ -68,7 +68,7 @@ const MAX_AGENTS = 500
 function someOf(
   registry: ReadonlyMap<string, Pick<RegisteredAgent, 'attributes'>>,
   rules: object,
-  searched: Searched,
+  searched: SearchScope,
 ): StoredRules['agents'] {
   const patterns = [...new Set(searched.properties.flatMap(({ spec }) => spec.for.agents))]
   // Each text in quotes, also in a condition, may be a name.
