@@ -9,7 +9,7 @@ const { all } = parseArgs({ options: { all: { type: 'boolean', default: false } 
 const RULES = 'packages/governance-enterprise/src'
 const RUNS: readonly (readonly [string, readonly string[]])[] = [
   ['one pure file', [`${RULES}/policies/evaluate.test.ts`]],
-  ['six pure files', [`${RULES}/spend/`]],
+  ['six pure files', [`${RULES}/budgets/`]],
   ...(all ? ([['all tests', []]] as const) : []),
 ]
 

@@ -43,7 +43,7 @@ describe('the values of a budget', () => {
   it('are counted when they are new', () => {
     expect(decide('ann', { '*values/u': 7 })).toMatchObject({
       denied: null,
-      charges: [{ subject: '*budget/u/ann', value: 'ann' }],
+      charges: [{ charge: { uid: 'u', value: 'ann' } }],
       moves: [{ subject: '*budget/u/ann' }, { subject: '*values/u', used: 1 }],
     })
     expect(decide('ann', { '*budget/u/ann': 1 }).moves).toHaveLength(1)
@@ -53,7 +53,7 @@ describe('the values of a budget', () => {
     const full = { '*values/u': 100_000 }
     expect(decide('new', full)).toMatchObject({
       denied: null,
-      charges: [{ subject: '*budget/u', value: null }],
+      charges: [{ charge: { uid: 'u', value: null } }],
       moves: [{ subject: '*budget/u' }],
     })
     expect(decide('new', { ...full, '*budget/u': 2 }).denied?.reason).toBe('budget_exceeded')

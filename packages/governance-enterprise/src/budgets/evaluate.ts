@@ -4,7 +4,7 @@ import { fromUnits, isObject, isUnitAmount, toUnits } from '@remit/contract/valu
 import { isoTime } from '@remit/core/base'
 import { actorOf } from '@remit/core/caller'
 import { readingsOf } from '@remit/core/decision'
-import type { Ask, CounterNeed, Counters, Move } from '@remit/core/decision'
+import type { Ask, Counter, CounterNeed, Counters, Move } from '@remit/core/decision'
 import type { EntryDraft } from '@remit/core/ledger/lanes'
 import { amountOf, seenContext } from '../base/seen-context.ts'
 import type { Charge } from '../counters/store.ts'
@@ -100,7 +100,7 @@ export function sumOf(
 
 /** The amount that a budget keeps free for its reserved children, except those for which `takes` is true. */
 export function keptBy(
-  node: Node,
+  node: Place['node'],
   counters: Read,
   time: BudgetTime,
   takes: (child: Node) => boolean = () => false,
@@ -115,17 +115,20 @@ export function keptBy(
   return kept
 }
 
-type Place = Pick<Step, 'node' | 'subject' | 'time'>
+/** A limit on a counter in a window: of a budget, or of an agent. */
+export interface Place extends Pick<Step, 'subject' | 'time'> {
+  readonly node: Pick<Node, 'counted' | 'keeps'>
+}
 
 /** The counted amounts that are not free in a window, without its oldest `without` parts. */
-interface Taken {
+export interface Taken {
   readonly used: number
   readonly held: number
   /** For reserved children, except those for which `takes` is true. */
   readonly kept: number
 }
 
-function takenOf(
+export function takenOf(
   { node, subject, time }: Place,
   counters: Read,
   takes?: (child: Node) => boolean,
@@ -136,9 +139,19 @@ function takenOf(
 }
 
 /** Without an amount, something has to be left. */
-function fits({ counted }: Node, amount: Counted, { used, held, kept }: Taken): boolean {
+export function fits(
+  { counted }: Place['node'],
+  amount: Counted,
+  { used, held, kept }: Taken,
+): boolean {
   const taken = used + held + kept
   return typeof amount === 'number' ? counted > 0 && taken + amount <= counted : taken < counted
+}
+
+/** A charge with the budget that it is held on. */
+export interface HeldCharge {
+  readonly node: Node
+  readonly charge: Charge
 }
 
 /** The decision of the budgets on a path. */
@@ -153,7 +166,7 @@ export interface PathVerdict {
   readonly retryAt: number | null | undefined
   readonly shown: { readonly budgets: BudgetState[]; readonly budgets_omitted?: number }
   /** The charges that an allow holds. */
-  readonly charges: readonly Charge[]
+  readonly charges: readonly HeldCharge[]
   /** The counters that it moves. */
   readonly moves: readonly Move[]
   readonly warnings: readonly string[]
@@ -172,7 +185,7 @@ export function evaluatePath(
   const onPath = new Set(steps.map(({ node }) => node))
   const takes = (child: Node) => onPath.has(child)
   const states: { state: BudgetState; share: number }[] = []
-  const charges: Charge[] = []
+  const charges: HeldCharge[] = []
   const moves: Move[] = []
   const warnings: string[] = []
   let denied: PathVerdict['denied'] = null
@@ -187,23 +200,21 @@ export function evaluatePath(
     if (refusal && node.mode === 'observe') warnings.push(`budget_would_deny: ${node.id}`)
     else if (refusal) {
       denied ??= { ...refusal, node }
-      const hasRoom = (without: number) =>
-        fits(node, amount, takenOf(step, counters, takes, without))
-      const until = refusal.reason === 'amount_invalid' ? null : roomAt(time, hasRoom)
+      const isInvalid = refusal.reason === 'amount_invalid'
+      const until = isInvalid ? null : roomAt(step, amount, counters, takes)
       retryAt = until === null || retryAt === null ? null : Math.max(retryAt ?? 0, until)
     }
     const held = typeof amount === 'number' ? amount : 0
     const ttl = node.hold_ttl_seconds
     charges.push({
-      subject,
-      window: time.id,
-      uid: node.uid,
-      budget: node.id,
-      ...(step.value !== undefined && { value: step.value }),
-      unit: node.unit,
-      ...(node.mode === 'observe' && { observed: true as const }),
-      held,
-      until: ttl === null ? null : isoTime(ask.now + ttl * 1000),
+      node,
+      charge: {
+        uid: node.uid,
+        ...(step.value !== undefined && { value: step.value }),
+        window: time.id,
+        held,
+        ...(ttl !== null && { until: isoTime(ask.now + ttl * 1000) }),
+      },
     })
     if (held === 0) continue
     moves.push({ subject, window: time.id, used: 0, held })
@@ -261,21 +272,29 @@ function refusalOf(
   }
 }
 
-/** When enough of a window has ended; null for never. */
-function roomAt({ parts }: BudgetTime, hasRoom: (without: number) => boolean): number | null {
-  for (const [i, { leaves }] of parts.entries())
-    if (leaves !== null && hasRoom(i + 1)) return leaves
+/** When enough of a window has ended for an amount, milliseconds; null for never. */
+export function roomAt(
+  place: Place,
+  amount: Counted,
+  counters: Read,
+  takes?: (child: Node) => boolean,
+): number | null {
+  for (const [i, { leaves }] of place.time.parts.entries())
+    if (leaves !== null && fits(place.node, amount, takenOf(place, counters, takes, i + 1)))
+      return leaves
   return null
 }
 
+type Standing = Pick<Step, 'node' | 'subject' | 'time'>
+
 /** The numbers of a budget in its unit. */
-export function usageOf(place: Place, counters: Read) {
+export function usageOf(place: Standing, counters: Read) {
   const taken = takenOf(place, counters)
   const { unit } = place.node
   return { kept: fromUnits(unit, taken.kept), ...leftOf(place, taken) }
 }
 
-function leftOf({ node, time }: Place, { used, held, kept }: Taken) {
+function leftOf({ node, time }: Standing, { used, held, kept }: Taken) {
   const { unit, counted } = node
   return {
     used: fromUnits(unit, used),
@@ -290,6 +309,21 @@ function stateOf(step: Step, taken: Taken): BudgetState {
   return { id, unit, window, limit, ...leftOf(step, taken) }
 }
 
+/** Returns the percentages of a limit that its counter reaches in a batch, in order. */
+export function reachedPercents(
+  counted: number,
+  percents: readonly number[],
+  { used, held, before }: Counter,
+): number[] {
+  // As fractions of 100: percent of a large limit exceeds 2^53.
+  const isReached = (sum: number, percent: number) => sum / counted >= percent / 100
+  return percents
+    .filter(
+      (percent) => counted > 0 && !isReached(before, percent) && isReached(used + held, percent),
+    )
+    .toSorted((a, b) => a - b)
+}
+
 /** Entries for the percentages of limits that the moves of a batch reach. */
 export function thresholdEntries(
   steps: Iterable<Pick<Step, 'node' | 'subject' | 'time' | 'value'>>,
@@ -297,11 +331,8 @@ export function thresholdEntries(
 ): EntryDraft<'budget.threshold'>[] {
   const entries: EntryDraft<'budget.threshold'>[] = []
   for (const { node, subject, time, value } of steps) {
-    const { used, held, before } = sumOf(counters, subject, time)
-    // As fractions of 100: percent of a large limit exceeds 2^53.
-    const reached = (sum: number, percent: number) => sum / node.counted >= percent / 100
-    for (const percent of node.warn_at.toSorted((a, b) => a - b)) {
-      if (node.counted === 0 || reached(before, percent) || !reached(used + held, percent)) continue
+    const sum = sumOf(counters, subject, time)
+    for (const percent of reachedPercents(node.counted, node.warn_at, sum)) {
       entries.push({
         kind: 'budget.threshold',
         actor: actorOf(null),
@@ -311,7 +342,7 @@ export function thresholdEntries(
           window: time.id,
           threshold_percent: percent,
           limit: node.limit,
-          used: fromUnits(node.unit, used + held),
+          used: fromUnits(node.unit, sum.used + sum.held),
           unit: node.unit,
         },
       })

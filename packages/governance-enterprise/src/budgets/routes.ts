@@ -20,8 +20,9 @@ import { receipted, recording } from '@remit/core/ledger/lanes'
 import type { Change } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
 import { checkCount } from '@remit/core/orgs/settings'
-import { readCounters } from '../counters/store.ts'
+import { readCounters, subjectOf } from '../counters/store.ts'
 import type { BudgetRow, Tables } from '../tables/schema.ts'
+import { readSamples } from './samples.ts'
 import { budgetWarnings, checkBudget, slicesOf } from './checks.ts'
 import { keptBy, needsOf, sumOf, usageOf } from './evaluate.ts'
 import {
@@ -31,7 +32,6 @@ import {
   isOfAgent,
   listBudgets,
   putBudget,
-  subjectOf,
   treeOf,
 } from './tree.ts'
 import type { BudgetTree, LoadTree, Node, Step } from './tree.ts'
@@ -364,14 +364,8 @@ async function historyOf(db: AnyDatabase, row: BudgetRow, now: number): Promise<
   if (per !== null || !node) return { data: [], limit }
   const step = standingOf(node, now)
   const current = usageOf(step, await readStanding(db, row.org_id, [step], now))
-  const samples = await on<Tables>(db)
-    .selectFrom('spend_hour')
-    .select(['hour', 'spent_micro', 'held_micro'])
-    .where('org_id', '=', row.org_id)
-    .where('agent_id', '=', subjectOf(row.uid))
-    .where('hour', '<', isoTime(now).slice(0, 13))
-    .orderBy('hour')
-    .execute()
+  const lastHour = isoTime(now - 3_600_000).slice(0, 13)
+  const samples = await readSamples(db, row.org_id, subjectOf(row.uid), '', lastHour)
   const points = samples.map(({ hour, spent_micro: used, held_micro: held }) => ({
     at: isoTime(Date.parse(`${hour}:00:00Z`) + 3_600_000),
     used: fromUnits(unit, used),

@@ -5,10 +5,11 @@ import { isoTime } from '@remit/core/base'
 import { resourceText } from '@remit/core/decision'
 import type { Counters, Move } from '@remit/core/decision'
 import type { EntryData, EntryDraft } from '@remit/core/ledger/lanes'
-import { chargesOf } from '../counters/store.ts'
+import { chargesOf, subjectOf } from '../counters/store.ts'
 import type { Charge } from '../counters/store.ts'
 import type { SpendHoldRow } from '../tables/schema.ts'
 import { thresholdEntries } from './evaluate.ts'
+import type { HeldCharge } from './evaluate.ts'
 import { ownerOf, pathOf } from './tree.ts'
 import type { BudgetTree, Node, Step } from './tree.ts'
 import { timeOf } from './windows.ts'
@@ -32,20 +33,17 @@ export interface Settled extends Used {
   readonly below: readonly Node[]
 }
 
-const placeOf = ({ budget, uid, value, unit, window }: Omit<Charge, 'held' | 'until'>) => ({
-  budget,
-  uid,
-  ...(value !== undefined && { value }),
-  unit,
-  window,
-})
+const placeOf = (
+  { id: budget, unit }: Node,
+  { uid, value, window }: Omit<Charge, 'held' | 'until'>,
+) => ({ budget, uid, ...(value !== undefined && { value }), unit, window })
 
 /** A charge in the entry of its decision. */
-export const heldCharge = (charge: Charge) => ({
-  ...placeOf(charge),
-  held: fromUnits(charge.unit, charge.held),
-  expires_at: charge.until,
-  ...(charge.observed && { observed: charge.observed }),
+export const recordedCharge = ({ node, charge }: HeldCharge) => ({
+  ...placeOf(node, charge),
+  held: fromUnits(node.unit, charge.held),
+  expires_at: charge.until ?? null,
+  ...(node.mode === 'observe' && { observed: true as const }),
 })
 
 /**
@@ -71,8 +69,10 @@ export function settleCharges(
     const node = tree?.byUid.get(charge.uid)
     if (!node) continue
     nodes.push(node)
-    const { subject, window, unit, until, ended } = charge
-    const isOver = ended === true || (until !== null && until <= isoTime(now))
+    const { uid, value, window, until, ended } = charge
+    const { unit } = node
+    const subject = subjectOf(uid, value)
+    const isOver = ended === true || (until && until <= isoTime(now))
     const held = isOver ? 0 : charge.held
     const wanted = amountOf(unit)
     let amount = wanted === undefined || unit === 'calls' ? charge.held : toUnits(unit, wanted)
@@ -86,7 +86,7 @@ export function settleCharges(
     counted.push(...(isOver ? [excess] : [end, excess]))
     for (const { window: in_, used: part } of [end, excess])
       if (part > 0)
-        used.push({ ...placeOf({ ...charge, window: in_ }), used: fromUnits(unit, part) })
+        used.push({ ...placeOf(node, { ...charge, window: in_ }), used: fromUnits(unit, part) })
   }
   return { moves, counted, used, nodes, below }
 }
@@ -103,12 +103,11 @@ export function appendedCharges(
   if (!tree || agentId === null) return { moves, used }
   const asked = { request: { agent_id: agentId, action }, resource: resourceText(resource) }
   for (const { node, value, subject, time } of pathOf(tree, { ...asked, now, user: null })) {
-    const { unit, uid, id: budget } = node
+    const { unit, uid } = node
     const amount = unit === 'usd' ? cost : Object.hasOwn(amounts, unit) ? (amounts[unit] ?? 0) : 0
     if (amount === 0 || unit === 'calls') continue
     moves.push({ subject, window: time.id, used: toUnits(unit, amount), held: 0 })
-    const place = { budget, uid, unit, window: time.id, ...(value !== undefined && { value }) }
-    used.push({ ...placeOf({ ...place, subject }), used: amount })
+    used.push({ ...placeOf(node, { uid, value, window: time.id }), used: amount })
   }
   return { moves, used }
 }

@@ -5,6 +5,7 @@ import { on, orgTable } from '@remit/core/db'
 import type { AnyDatabase } from '@remit/core/db'
 import type { Overlay } from '@remit/core/decision'
 import type { Deps, RegisteredAgent } from '@remit/core/module'
+import { subjectOf } from '../counters/store.ts'
 import { anyMatches, isAbout, RuleIndex } from '../rules/rule-index.ts'
 import type { About, Rule } from '../rules/rule-index.ts'
 import type { BudgetRow, Tables } from '../tables/schema.ts'
@@ -152,10 +153,6 @@ export interface Step {
   readonly subject: string
   readonly time: BudgetTime
 }
-
-/** The counter of a budget, or of one of its values. No agent id contains `*`. */
-export const subjectOf = (uid: string, value?: string | null): string =>
-  value == null ? `*budget/${uid}` : `*budget/${uid}/${value}`
 
 /** The counter of the number of values of a budget. */
 export const valuesOf = ({ uid }: Pick<Node, 'uid'>): string => `*values/${uid}`

@@ -17,6 +17,12 @@ export interface BudgetTime {
   readonly resetsAt: string | null
 }
 
+/** A window of the calendar, which begins and ends. */
+export interface CalendarTime extends BudgetTime {
+  readonly from: number
+  readonly resetsAt: string
+}
+
 interface Known extends BudgetTime {
   readonly to: number
 }
@@ -45,6 +51,11 @@ const ALWAYS: Known = {
 const known = new LRUCache<string, Known>({ max: 500 })
 
 /** Returns the time of a window; computed once until the window or its part ends. */
+export function timeOf(
+  of: { readonly window: keyof typeof SPAN; readonly time_zone: string },
+  now: number,
+): CalendarTime
+export function timeOf(of: Pick<BudgetInput, 'window' | 'time_zone'>, now: number): BudgetTime
 export function timeOf(
   { window, time_zone: zone }: Pick<BudgetInput, 'window' | 'time_zone'>,
   now: number,

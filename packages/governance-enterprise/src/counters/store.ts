@@ -24,22 +24,24 @@ export const holdMoves = (
 /** The moves at the end of a hold that nobody settled. */
 const endOf = (hold: SpendHoldRow): Move[] => holdMoves(hold, 0, -hold.held_micro)
 
-/** The hold of an allow on a budget; amounts are counted integers. */
-export interface Charge extends Pick<Move, 'subject' | 'window'> {
+/** The hold of an allow on a budget, as short as it can be: every allow stores those of its whole path. */
+export interface Charge {
   /** Names the budget, of which a later one of the same id is another. */
   readonly uid: string
-  readonly budget: string
   /** Of a budget with `per`. */
   readonly value?: string | null | undefined
-  readonly unit: string
+  readonly window: string
+  /** A counted integer. */
   readonly held: number
-  /** The end by the budget's own `hold_ttl_seconds`; null for never. */
-  readonly until: string | null
-  /** The budget does not deny. */
-  readonly observed?: true | undefined
+  /** The end by the budget's own `hold_ttl_seconds`; absent for never. */
+  readonly until?: string | undefined
   /** It has ended, and its counter holds it no more. */
   readonly ended?: true
 }
+
+/** The counter of a budget, or of one of its values. No agent id contains `*`. */
+export const subjectOf = (uid: string, value?: string | null): string =>
+  value == null ? `*budget/${uid}` : `*budget/${uid}/${value}`
 
 export const chargesOf = ({ charges }: Pick<SpendHoldRow, 'charges'>): readonly Charge[] =>
   charges === null ? [] : (JSON.parse(charges) as Charge[])
@@ -49,7 +51,7 @@ export function withCharges(
   charges: readonly Charge[],
 ): Pick<SpendHoldRow, 'charges' | 'charges_until'> {
   const ends = charges.flatMap(({ held, until, ended: isOver }) =>
-    held === 0 || until === null || isOver ? [] : [until],
+    held === 0 || !until || isOver ? [] : [until],
   )
   return {
     charges: charges.length === 0 ? null : JSON.stringify(charges),
@@ -62,9 +64,9 @@ export function ended(hold: SpendHoldRow, now: string): { hold: SpendHoldRow; mo
   const isOver = hold.state === 'held' && hold.expires_at !== null && hold.expires_at <= now
   const moves = isOver ? endOf(hold) : []
   const charges = chargesOf(hold).map((charge) => {
-    const { subject, window, held, until } = charge
-    if (charge.ended || until === null || until > now) return charge
-    moves.push({ subject, window, used: 0, held: -held })
+    const { uid, value, window, held, until } = charge
+    if (charge.ended || !until || until > now) return charge
+    moves.push({ subject: subjectOf(uid, value), window, used: 0, held: -held })
     return { ...charge, ended: true as const }
   })
   const state = isOver ? 'expired' : hold.state

@@ -53,8 +53,7 @@ import type { PermissionChain } from './authority.ts'
 import type { PermissionRow } from '../tables/delegation.ts'
 import { listRequests } from '../approvals/store.ts'
 import { wireApproval } from '../approvals/request.ts'
-import { findLimit } from '../spend/limits-store.ts'
-import { withUsage } from '../spend/usage.ts'
+import { findLimit, withUsage } from '../budgets/limits.ts'
 import { effectiveAt } from './effective.ts'
 
 // Entries have a maximum size; a larger tree has several.

@@ -23,10 +23,10 @@ import { appendedCharges, settleCharges } from '../budgets/settle.ts'
 import type { ChargesUsed, Settled } from '../budgets/settle.ts'
 import { treeLoader } from '../budgets/tree.ts'
 import type { BudgetTree } from '../budgets/tree.ts'
-import { AppendThresholds } from '../spend/append-thresholds.ts'
+import { AppendThresholds } from '../budgets/thresholds.ts'
 import { agentMoves, counterRows, findHolds, holdRows } from '../counters/store.ts'
 import type { SpendHoldRow } from '../tables/schema.ts'
-import { settlementsByAgent } from '../spend/limits-store.ts'
+import { settlementsByAgent } from '../budgets/limits.ts'
 import { freesOwnCap, heldAt, needsScope, settleHold } from '../counters/settle.ts'
 
 /** Appends an entry of a caller and settles the hold that it names. */

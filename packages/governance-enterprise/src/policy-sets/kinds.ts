@@ -22,9 +22,8 @@ import { admitPolicy, deletePolicy, putPolicy } from '../policies/routes.ts'
 import { listRules as listPolicies } from '../policies/store.ts'
 import { isBroad } from '../rules/rule-index.ts'
 import { admitCondition } from '../rules/admit-condition.ts'
-import { deleteSpendLimit, putSpendLimit } from '../spend/routes.ts'
-import { listLimits } from '../spend/limits-store.ts'
-import { recordedLimit } from '../spend/usage.ts'
+import { deleteSpendLimit, putSpendLimit } from '../budgets/limit-routes.ts'
+import { listLimits, recordedLimit } from '../budgets/limits.ts'
 
 const none = () => []
 const whereId = (ids: readonly string[] | undefined) => (ids ? { where: { id: ids } } : {})

@@ -15,7 +15,7 @@ import { listIds } from '../policies/store.ts'
 import { ruleWarnings } from '../rules/lint.ts'
 import { at, checkNames } from '../rules/overlaid.ts'
 import { isBroad } from '../rules/rule-index.ts'
-import { listLimits } from '../spend/limits-store.ts'
+import { listLimits } from '../budgets/limits.ts'
 
 const PACING = { now: () => performance.now(), pause: () => setImmediate() }
 

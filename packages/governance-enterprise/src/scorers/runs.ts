@@ -6,7 +6,7 @@ import { lane, toClientError } from '@remit/core/ledger/lanes'
 import type { EntryDraft, Lane } from '@remit/core/ledger/lanes'
 import type { Deps, FinishedRun, ScorerRuns } from '@remit/core/module'
 import { OPERATOR } from '@remit/core/orgs'
-import { AppendThresholds } from '../spend/append-thresholds.ts'
+import { AppendThresholds } from '../budgets/thresholds.ts'
 import { agentMoves, counterRows } from '../counters/store.ts'
 
 interface Job {

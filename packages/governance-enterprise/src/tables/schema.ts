@@ -22,7 +22,7 @@ import { webhookFormatMigration, webhookHistoryMigration, webhookMigration } fro
 import type { WebhookTables } from './webhooks.ts'
 
 /** The totals of a UTC day at the end of one of its hours (`2026-11-20T08`), for charts only. */
-type SpendHourRow = {
+export type SpendHourRow = {
   org_id: string
   agent_id: string
   hour: string

@@ -1,7 +1,7 @@
 import { createClock, someDialects } from '@remit/testing'
 import type { TestClock } from '@remit/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sampleHour } from '../../src/spend/hours.ts'
+import { sampleHour } from '../../src/budgets/samples.ts'
 import { createApi } from '../support/api.ts'
 import type { Api } from '../support/api.ts'
 

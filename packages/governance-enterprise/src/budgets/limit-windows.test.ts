@@ -1,25 +1,25 @@
 import { describe, expect, it } from 'vitest'
-import { windowsAt } from './evaluate.ts'
+import { windowsAt } from './limits.ts'
 
 const at = (time: string) => windowsAt(Date.parse(time))
 
 describe('windowsAt', () => {
   it('is the UTC hour, day and month, which begin and end with the same instant', () => {
-    expect(at('2026-11-30T23:59:59.999Z')).toEqual({
+    expect(at('2026-11-30T23:59:59.999Z')).toMatchObject({
       hour: {
         id: '2026-11-30T23',
-        from: '2026-11-30T23:00:00.000Z',
-        resets: '2026-12-01T00:00:00.000Z',
+        from: Date.parse('2026-11-30T23:00:00.000Z'),
+        resetsAt: '2026-12-01T00:00:00.000Z',
       },
       day: {
         id: '2026-11-30',
-        from: '2026-11-30T00:00:00.000Z',
-        resets: '2026-12-01T00:00:00.000Z',
+        from: Date.parse('2026-11-30T00:00:00.000Z'),
+        resetsAt: '2026-12-01T00:00:00.000Z',
       },
       month: {
         id: '2026-11',
-        from: '2026-11-01T00:00:00.000Z',
-        resets: '2026-12-01T00:00:00.000Z',
+        from: Date.parse('2026-11-01T00:00:00.000Z'),
+        resetsAt: '2026-12-01T00:00:00.000Z',
       },
     })
     expect(at('2026-12-01T00:00:00.000Z')).toMatchObject({
@@ -34,6 +34,6 @@ describe('windowsAt', () => {
     ['2027-02-28T12:00:00.000Z', '2027-03-01T00:00:00.000Z'],
     ['2026-03-29T00:30:00.000Z', '2026-03-30T00:00:00.000Z'],
   ])('the day of %s ends at %s, whatever the calendar does', (time, resets) => {
-    expect(at(time).day.resets).toBe(resets)
+    expect(at(time).day.resetsAt).toBe(resets)
   })
 })

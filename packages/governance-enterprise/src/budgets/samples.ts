@@ -3,11 +3,11 @@ import { eachPart, inPart, on, writeRows } from '@remit/core/db'
 import type { AnyDatabase, Part } from '@remit/core/db'
 import type { Deps } from '@remit/core/module'
 import { sql } from 'kysely'
-import { needsOf, sumOf } from '../budgets/evaluate.ts'
-import { treeOf } from '../budgets/tree.ts'
-import { timeOf } from '../budgets/windows.ts'
+import { needsOf, sumOf } from './evaluate.ts'
+import { treeOf } from './tree.ts'
+import { timeOf } from './windows.ts'
 import { readCounters } from '../counters/store.ts'
-import type { Tables } from '../tables/schema.ts'
+import type { SpendHourRow, Tables } from '../tables/schema.ts'
 
 const EVERY_MS = 60_000
 const KEPT_MS = 48 * 60 * 60 * 1000
@@ -75,6 +75,24 @@ async function sampleBudgets(db: AnyDatabase, part: Part, now: number): Promise<
     .where('window_id', '<', oldestWindow(now))
     .execute()
 }
+
+/** Reads the samples of a counter in hours, both included (`2026-11-20T08`); in order. */
+export const readSamples = (
+  db: AnyDatabase,
+  orgId: string,
+  subject: string,
+  from: string,
+  to: string,
+): Promise<Pick<SpendHourRow, 'hour' | 'spent_micro' | 'held_micro'>[]> =>
+  on<Tables>(db)
+    .selectFrom('spend_hour')
+    .select(['hour', 'spent_micro', 'held_micro'])
+    .where('org_id', '=', orgId)
+    .where('agent_id', '=', subject)
+    .where('hour', '>=', from)
+    .where('hour', '<=', to)
+    .orderBy('hour')
+    .execute()
 
 const HOURS = {
   table: 'spend_hour',

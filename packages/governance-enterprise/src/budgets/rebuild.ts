@@ -17,11 +17,12 @@ import {
   ended,
   holdMoves,
   holdRows,
+  subjectOf,
   withCharges,
 } from '../counters/store.ts'
 import type { Charge } from '../counters/store.ts'
-import { subjectOf, valuesOf } from '../budgets/tree.ts'
-import { oldestWindow } from './hours.ts'
+import { valuesOf } from './tree.ts'
+import { oldestWindow } from './samples.ts'
 
 const PAGE = 1_000
 /** Differences in an entry; all of them are in the result. */
@@ -281,9 +282,16 @@ class SpendFold {
     if (decision !== 'allow') return
     const { hold: held, charges = [] } = data as Partial<EntryData<'authorization.decided'>>
     const all = charges.map((one): Charge => {
-      const subject = this.#counterOf(one)
-      const { expires_at: until, ...charge } = one
-      return { ...charge, subject, held: toUnits(one.unit, one.held), until }
+      const { uid, value, window, expires_at: until } = one
+      const held = toUnits(one.unit, one.held)
+      this.#moves.push({ subject: this.#counterOf(one), window, used: 0, held })
+      return {
+        uid,
+        ...(value !== undefined && { value }),
+        window,
+        held,
+        ...(until !== null && { until }),
+      }
     })
     const hold: SpendHoldRow = {
       org_id: this.#orgId,
@@ -298,7 +306,6 @@ class SpendFold {
     }
     this.#holds.set(hold.decision_id, hold)
     this.#moves.push(...holdMoves(hold, 0, hold.held_micro))
-    for (const one of all) this.#moves.push({ ...one, used: 0 })
   }
 
   /** The counter of a charge. */
@@ -324,8 +331,8 @@ class SpendFold {
     const hold = typeof decisionId === 'string' ? this.#holds.get(decisionId) : undefined
     if (hold) {
       this.#moves.push(...settleHold(hold, cost, recordedAt))
-      for (const { subject, window, held } of chargesOf(hold))
-        this.#moves.push({ subject, window, used: 0, held: -held })
+      for (const { uid, value, window, held } of chargesOf(hold))
+        this.#moves.push({ subject: subjectOf(uid, value), window, used: 0, held: -held })
       const settled = { ...hold, state: 'settled' as const, ...withCharges([]) }
       this.#holds.set(hold.decision_id, settled)
     } else this.#moves.push(...agentMoves(agentId ?? actorId, recordedAt, toMicroUsd(cost), 0))

@@ -1,8 +1,10 @@
 import { toMicroUsd, WINDOWS } from '@remit/contract/values'
 import type { ByWindow, Window } from '@remit/contract/values'
 import type { Ask } from '@remit/core/decision'
-import { windowsAt } from './evaluate.ts'
-import type { Limit } from './evaluate.ts'
+import { boundedText } from '@remit/core/net'
+import { z } from 'zod'
+import { windowsAt } from './limits.ts'
+import type { Limit } from './limits.ts'
 
 /** A window of spend: a UTC calendar day (`2026-11-20`) or month (`2026-11`). */
 export interface SpendQuery {
@@ -92,4 +94,30 @@ function inTime(answer: Promise<number>, signal: AbortSignal): Promise<number> {
       reject,
     )
   })
+}
+
+const Answer = z.object({ usd: z.number().min(0) })
+const MAX_BYTES = 64 * 1024
+
+/**
+ * A spend source over HTTP, such as the cost API of an LLM gateway: `GET
+ * <url>?org_id=&agent_id=&window=` returns `{"usd": number}`. Any other response, including a
+ * redirect, is a failure.
+ */
+export function httpSpendSource(url: string): SpendSource {
+  return {
+    async spent({ orgId, agentId, window }, signal) {
+      const target = new URL(url)
+      target.searchParams.set('org_id', orgId)
+      target.searchParams.set('agent_id', agentId)
+      target.searchParams.set('window', window)
+      const response = await fetch(target, {
+        signal,
+        redirect: 'error',
+        headers: { Accept: 'application/json' },
+      })
+      if (response.status !== 200) throw new Error(`the spend source answered ${response.status}`)
+      return Answer.parse(JSON.parse(await boundedText(response, MAX_BYTES))).usd
+    },
+  }
 }

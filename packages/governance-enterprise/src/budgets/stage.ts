@@ -2,28 +2,33 @@ import { isoTime } from '@remit/core/base'
 import type { Ask, CounterNeed, Counters, Pass, Stage, StageVerdict } from '@remit/core/decision'
 import type { EntryDraft } from '@remit/core/ledger/lanes'
 import type { Amount } from '../base/seen-context.ts'
-import { evaluatePath, needsOf as pathNeeds, stepsOf } from '../budgets/evaluate.ts'
-import { heldCharge, reachedBy } from '../budgets/settle.ts'
-import { overlaidBudgets, treeOf } from '../budgets/tree.ts'
-import type { BudgetSource, BudgetTree, ReadBudgets } from '../budgets/tree.ts'
+import { evaluatePath, needsOf as pathNeeds, stepsOf } from './evaluate.ts'
+import { recordedCharge, reachedBy } from './settle.ts'
+import { overlaidBudgets, treeOf } from './tree.ts'
+import type { BudgetSource, BudgetTree, ReadBudgets } from './tree.ts'
 import type { SpendHoldRow } from '../tables/schema.ts'
 import type { SpendLimitInput, SpendState } from '@remit/contract'
 import { byWindow, fromMicroUsd, toMicroUsd, WINDOWS } from '@remit/contract/values'
 import type { Window } from '@remit/contract/values'
 import { amountOf, seenContext } from '../base/seen-context.ts'
-import { agentMoves, agentsWithEndingHolds, holdRows, withCharges } from '../counters/store.ts'
+import {
+  agentMoves,
+  agentsWithEndingHolds,
+  holdRows,
+  subjectOf,
+  withCharges,
+} from '../counters/store.ts'
 import type { Charge } from '../counters/store.ts'
 import {
+  compiledLimits,
   evaluateSpend,
   microOf,
   needsOf,
-  retryOf,
   thresholdEntries,
   UNCAPPED,
   windowsAt,
-} from './evaluate.ts'
-import type { Limit, Windows } from './evaluate.ts'
-import { compiledLimits } from './limits-store.ts'
+} from './limits.ts'
+import type { Limit, Windows } from './limits.ts'
 import type { MeasureSpend, MeasuredSpend } from './measure.ts'
 
 interface Snapshot {
@@ -153,7 +158,7 @@ export function spendStage(
       if (tree && charged.length > 0)
         entries.push(
           ...reachedBy(
-            charged.map(({ subject }) => subject),
+            charged.map(({ uid, value }) => subjectOf(uid, value)),
             tree,
             counters,
             now,
@@ -194,7 +199,7 @@ function decideSpend(ask: Ask, state: State): StageVerdict {
     }
     return tree ? withBudgets(passed, undefined, tree, ask, counters) : passed
   }
-  const retryAt = retryOf(verdict, limit, amount, counters, windows)
+  const { retryAt } = verdict
   const denial: Denial = {
     verdict: 'deny',
     reason: verdict.denied,
@@ -250,9 +255,12 @@ function withBudgets(
   }
   return {
     ...verdict,
-    effect: { ...(verdict.effect as Hold), charges: path.charges } satisfies Hold,
+    effect: {
+      ...(verdict.effect as Hold),
+      charges: path.charges.map(({ charge }) => charge),
+    } satisfies Hold,
     moves: [...(verdict.moves ?? []), ...path.moves],
-    notes: { ...more, data: { ...notes?.data, charges: path.charges.map(heldCharge) } },
+    notes: { ...more, data: { ...notes?.data, charges: path.charges.map(recordedCharge) } },
   }
 }
 

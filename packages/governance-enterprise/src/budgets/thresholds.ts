@@ -1,12 +1,11 @@
 import type { Move } from '@remit/core/decision'
 import type { EntryDraft, LedgerScope } from '@remit/core/ledger/lanes'
 import { ByVersion } from '../base/by-version.ts'
-import { reachedBy, timesOf } from '../budgets/settle.ts'
-import type { BudgetTree, LoadTree } from '../budgets/tree.ts'
+import { reachedBy, timesOf } from './settle.ts'
+import type { BudgetTree, LoadTree } from './tree.ts'
+import { compiledLimits, needsOf, thresholdEntries, windowsAt } from './limits.ts'
+import type { Limit } from './limits.ts'
 import { readCounters } from '../counters/store.ts'
-import { needsOf, thresholdEntries, windowsAt } from './evaluate.ts'
-import type { Limit } from './evaluate.ts'
-import { compiledLimits } from './limits-store.ts'
 
 /** Records the shares of caps and budgets that appends reach. */
 export class AppendThresholds {

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { byWindow, toMicroUsd } from '@remit/contract/values'
 import { describe, expect, it } from 'vitest'
 import { amountOf } from '../base/seen-context.ts'
-import { evaluateSpend, windowsAt } from './evaluate.ts'
-import type { Limit, SpendUsage } from './evaluate.ts'
+import { evaluateSpend, windowsAt } from './limits.ts'
+import type { Limit, SpendUsage } from './limits.ts'
 
 interface Row {
   readonly name: string
@@ -71,6 +71,8 @@ describe('evaluateSpend', () => {
       denied: 'spend_limit_daily',
       message: 'The daily limit of 5 USD would be exceeded.',
       limitUsd: 5,
+      // The month has room last.
+      retryAt: Date.parse('2026-12-01T00:00:00.000Z'),
       spend: {
         amount_usd: 2,
         hourly: null,

@@ -1,7 +1,7 @@
 import { toMicroUsd } from '@remit/contract/values'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { thresholdEntries, windowsAt } from './evaluate.ts'
+import { thresholdEntries, windowsAt } from './limits.ts'
 
 const windows = windowsAt(Date.parse('2026-11-20T08:00:00.000Z'))
 

@@ -12,10 +12,17 @@ import type { AnyDatabase } from '@remit/core/db'
 import { receipted, recording } from '@remit/core/ledger/lanes'
 import type { Change } from '@remit/core/ledger/lanes'
 import type { SpendHoldRow, SpendLimitRow, Tables } from '../tables/schema.ts'
-import { microOf } from './evaluate.ts'
-import { deleteLimit, findLimit, listLimits, putLimit } from './limits-store.ts'
 import { listOpenHolds } from '../counters/store.ts'
-import { recordedLimit, withUsage } from './usage.ts'
+import {
+  deleteLimit,
+  findLimit,
+  listLimits,
+  microOf,
+  putLimit,
+  recordedLimit,
+  withUsage,
+} from './limits.ts'
+import { readSamples } from './samples.ts'
 
 export function spendRoutes({ db, clock, writer }: Deps): Route[] {
   const limitOf = async (caller: Caller, agentId: string) => {
@@ -179,14 +186,7 @@ const COURSES: Readonly<Record<'day' | 'month', Course>> = {
   day: {
     step: HOUR_MS,
     async read(db, orgId, agentId, from, to) {
-      const rows = await on<Tables>(db)
-        .selectFrom('spend_hour')
-        .select(['hour', 'spent_micro', 'held_micro'])
-        .where('org_id', '=', orgId)
-        .where('agent_id', '=', agentId)
-        .where('hour', '>=', from.slice(0, SAMPLE_LENGTHS.day))
-        .where('hour', '<=', to.slice(0, SAMPLE_LENGTHS.day))
-        .execute()
+      const rows = await readSamples(db, orgId, agentId, from.slice(0, 13), to.slice(0, 13))
       return new Map(rows.map((row) => [row.hour, row]))
     },
     // A sample is a total; an hour without one has the totals of the hour before.
