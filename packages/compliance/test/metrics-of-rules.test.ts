@@ -74,6 +74,29 @@ describe('spend under a budget', () => {
     expect(metric(facts, 'M40')).toMatchObject({ value: { numerator, denominator: 1 } })
     expect(check(facts, 'SPD-1')).toMatchObject({ ok: numerator === 1 })
   })
+
+  const budget = (at: string, uid: string, parent_id: string | null): EntryInput => ({
+    kind: 'budget.set',
+    at,
+    data: { budget: { id: uid, uid, parent_id, unit: 'usd', limit: 10 } },
+  })
+  it('is shared as far as an enforced budget with a parent counts it', () => {
+    const shareOf = (...entries: readonly EntryInput[]) =>
+      metric(factsOf([born, ...entries]), 'M53')
+    const root = budget(day(-9), 'bud_0', null)
+    const child = budget(day(-8), 'bud_1', 'bud_0')
+    const onRoot = { ...charge, uid: 'bud_0' }
+
+    // Budgets from before the period count, since their parents never change.
+    expect(shareOf(root, child, spent([onRoot, charge]), spent([onRoot]), spent([]))).toMatchObject({
+      value: { numerator: 5_000_000, denominator: 15_000_000, text: '0.3333' },
+      population: 3,
+    })
+    expect(shareOf(root, child, spent([{ ...charge, observed: true }]))).toMatchObject({
+      value: { numerator: 0, denominator: 5_000_000 },
+    })
+    expect(shareOf(root, child)).toMatchObject({ value: null, population: 0 })
+  })
 })
 
 describe('rules in force', () => {

@@ -28,6 +28,7 @@ import { readCounters } from './counters/store.ts'
 import { conditions } from './rules/port.ts'
 import { archive, migrations, placements } from './tables/schema.ts'
 import { scorersOf } from './scorers/index.ts'
+import { budgetEraser } from './budgets/erase.ts'
 import { createSampler } from './budgets/samples.ts'
 import { httpSpendSource, measureWith } from './budgets/measure.ts'
 import { spendAccounts } from './budgets/rebuild.ts'
@@ -96,7 +97,7 @@ export default defineModule({
       observers: [...approvals.observers, ...webhooks.observers],
       changeObservers: [fourEyesObserver(deps), driftObserver(deps)],
       documents: documentKinds(rosterReader(deps), deps),
-      erasers: approvals.erasers,
+      erasers: [...approvals.erasers, budgetEraser(treeLoader(deps))],
       storedSecrets: [webhookSecrets(deps), sinkSecrets(deps)],
       start() {
         approvals.start()

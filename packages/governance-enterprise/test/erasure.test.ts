@@ -89,6 +89,40 @@ describe.each(someDialects())('erasure of decisions, on %s', (dialect) => {
     expect(await traces(my)).not.toContain(SECRET)
   })
 
+  it('removes users from the counters of past windows, and keeps what the current one counts', async () => {
+    const my = await fresh()
+    await my.ok('setBudget', {
+      params: { id: 'each' },
+      body: { unit: 'calls', window: 'hour', limit: 2, per: 'user' },
+    })
+    const ask = async (id: string) => {
+      const body = { agent_id: 'payer', action: 'x', subject: { type: 'user', id } }
+      return await my.ok('authorize', { body })
+    }
+    const countersOf = async (id: string) =>
+      await api.remit.db
+        .selectFrom('spend_total' as 'ledger_entry')
+        .select('window_id' as 'kind')
+        .where('org_id', '=', my.org.id)
+        .where('agent_id', 'like', `*budget/%/${id}`)
+        .execute()
+    const first = await ask('erika')
+    const { ledger } = await my.ok('appendEntry', {
+      body: { action: 'x', decision_id: first.decision_id, settle: 'held' },
+    })
+    await ask('max')
+    clock.advance(60 * 60 * 1000)
+    const second = await ask('erika')
+    expect(await countersOf('erika')).toHaveLength(2)
+
+    await erase(my, first.ledger.seq, ledger.seq, second.ledger.seq)
+
+    expect(await countersOf('erika')).toHaveLength(1)
+    expect(await countersOf('max')).toHaveLength(1)
+    expect((await ask('erika')).decision).toBe('allow')
+    expect((await ask('erika')).reason).toBe('budget_exceeded')
+  })
+
   it('keeps the answers of other requests', async () => {
     const my = await fresh()
     const call = { body: REQUEST, headers: { 'idempotency-key': 'kept' } }

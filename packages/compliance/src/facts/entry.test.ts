@@ -53,7 +53,7 @@ describe('an entry of a decision', () => {
         windows: { day: { limitMicro: 100e6, spentMicro: 8.5e6 }, month: null },
       },
       hasInvalidAmount: false,
-      isBudgeted: false,
+      budgets: [],
       heldMicro: 12e6,
     })
   })

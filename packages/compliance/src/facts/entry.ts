@@ -127,8 +127,8 @@ export interface DecisionFacts {
   readonly spend: RecordedSpend | null
   /** The request contained an amount that is not valid in USD, and no limit refused it. */
   readonly hasInvalidAmount: boolean
-  /** An enforced budget in US dollars counts the request. */
-  readonly isBudgeted: boolean
+  /** The `uid` of each enforced budget in US dollars that counts the request. */
+  readonly budgets: readonly string[]
   /** The observed rules that matched, as `KIND:ID:WOULD`; `*:incomplete` if some were not evaluated. */
   readonly observed: readonly string[]
   /** The amount held by the allow, in micro-USD; 0 if none. */
@@ -172,7 +172,9 @@ function decisionOf(data: Decided): DecisionFacts {
       windows: byWindow('name', ({ word }) => windowOf(spend[word])),
     },
     hasInvalidAmount: data.amount_invalid === true,
-    isBudgeted: data.charges?.some((one) => one.unit === 'usd' && one.observed !== true) ?? false,
+    budgets: (data.charges ?? [])
+      .filter(({ unit, observed }) => unit === 'usd' && observed !== true)
+      .flatMap(({ uid }) => uid ?? []),
     observed: observedOf(data),
     heldMicro: microOf(data.hold?.usd ?? null) ?? 0,
   }

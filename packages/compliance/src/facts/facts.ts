@@ -46,7 +46,7 @@ export interface PeriodFacts {
     /** From the creation of the organization to the end of the period; 0 if no entry records it. */
     readonly organization: number
   }
-  /** M01 to M52 and all checks, in the order of their ids and of the catalogue. */
+  /** M01 to M53 and all checks, in the order of their ids and of the catalogue. */
   readonly metrics: readonly Metric[]
   readonly checks: readonly CheckOutcome[]
   /** All twenty kinds. */

@@ -22,7 +22,7 @@ import {
 import type { CreateMeter } from './meter.ts'
 import { authorsMeter, inForceMeter, previewsMeter } from './rules.ts'
 import { failShareMeter, runsMeter } from './scorers.ts'
-import { capsMeter, unavailableMeter } from './spend.ts'
+import { capsMeter, sharedMeter, unavailableMeter } from './spend.ts'
 import { interventionsMeter, stoppedMeter } from './stops.ts'
 import { trustMeter, exchangesMeter } from './trust.ts'
 
@@ -55,6 +55,7 @@ export const METERS: readonly CreateMeter[] = [
   authorsMeter,
   inForceMeter,
   capsMeter,
+  sharedMeter,
   trustMeter,
   exchangesMeter,
   guardMeter,

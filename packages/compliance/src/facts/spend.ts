@@ -52,7 +52,7 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
     if (!hasCap(limit)) {
       // The decision itself names caps: the entry that set them was erased.
       if (WINDOWS.some(({ name }) => decided.spend?.windows[name])) return
-      if (decided.isBudgeted) {
+      if (decided.budgets.length > 0) {
         if (!spenders.has(id)) spenders.set(id, true)
         return
       }
@@ -117,6 +117,36 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
         ],
       }
     },
+  }
+}
+
+/**
+ * M53: the share of the allowed spend that an enforced budget with a parent counts: what agents share is limited
+ * within something larger. In millionths of a US dollar.
+ */
+export const sharedMeter: CreateMeter = () => {
+  /** The `uid` of each budget with a parent, which never changes. */
+  const children = new Set<string>()
+  let shared = 0
+  let all = 0
+  let allows = 0
+  return {
+    reads: ['authorization.decided', 'budget.set'],
+    since: () => 0,
+    entry(entry, _, inPeriod) {
+      const { decided, decision, kind } = entry
+      if (kind === 'budget.set') {
+        const { budget } = entry.read('budget.set')
+        if (budget?.parent_id != null && budget.uid != null) children.add(budget.uid)
+      }
+      if (!inPeriod || !decided || decision !== 'allow') return
+      const micro = amountOf(decided)
+      if (micro === 0) return
+      allows += 1
+      all += micro
+      if (decided.budgets.some((uid) => children.has(uid))) shared += micro
+    },
+    end: () => ({ metrics: [metric('M53', ratioOf(shared, all), allows)], checks: [] }),
   }
 }
 

@@ -88,7 +88,7 @@ describe('the content of a report', () => {
   test('has all fifty metrics; one that was not measured is null over nothing', () => {
     const { metrics } = reportOf()
 
-    expect(metrics).toHaveLength(52)
+    expect(metrics).toHaveLength(53)
     expect(metrics[0]).toMatchObject({ id: 'M01', value: { entries: 6 }, population: 6 })
     expect(metrics[1]).toMatchObject({ id: 'M02', value: null, population: 0 })
   })

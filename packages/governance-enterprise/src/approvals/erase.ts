@@ -1,9 +1,9 @@
 import { readData } from '@remit/contract/entries'
 import { fail, isoTime } from '@remit/core/base'
 import type { LedgerScope } from '@remit/core/ledger/lanes'
-import { parseCarried } from '@remit/core/ledger/proofs'
 import type { StoredEntry } from '@remit/core/ledger/proofs'
 import type { Eraser } from '@remit/core/ledger/records'
+import { contentOf } from '../base/erased-entry.ts'
 import { isCoolingDown, statusAt } from './lifecycle.ts'
 import { votesOf } from './request.ts'
 import type { ApprovalRequestRow } from '../tables/approvals.ts'
@@ -23,13 +23,9 @@ export const approvalEraser: Eraser = {
   },
 }
 
-/** The request of an entry, or of the pruned entry that it carries over. */
 function approvalIn(entry: StoredEntry): string | null {
-  if (entry.payload === null) return null
-  const carried = parseCarried(entry)
-  const { kind } = carried ?? entry
-  if (kind !== 'authorization.decided' && !kind.startsWith('approval.')) return null
-  const { data } = (carried?.payload ?? JSON.parse(entry.payload)) as { data: unknown }
+  const { kind, data } = contentOf(entry) ?? {}
+  if (kind !== 'authorization.decided' && !kind?.startsWith('approval.')) return null
   return readData('approval.requested', data).approval?.id ?? null
 }
 
