@@ -16,13 +16,17 @@ const MARK_OR_LINE = new RegExp(
   'g',
 )
 
+// Fields of WHOIS records (ICANN's labeling policy for registration data, section 1.4); closed, like the list above.
+const CONTACT_FIELD =
+  /^[ \t]*(?:Registrant|Admin(?:istrative)?|Tech(?:nical)?|Billing|Registrar Abuse)(?: Contact)? (?:Name|Organi[sz]ation|Street|City|State(?:\/Province)?|Postal Code|Country|(?:Phone|Fax)(?: Ext)?|E-?mail)[ \t]*:/gim
+
 /** Few enough to be no instruction. */
 const MAX_WORDS = 4
 const PARTS = ['user', 'beside', 'query'] as const
 
 /**
- * Returns spans that contain only a secret: the language model mistakes key blocks, credentials and
- * URLs for instructions. Spans that could hide words are excluded: other lines of a block than the
+ * Returns spans that contain only a secret or the name of a field: the language model mistakes key blocks,
+ * credentials, URLs and `Admin Email:` for instructions. Spans that could hide words are excluded: other lines of a block than the
  * random ones; and all users of URLs, all queries, or all that is beside secrets, if they have more than
  * four words together.
  */
@@ -32,7 +36,11 @@ export function opaqueSpans(text: string, secrets: readonly Detection[]): Span[]
   )
   const found = secrets.flatMap((secret) => credentialSpans(text, secret))
   const credentials = PARTS.flatMap((wanted) => withFewWords(found, wanted))
-  const spans = [...lines, ...credentials.map(({ span }) => span)]
+  const fields = Array.from(text.matchAll(CONTACT_FIELD), ({ 0: field, index }): Span => [
+    index,
+    index + field.length,
+  ])
+  const spans = [...lines, ...fields, ...credentials.map(({ span }) => span)]
   return [...spans, ...spansOfShortText(text, spans)]
 }
 

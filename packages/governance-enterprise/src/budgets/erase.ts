@@ -4,9 +4,9 @@ import { on } from '@remit/core/db'
 import type { StoredEntry } from '@remit/core/ledger/proofs'
 import type { Eraser } from '@remit/core/ledger/records'
 import { contentOf } from '../base/erased-entry.ts'
-import { subjectOf } from '../counters/store.ts'
+import { subjectOf } from '../counters/charges.ts'
 import type { Tables } from '../tables/schema.ts'
-import type { LoadTree } from './tree.ts'
+import type { LoadTree } from './store.ts'
 import { timeOf } from './windows.ts'
 
 /**

@@ -13,15 +13,8 @@ import { receipted, recording } from '@remit/core/ledger/lanes'
 import type { Change } from '@remit/core/ledger/lanes'
 import type { SpendHoldRow, SpendLimitRow, Tables } from '../tables/schema.ts'
 import { listOpenHolds } from '../counters/store.ts'
-import {
-  deleteLimit,
-  findLimit,
-  listLimits,
-  microOf,
-  putLimit,
-  recordedLimit,
-  withUsage,
-} from './limits.ts'
+import { deleteLimit, findLimit, listLimits, putLimit, withUsage } from './store.ts'
+import { microOf, recordedLimit } from './limits.ts'
 import { readSamples } from './samples.ts'
 
 export function spendRoutes({ db, clock, writer }: Deps): Route[] {

@@ -2,24 +2,15 @@
 import type { Reason, SpendLimit, SpendState } from '@remit/contract'
 import { byWindow, fromMicroUsd, toMicroUsd, WINDOWS } from '@remit/contract/values'
 import type { ByWindow, Window } from '@remit/contract/values'
-import { isoTime } from '@remit/core/base'
 import { actorOf } from '@remit/core/caller'
-import { orgTable } from '@remit/core/db'
-import type { AnyDatabase } from '@remit/core/db'
 import type { CounterNeed, Counters } from '@remit/core/decision'
 import type { EntryDraft } from '@remit/core/ledger/lanes'
 import type { Amount } from '../base/seen-context.ts'
-import { readCounters } from '../counters/store.ts'
-import type { SpendLimitRow, Tables } from '../tables/schema.ts'
+import type { SpendLimitRow } from '../tables/schema.ts'
 import { fits, reachedPercents, roomAt, sumOf, takenOf } from './evaluate.ts'
 import type { Taken } from './evaluate.ts'
 import { timeOf } from './windows.ts'
 import type { CalendarTime } from './windows.ts'
-
-const limits = orgTable<Tables, 'spend_limit'>('spend_limit', 'agent_id')
-
-/** Limits are found and sorted by their agent. */
-export const { find: findLimit, list: listLimits, put: putLimit, remove: deleteLimit } = limits
 
 /** A compiled limit; caps are micro-USD. */
 export interface Limit {
@@ -27,35 +18,6 @@ export interface Limit {
   readonly caps: ByWindow<number | null>
   readonly onMissingAmount: 'zero' | 'deny'
   readonly holdTtlSeconds: number | null
-}
-
-/** All limits of an organization, compiled, by agent. */
-export async function compiledLimits(
-  db: AnyDatabase,
-  orgId: string,
-): Promise<ReadonlyMap<string, Limit>> {
-  const rows = await listLimits(db, orgId)
-  return new Map(
-    rows.map((row) => [
-      row.agent_id,
-      {
-        agentId: row.agent_id,
-        caps: byWindow('name', ({ word }) => row[`${word}_micro`]),
-        onMissingAmount: row.on_missing_amount === 'deny' ? 'deny' : 'zero',
-        holdTtlSeconds: row.hold_ttl_seconds,
-      },
-    ]),
-  )
-}
-
-/** Returns `settlement_by_agent` of the limits of agents, by agent. */
-export async function settlementsByAgent(
-  db: AnyDatabase,
-  orgId: string,
-  agentIds: readonly string[],
-): Promise<Map<string, string>> {
-  const rows = await limits.list(db, orgId, { where: { agent_id: agentIds } })
-  return new Map(rows.map((row) => [row.agent_id, row.settlement_by_agent]))
 }
 
 /** A cap in micro-USD; null for none. */
@@ -212,29 +174,3 @@ export const recordedLimit = (row: SpendLimitRow): Omit<SpendLimit, 'spent' | 'l
   created_by: row.created_by,
   updated_at: row.updated_at,
 })
-
-/** Limits in API form with the ledger's totals; expired holds do not count. */
-export async function withUsage(
-  db: AnyDatabase,
-  rows: readonly SpendLimitRow[],
-  now: number,
-): Promise<SpendLimit[]> {
-  const [first] = rows
-  if (!first) return []
-  const windows = windowsAt(now)
-  const needs = rows.flatMap((row) => needsOf(row.agent_id, windows, true))
-  const counters = await readCounters(needs, { tx: db, orgId: first.org_id, now })
-  return rows.map((row) => ({
-    ...recordedLimit(row),
-    spent: byWindow('name', ({ name }) => {
-      const { id, from, resetsAt } = windows[name]
-      const { used, held } = counters.of(row.agent_id, id)
-      return {
-        from: isoTime(from),
-        usd: fromMicroUsd(used),
-        held_usd: fromMicroUsd(held),
-        resets_at: resetsAt,
-      }
-    }),
-  }))
-}

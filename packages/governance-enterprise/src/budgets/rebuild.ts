@@ -13,14 +13,13 @@ import { settleHold } from '../counters/settle.ts'
 import {
   agentMoves,
   chargesOf,
-  counterRows,
   ended,
   holdMoves,
-  holdRows,
   subjectOf,
   withCharges,
-} from '../counters/store.ts'
-import type { Charge } from '../counters/store.ts'
+} from '../counters/charges.ts'
+import { counterRows, holdRows } from '../counters/store.ts'
+import type { Charge } from '../counters/charges.ts'
 import { valuesOf } from './tree.ts'
 import { oldestWindow } from './samples.ts'
 

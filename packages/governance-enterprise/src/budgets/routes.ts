@@ -20,21 +20,16 @@ import { receipted, recording } from '@remit/core/ledger/lanes'
 import type { Change } from '@remit/core/ledger/lanes'
 import type { Deps } from '@remit/core/module'
 import { checkCount } from '@remit/core/orgs/settings'
-import { readCounters, subjectOf } from '../counters/store.ts'
+import { readCounters } from '../counters/store.ts'
+import { subjectOf } from '../counters/charges.ts'
 import type { BudgetRow, Tables } from '../tables/schema.ts'
 import { readSamples } from './samples.ts'
 import { budgetWarnings, checkBudget, slicesOf } from './checks.ts'
 import { keptBy, needsOf, sumOf, usageOf } from './evaluate.ts'
-import {
-  deleteBudget,
-  findBudget,
-  inputOf,
-  isOfAgent,
-  listBudgets,
-  putBudget,
-  treeOf,
-} from './tree.ts'
-import type { BudgetTree, LoadTree, Node, Step } from './tree.ts'
+import { deleteBudget, findBudget, listBudgets, putBudget } from './store.ts'
+import { inputOf, isOfAgent, treeOf } from './tree.ts'
+import type { BudgetTree, Node, Step } from './tree.ts'
+import type { LoadTree } from './store.ts'
 import { timeOf } from './windows.ts'
 
 type BudgetDeps = Pick<Deps, 'db' | 'clock' | 'ids' | 'writer' | 'offered'>

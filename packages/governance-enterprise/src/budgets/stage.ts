@@ -5,29 +5,18 @@ import type { Amount } from '../base/seen-context.ts'
 import { evaluatePath, needsOf as pathNeeds, stepsOf } from './evaluate.ts'
 import { recordedCharge, reachedBy } from './settle.ts'
 import { overlaidBudgets, treeOf } from './tree.ts'
-import type { BudgetSource, BudgetTree, ReadBudgets } from './tree.ts'
+import type { BudgetSource, BudgetTree } from './tree.ts'
+import type { ReadBudgets } from './store.ts'
 import type { SpendHoldRow } from '../tables/schema.ts'
 import type { SpendLimitInput, SpendState } from '@remit/contract'
 import { byWindow, fromMicroUsd, toMicroUsd, WINDOWS } from '@remit/contract/values'
 import type { Window } from '@remit/contract/values'
 import { amountOf, seenContext } from '../base/seen-context.ts'
-import {
-  agentMoves,
-  agentsWithEndingHolds,
-  holdRows,
-  subjectOf,
-  withCharges,
-} from '../counters/store.ts'
-import type { Charge } from '../counters/store.ts'
-import {
-  compiledLimits,
-  evaluateSpend,
-  microOf,
-  needsOf,
-  thresholdEntries,
-  UNCAPPED,
-  windowsAt,
-} from './limits.ts'
+import { agentMoves, subjectOf, withCharges } from '../counters/charges.ts'
+import { agentsWithEndingHolds, holdRows } from '../counters/store.ts'
+import type { Charge } from '../counters/charges.ts'
+import { compiledLimits } from './store.ts'
+import { evaluateSpend, microOf, needsOf, thresholdEntries, UNCAPPED, windowsAt } from './limits.ts'
 import type { Limit, Windows } from './limits.ts'
 import type { MeasureSpend, MeasuredSpend } from './measure.ts'
 

@@ -1,23 +1,14 @@
 /** The budgets of an organization, compiled, and the path of a request through them. */
 import type { BudgetInput } from '@remit/contract'
 import { isObject, toUnits } from '@remit/contract/values'
-import { on, orgTable } from '@remit/core/db'
-import type { AnyDatabase } from '@remit/core/db'
 import type { Overlay } from '@remit/core/decision'
-import type { Deps, RegisteredAgent } from '@remit/core/module'
-import { subjectOf } from '../counters/store.ts'
+import type { RegisteredAgent } from '@remit/core/module'
+import { subjectOf } from '../counters/charges.ts'
 import { anyMatches, isAbout, RuleIndex } from '../rules/rule-index.ts'
 import type { About, Rule } from '../rules/rule-index.ts'
-import type { BudgetRow, Tables } from '../tables/schema.ts'
+import type { BudgetRow } from '../tables/schema.ts'
 import { timeOf } from './windows.ts'
 import type { BudgetTime } from './windows.ts'
-
-export const {
-  find: findBudget,
-  list: listBudgets,
-  put: putBudget,
-  remove: deleteBudget,
-} = orgTable<Tables, 'budget'>('budget', 'id', ['uid', 'parent_id', 'created_at', 'created_by'])
 
 /** A compiled budget. `limit` is in counted integers; see `toUnits`. */
 export interface Node extends Rule, BudgetInput {
@@ -94,29 +85,6 @@ export interface BudgetSource {
   readonly mayEnd: boolean
 }
 
-/** Reads the budgets of an organization. */
-export type ReadBudgets = (db: AnyDatabase, orgId: string) => Promise<BudgetSource>
-
-/** Reads budgets, with the registry of agents. */
-export const budgetReader =
-  ({ offered }: Pick<Deps, 'offered'>): ReadBudgets =>
-  async (db, orgId) => {
-    const rows = await listBudgets(db, orgId)
-    return {
-      rows,
-      registry: (await offered('agentRegistry')?.load(orgId, db)) ?? null,
-      mayEnd: rows.length > 0 && (await hasEndingCharges(db, orgId)),
-    }
-  }
-
-/** Reads and compiles the budgets of an organization; null without any. */
-export type LoadTree = (db: AnyDatabase, orgId: string) => Promise<BudgetTree | null>
-
-export const treeLoader =
-  (deps: Pick<Deps, 'offered'>): LoadTree =>
-  async (db, orgId) =>
-    treeOf(await budgetReader(deps)(db, orgId))
-
 /** Returns budgets with those of a preview; new ones have counted nothing. */
 export function overlaidBudgets(
   { rows, ...source }: BudgetSource,
@@ -132,17 +100,6 @@ export function overlaidBudgets(
     byId.set(id, { ...row, document: JSON.stringify(input) })
   }
   return { ...source, rows: [...byId.values()] }
-}
-
-async function hasEndingCharges(db: AnyDatabase, orgId: string): Promise<boolean> {
-  const row = await on<Tables>(db)
-    .selectFrom('spend_hold')
-    .select('decision_id')
-    .where('org_id', '=', orgId)
-    .where('charges_until', 'is not', null)
-    .limit(1)
-    .executeTakeFirst()
-  return row !== undefined
 }
 
 /** A budget that a request matches, with the counter of its value. */

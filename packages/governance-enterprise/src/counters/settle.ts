@@ -2,7 +2,7 @@ import { toMicroUsd } from '@remit/contract/values'
 import type { Caller } from '@remit/core/caller'
 import type { SpendHoldRow } from '../tables/schema.ts'
 import type { Move } from '@remit/core/decision'
-import { agentMoves, holdMoves } from './store.ts'
+import { agentMoves, holdMoves } from './charges.ts'
 
 type Hold = Pick<SpendHoldRow, 'held_micro' | 'state' | 'expires_at'>
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { agentMoves, counterRows, StoredCounters } from './store.ts'
+import { agentMoves } from './charges.ts'
+import { counterRows, StoredCounters } from './store.ts'
 
 const row = { org_id: 'org_1', agent_id: 'payer', window_id: '2026-11-20' }
 const hold = {

@@ -53,7 +53,7 @@ import type { PermissionChain } from './authority.ts'
 import type { PermissionRow } from '../tables/delegation.ts'
 import { listRequests } from '../approvals/store.ts'
 import { wireApproval } from '../approvals/request.ts'
-import { findLimit, withUsage } from '../budgets/limits.ts'
+import { findLimit, withUsage } from '../budgets/store.ts'
 import { effectiveAt } from './effective.ts'
 
 // Entries have a maximum size; a larger tree has several.

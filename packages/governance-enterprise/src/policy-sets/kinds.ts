@@ -12,7 +12,8 @@ import { checkRule, wireRule } from '../approvals/rule.ts'
 import { listRules as listApprovalRules } from '../approvals/store.ts'
 import { budgetLimits } from '../budgets/checks.ts'
 import { removeBudget, setBudget } from '../budgets/routes.ts'
-import { inputOf, listBudgets } from '../budgets/tree.ts'
+import { inputOf } from '../budgets/tree.ts'
+import { listBudgets, listLimits } from '../budgets/store.ts'
 import { termsOf } from '../delegation/permission.ts'
 import { putAgentMode, putGrant, revokePermission } from '../delegation/routes.ts'
 import { listModes, listPermissions } from '../delegation/store.ts'
@@ -23,7 +24,7 @@ import { listRules as listPolicies } from '../policies/store.ts'
 import { isBroad } from '../rules/rule-index.ts'
 import { admitCondition } from '../rules/admit-condition.ts'
 import { deleteSpendLimit, putSpendLimit } from '../budgets/limit-routes.ts'
-import { listLimits, recordedLimit } from '../budgets/limits.ts'
+import { recordedLimit } from '../budgets/limits.ts'
 
 const none = () => []
 const whereId = (ids: readonly string[] | undefined) => (ids ? { where: { id: ids } } : {})

@@ -7,7 +7,7 @@ import { siblingModule, sliced } from '@remit/core/threads'
 import { rosterReader } from '../agents/agents.ts'
 import { checkRule } from '../approvals/rule.ts'
 import { listRules } from '../approvals/store.ts'
-import { listBudgets } from '../budgets/tree.ts'
+import { listBudgets, listLimits } from '../budgets/store.ts'
 import { admitPermissions } from '../delegation/overlay.ts'
 import { admitCandidates } from '../policies/overlay.ts'
 import { MAX_BROAD_RULES } from '../policies/policy.ts'
@@ -15,7 +15,6 @@ import { listIds } from '../policies/store.ts'
 import { ruleWarnings } from '../rules/lint.ts'
 import { at, checkNames } from '../rules/overlaid.ts'
 import { isBroad } from '../rules/rule-index.ts'
-import { listLimits } from '../budgets/limits.ts'
 
 const PACING = { now: () => performance.now(), pause: () => setImmediate() }
 

@@ -7,7 +7,8 @@ import type { EntryDraft, Lane } from '@remit/core/ledger/lanes'
 import type { Deps, FinishedRun, ScorerRuns } from '@remit/core/module'
 import { OPERATOR } from '@remit/core/orgs'
 import { AppendThresholds } from '../budgets/thresholds.ts'
-import { agentMoves, counterRows } from '../counters/store.ts'
+import { agentMoves } from '../counters/charges.ts'
+import { counterRows } from '../counters/store.ts'
 
 interface Job {
   readonly caller: Caller
