@@ -14,6 +14,18 @@ const hasPrograms = ['skopeo', 'docker-registry'].every(
 if (!hasPrograms)
   process.stderr.write('skipped: the digests of base images need skopeo and docker-registry\n')
 
+it('the Dockerfile names all base images by tag and digest', () => {
+  const text = readFileSync(resolve(import.meta.dirname, '../../../deploy/Dockerfile'), 'utf8')
+  const bases = [...text.matchAll(/^ARG \w+_IMAGE=(.*)$/gm)].map(([, base]) => base)
+  expect(bases).toHaveLength(2)
+  for (const base of bases) expect(base).toMatch(/^[\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}$/)
+  // Each stage begins with one of them.
+  expect([...text.matchAll(/^FROM (.*)$/gm)].map(([, from]) => from)).toEqual([
+    '${BUILD_IMAGE} AS build',
+    '${BASE_IMAGE}',
+  ])
+})
+
 describe.skipIf(!hasPrograms)('the digests of base images', () => {
   const folder = scratchFolder('bases')
   const file = (name: string) => join(folder, name)

@@ -95,7 +95,7 @@ describe.each(someDialects())('erasure of decisions, on %s', (dialect) => {
       params: { id: 'each' },
       body: { unit: 'calls', window: 'hour', limit: 2, per: 'user' },
     })
-    const ask = async (id: string) => {
+    const askFor = async (id: string) => {
       const body = { agent_id: 'payer', action: 'x', subject: { type: 'user', id } }
       return await my.ok('authorize', { body })
     }
@@ -106,21 +106,21 @@ describe.each(someDialects())('erasure of decisions, on %s', (dialect) => {
         .where('org_id', '=', my.org.id)
         .where('agent_id', 'like', `*budget/%/${id}`)
         .execute()
-    const first = await ask('erika')
+    const first = await askFor('erika')
     const { ledger } = await my.ok('appendEntry', {
       body: { action: 'x', decision_id: first.decision_id, settle: 'held' },
     })
-    await ask('max')
+    await askFor('max')
     clock.advance(60 * 60 * 1000)
-    const second = await ask('erika')
+    const second = await askFor('erika')
     expect(await countersOf('erika')).toHaveLength(2)
 
     await erase(my, first.ledger.seq, ledger.seq, second.ledger.seq)
 
     expect(await countersOf('erika')).toHaveLength(1)
     expect(await countersOf('max')).toHaveLength(1)
-    expect((await ask('erika')).decision).toBe('allow')
-    expect((await ask('erika')).reason).toBe('budget_exceeded')
+    expect((await askFor('erika')).decision).toBe('allow')
+    expect((await askFor('erika')).reason).toBe('budget_exceeded')
   })
 
   it('keeps the answers of other requests', async () => {

@@ -279,7 +279,7 @@ class SpendFold {
 
   #hold({ recordedAt, agentId, decision, data }: SpendEntry): void {
     if (decision !== 'allow') return
-    const { hold: held, charges = [] } = data as Partial<EntryData<'authorization.decided'>>
+    const { hold: usd, charges = [] } = data as Partial<EntryData<'authorization.decided'>>
     const all = charges.map((one): Charge => {
       const { uid, value, window, expires_at: until } = one
       const held = toUnits(one.unit, one.held)
@@ -298,9 +298,9 @@ class SpendFold {
       agent_id: agentId ?? '',
       day: recordedAt.slice(0, 10),
       hour: recordedAt.slice(0, 13),
-      held_micro: toMicroUsd(held?.usd ?? 0),
+      held_micro: toMicroUsd(usd?.usd ?? 0),
       state: 'held',
-      expires_at: held?.expires_at ?? null,
+      expires_at: usd?.expires_at ?? null,
       ...withCharges(all),
     }
     this.#holds.set(hold.decision_id, hold)
