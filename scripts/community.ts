@@ -4,7 +4,7 @@
  * the start of its server (`--quick`: none; `REMIT_TEST_RUNS=complete`: all of its server), boots and
  * returns 404 for everything that is not open. Then the same for the deployed server without
  * optional packages, built from the full tree: it must contain no file of a commercial package.
- * Then the container images of both editions.
+ * Then the container images of both editions; with `REMIT_TEST_RUNS=complete`, of the second from two folders.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, rmSync } from 'node:fs'
@@ -167,13 +167,15 @@ try {
   const built = buildWithoutCommercialFolders(tree)
   const fullBuilt = built.then(() => buildIn(full))
   const server = ['--filter', '@remit/server...', '--filter', '@remit/console...']
-  const copyBuilt = buildIn(copy, ['--force', ...server])
+  const copyBuilt = isComplete ? buildIn(copy, ['--force', ...server]) : undefined
   const inspect = (root: string) => refuseCommercial(full, join(root, HOME, 'server'))
   await allOf([
     built.then(() => testCommunity(tree)),
     fullBuilt.then(() => deployWithoutOptional(full, join(temp, 'deployed'))),
     fullBuilt.then(() => makeAndBoot(tree, 'community', { inspect })),
-    allOf([fullBuilt, copyBuilt]).then(() => makeAndBoot(full, 'enterprise', { copy })),
+    allOf([fullBuilt, copyBuilt ?? fullBuilt]).then(() =>
+      makeAndBoot(full, 'enterprise', isComplete ? { copy } : {}),
+    ),
   ])
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)

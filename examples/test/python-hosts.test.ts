@@ -142,7 +142,7 @@ function pageOf(
   })
   return `# Python frameworks
 
-Each adapter of \`sdks/python\` runs in an agent of its framework with a scripted model, against a running server, with the oldest and the newest version that is supported, on the oldest and the newest Python from 3.10 to 3.13 on the machine. The tests of the repository write this page (\`pnpm test python-hosts -u\` with \`REMIT_TEST_RUNS=full\`, after \`node examples/test/support/python-hosts.ts\`), those of the Claude Agent SDK every night. While the gate is broken (a denied call runs, a call runs twice, nothing is settled), cases fail in each version.
+Each adapter of \`sdks/python\` runs in an agent of its framework with a scripted model, against a running server, with the oldest and the newest version that is supported, on the oldest and the newest Python from 3.10 to 3.13 on the machine. The tests of the repository write this page (\`pnpm test python-hosts -u\` with \`REMIT_TEST_RUNS=full\`, after \`node examples/test/support/python-hosts.ts\`), those of the oldest versions and of the Claude Agent SDK every night. While the gate is broken (a denied call runs, a call runs twice, nothing is settled), cases fail in each version.
 
 The cases:
 

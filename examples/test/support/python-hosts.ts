@@ -1,8 +1,8 @@
 /**
  * Installs the agent frameworks of sdks/python/hosts.json from PyPI, for the tests of the adapters: the
  * oldest version that is supported, with its dependencies of that day, and the newest, each in an
- * environment of its own below sdks/python/.hosts. The oldest gets the oldest Python on the machine, the
- * newest the newest. Does nothing where they are present; without Python it says so.
+ * environment of its own below sdks/python/.hosts. The oldest gets the oldest Python on the machine, and comes with
+ * REMIT_NIGHTLY=1 only; the newest gets the newest. Does nothing where they are present; without Python it says so.
  *
  *     node --conditions=@remit/source examples/test/support/python-hosts.ts
  */
@@ -26,7 +26,7 @@ interface Host {
   readonly newest: string
   /** Another host, which brings this one in the same versions: they share its environments. */
   readonly within?: string
-  /** Its program has 400 MB: with REMIT_NIGHTLY=1 only. */
+  /** With REMIT_NIGHTLY=1 only, in both versions: its program has 400 MB. */
   readonly nightly?: true
 }
 
@@ -57,7 +57,7 @@ export function environments(): Environment[] {
         name: host.name,
         requirement,
         ...one,
-        ...(host.nightly && { nightly: host.nightly }),
+        ...((host.nightly || one.day !== undefined) && { nightly: true as const }),
         ...(host.within !== undefined && { within: host.within }),
         folder,
         python: join(folder, 'bin/python'),
