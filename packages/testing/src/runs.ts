@@ -21,12 +21,12 @@ export function inFullRun(tests: string): boolean {
   return isFullRun
 }
 
-const RUNS_SHARE = isFullRun ? 4 : 20
+const RUNS_SHARE = isFullRun ? 8 : 20
 const LEAST = 10
 const CASES_SHARE = 5
 
 /**
- * Returns the number of repetitions: `all` in a complete run, a fourth of them in a full one, otherwise a
+ * Returns the number of repetitions: `all` in a complete run, an eighth of them in a full one, otherwise a
  * twentieth; but at least `least`.
  */
 export const runs = (all: number, least = LEAST): number =>
