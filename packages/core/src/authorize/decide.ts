@@ -221,6 +221,9 @@ export function decide(ask: Ask, slots: Slots, judged?: RuleVerdicts): DecisionR
   }
   if (judged?.observations) Object.assign(notes.data, judged.observations)
   const decision: Decision = last.verdict === 'pass' ? 'allow' : last.verdict
+  if (decision === 'allow')
+    for (const { verdict } of trace)
+      if (verdict.verdict === 'pass') Object.assign(notes.data, verdict.allowed)
   return {
     ask,
     decision,

@@ -94,6 +94,8 @@ export interface Counter {
   held: number
   /** `used + held` at the start of the batch. */
   before: number
+  /** It has been moved before, even if it is at zero again. */
+  isKnown?: true
 }
 
 /** The counters of a batch: read before it is judged, moved by its decisions, written once. */
@@ -142,6 +144,8 @@ export interface Pass {
   /** The reason for an allow if no later stage gives one (`policy_allow`, `approved`). */
   readonly reason?: Reason
   readonly notes?: StageNotes
+  /** Members of the entry if the request is allowed in the end. */
+  readonly allowed?: Partial<DecisionData>
   /** Passed to `apply` and `record` if the request is allowed in the end. */
   readonly effect?: unknown
   /** The changes of counters that the effect stands for. */

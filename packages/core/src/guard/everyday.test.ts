@@ -46,8 +46,7 @@ describe('fields of a WHOIS record are no instruction', () => {
     'Admin Email: jane@widgets.example',
     'Tech Phone:\nAdmin Email:',
   ])('%j', (text) => {
-    for (const source of ['tool', 'document'] as const)
-      expect(injections(text, source)).toEqual([])
+    for (const source of ['tool', 'document'] as const) expect(injections(text, source)).toEqual([])
   })
 
   it('and their values are read', () => {

@@ -18,7 +18,7 @@ const MAX_RESERVED = 32
 
 const FIXED = ['parent_id', 'per', 'unit', 'window', 'time_zone'] as const
 /** A slice and its parent count the same. */
-const ALIKE = ['unit', 'window', 'time_zone', 'hold_ttl_seconds'] as const
+const ALIKE = ['unit', 'window', 'time_zone', 'hold_ttl_seconds', 'settlement_by_agent'] as const
 
 interface Placed extends BudgetInput {
   readonly id: string

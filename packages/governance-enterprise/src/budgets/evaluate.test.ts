@@ -33,7 +33,12 @@ const request = { agent_id: 'a', action: 'b' }
 /** Decides for a user whose budget has such counters. */
 function decide(user: string, used: Readonly<Record<string, number>>) {
   const counters: Pick<Counters, 'of'> = {
-    of: (subject) => ({ used: used[subject] ?? 0, held: 0, before: 0 }),
+    of: (subject) => ({
+      used: used[subject] ?? 0,
+      held: 0,
+      before: 0,
+      ...(subject in used && { isKnown: true }),
+    }),
   }
   const steps = tree ? pathOf(tree, { request, resource: null, now, user }) : []
   return evaluatePath(steps, { request, now }, counters)
@@ -47,6 +52,8 @@ describe('the values of a budget', () => {
       moves: [{ subject: '*budget/u/ann' }, { subject: '*values/u', used: 1 }],
     })
     expect(decide('ann', { '*budget/u/ann': 1 }).moves).toHaveLength(1)
+    // A release took it back to zero.
+    expect(decide('ann', { '*budget/u/ann': 0 }).moves).toHaveLength(1)
   })
 
   it('beyond the bound share the counter of requests without one', () => {
@@ -59,6 +66,7 @@ describe('the values of a budget', () => {
     expect(decide('new', { ...full, '*budget/u': 2 }).denied?.reason).toBe('budget_exceeded')
     // One that is known keeps its own.
     expect(decide('ann', { ...full, '*budget/u/ann': 2 }).denied?.reason).toBe('budget_exceeded')
+    expect(decide('cat', { ...full, '*budget/u': 2, '*budget/u/cat': 0 }).denied).toBeNull()
     expect(decide('bob', { ...full, '*budget/u': 2, '*budget/u/bob': 1 }).denied).toBeNull()
   })
 })

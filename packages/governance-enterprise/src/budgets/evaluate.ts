@@ -56,7 +56,8 @@ export function needsOf(steps: readonly Step[], mayEnd: boolean): CounterNeed[] 
     add(subject, time)
     if (value != null) {
       add(node.subject, time)
-      needs.push({ subject: valuesOf(node), window: time.id, mayEnd: false })
+      for (const { id: window } of time.parts)
+        needs.push({ subject: valuesOf(node), window, mayEnd: false })
     }
     for (const child of node.keeps) add(child.subject, time)
   }
@@ -162,8 +163,7 @@ export interface PathVerdict {
     readonly message: string
     readonly node: Node
   } | null
-  /** When all that deny have room: milliseconds; null for never, undefined if none denies. */
-  readonly retryAt: number | null | undefined
+  readonly retryAt: Retry
   readonly shown: { readonly budgets: BudgetState[]; readonly budgets_omitted?: number }
   /** The charges that an allow holds. */
   readonly charges: readonly HeldCharge[]
@@ -189,20 +189,20 @@ export function evaluatePath(
   const moves: Move[] = []
   const warnings: string[] = []
   let denied: PathVerdict['denied'] = null
-  let retryAt: number | null | undefined
+  let retryAt: Retry = 0
   for (const step of steps) {
     const { node, subject, time } = step
     const amount = amountFor(node.unit, ask)
     const taken = takenOf(step, counters, takes)
     const state = stateOf(step, taken)
     states.push({ state, share: node.limit === 0 ? 0 : state.remaining / node.limit })
-    const refusal = refusalOf(node, amount, fits(node, amount, taken), state)
+    const isFull = !fits(node, amount, taken)
+    const until = isFull ? roomAt(step, amount, counters, takes) : 0
+    const refusal = refusalOf(node, amount, until, state)
     if (refusal && node.mode === 'observe') warnings.push(`budget_would_deny: ${node.id}`)
     else if (refusal) {
       denied ??= { ...refusal, node }
-      const isInvalid = refusal.reason === 'amount_invalid'
-      const until = isInvalid ? null : roomAt(step, amount, counters, takes)
-      retryAt = until === null || retryAt === null ? null : Math.max(retryAt ?? 0, until)
+      retryAt = laterOf(retryAt, refusal.reason === 'amount_invalid' ? null : until)
     }
     const held = typeof amount === 'number' ? amount : 0
     const ttl = node.hold_ttl_seconds
@@ -235,23 +235,22 @@ export function evaluatePath(
   }
 }
 
-const isNew = ({ subject, time }: Step, counters: Read): boolean => {
-  const { used, held } = sumOf(counters, subject, time)
-  return used + held === 0
-}
+/** A value that a release took back to zero is counted already. */
+const isNew = ({ subject, time }: Step, counters: Read): boolean =>
+  !time.parts.some(({ id }) => counters.of(subject, id).isKnown)
 
 /** A value beyond the bound counts with the requests that have none. */
 function inPool(step: Step, counters: Read): Step {
   const { node, value, time } = step
   if (value == null || node.per?.startsWith('label:')) return step
-  if (counters.of(valuesOf(node), time.id).used < MAX_VALUES || !isNew(step, counters)) return step
+  if (sumOf(counters, valuesOf(node), time).used < MAX_VALUES || !isNew(step, counters)) return step
   return { ...step, value: null, subject: node.subject }
 }
 
 function refusalOf(
   { id, unit, limit, on_missing_amount: missing }: Node,
   amount: Counted,
-  hasRoom: boolean,
+  until: Retry,
   { remaining, resets_at }: BudgetState,
 ): Omit<NonNullable<PathVerdict['denied']>, 'node'> | null {
   if (amount === 'invalid')
@@ -264,25 +263,43 @@ function refusalOf(
       reason: 'amount_invalid',
       message: `The budget ${id} requires an amount in ${unit}, and the request has none.`,
     }
-  if (hasRoom) return null
-  const until = resets_at === null ? 'It never resets.' : `It resets at ${resets_at}.`
+  if (until === 0) return null
+  const next =
+    until === null
+      ? 'The request can never pass.'
+      : until === undefined
+        ? 'It has room when holds are settled.'
+        : `It resets at ${resets_at}.`
   return {
     reason: 'budget_exceeded',
-    message: `The budget ${id} of ${limit} ${unit} has ${remaining} left. ${until}`,
+    message: `The budget ${id} of ${limit} ${unit} has ${remaining} left. ${next}`,
   }
 }
 
-/** When enough of a window has ended for an amount, milliseconds; null for never. */
+/** When a request has room: milliseconds, 0 for now; null for never, undefined if nobody knows. */
+export type Retry = number | null | undefined
+
+/** When two requirements have room. */
+export function laterOf(one: Retry, other: Retry): Retry {
+  if (one === null || other === null) return null
+  return one === undefined || other === undefined ? undefined : Math.max(one, other)
+}
+
+/**
+ * When enough of a window has ended for an amount that has no room now. Nobody knows when holds are settled
+ * that take the room of a budget without an end.
+ */
 export function roomAt(
   place: Place,
   amount: Counted,
   counters: Read,
   takes?: (child: Node) => boolean,
-): number | null {
+): Retry {
   for (const [i, { leaves }] of place.time.parts.entries())
     if (leaves !== null && fits(place.node, amount, takenOf(place, counters, takes, i + 1)))
       return leaves
-  return null
+  const taken = { ...takenOf(place, counters, takes), held: 0 }
+  return fits(place.node, amount, taken) ? undefined : null
 }
 
 type Standing = Pick<Step, 'node' | 'subject' | 'time'>

@@ -7,8 +7,8 @@ import type { CounterNeed, Counters } from '@remit/core/decision'
 import type { EntryDraft } from '@remit/core/ledger/lanes'
 import type { Amount } from '../base/seen-context.ts'
 import type { SpendLimitRow } from '../tables/schema.ts'
-import { fits, reachedPercents, roomAt, sumOf, takenOf } from './evaluate.ts'
-import type { Taken } from './evaluate.ts'
+import { fits, laterOf, reachedPercents, roomAt, sumOf, takenOf } from './evaluate.ts'
+import type { Retry, Taken } from './evaluate.ts'
 import { timeOf } from './windows.ts'
 import type { CalendarTime } from './windows.ts'
 
@@ -64,8 +64,7 @@ export type SpendVerdict =
       readonly message: string
       readonly spend?: SpendState
       readonly limitUsd?: number
-      /** When all caps that deny have room: milliseconds; null for never, absent if nobody knows. */
-      readonly retryAt?: number | null
+      readonly retryAt: Retry
     }
 
 /**
@@ -80,19 +79,22 @@ export function evaluateSpend(
   windows: Windows,
 ): SpendVerdict {
   if (usage === null)
-    return { denied: 'spend_unavailable', message: 'The spend data of the agent cannot be read.' }
+    return {
+      denied: 'spend_unavailable',
+      message: 'The spend data of the agent cannot be read.',
+      retryAt: undefined,
+    }
   const counted = typeof amount === 'object' ? amount.micro : amount
   const spend: SpendState = { amount_usd: null, ...UNCAPPED }
   if (typeof counted === 'number') spend.amount_usd = fromMicroUsd(counted)
   let over: Cap | undefined
-  let retryAt: number | null = 0
+  let retryAt: Retry = 0
   for (const cap of capsOf(limit, windows)) {
     const taken = takenOf(cap, usage)
     spend[cap.word] = stateOf(cap, taken)
     if (fits(cap.node, counted, taken)) continue
     over ??= cap
-    const room = roomAt(cap, counted, usage)
-    retryAt = room === null || retryAt === null ? null : Math.max(retryAt, room)
+    retryAt = laterOf(retryAt, roomAt(cap, counted, usage))
   }
   if (amount === 'invalid') {
     return {

@@ -1,3 +1,4 @@
+import type { BudgetInput } from '@remit/contract'
 import { fromMicroUsd, fromUnits, toMicroUsd, toUnits } from '@remit/contract/values'
 import { fail, isoTime } from '@remit/core/base'
 import { SYSTEM } from '@remit/core/caller'
@@ -20,7 +21,9 @@ import {
 } from '../counters/charges.ts'
 import { counterRows, holdRows } from '../counters/store.ts'
 import type { Charge } from '../counters/charges.ts'
-import { valuesOf } from './tree.ts'
+import { listBudgets } from './store.ts'
+import { inputOf, valuesOf } from './tree.ts'
+import { timeOf } from './windows.ts'
 import { oldestWindow } from './samples.ts'
 
 const PAGE = 1_000
@@ -96,7 +99,8 @@ function comparisonOf(found: Recomputed): SpendComparison {
 }
 
 async function recompute(db: AnyDatabase, orgId: string, now: string): Promise<Recomputed> {
-  const fold = new SpendFold(orgId)
+  const budgets = await listBudgets(db, orgId)
+  const fold = new SpendFold(orgId, new Map(budgets.map((row) => [row.uid, inputOf(row)])))
   let entries = 0
   let erased = 0
   for (let after = -1; ;) {
@@ -121,8 +125,7 @@ async function recompute(db: AnyDatabase, orgId: string, now: string): Promise<R
   }
   const { holds, moves: all, removed } = fold.at(now)
   // Counters and charges of a removed budget are gone, whatever its holds still say.
-  const counts = (move: Move): boolean =>
-    lasts(now)(move) && !move.subject.startsWith('*values/') && !removed.has(uidOf(move.subject))
+  const counts = (move: Move): boolean => lasts(now)(move) && !removed.has(uidOf(move.subject))
   const moves = all.filter(counts)
   const stored = await storedMoves(db, orgId, now)
   return {
@@ -202,24 +205,9 @@ async function replace(
     await on<Tables>(tx).deleteFrom(table).where('org_id', '=', orgId).execute()
   for (let at = 0; at < holds.length; at += PAGE)
     await writeRows(tx, [holdRows(holds.slice(at, at + PAGE))])
-  const { rows, ...into } = counterRows(orgId, [...moves, ...valueMoves(moves)])
+  const { rows, ...into } = counterRows(orgId, moves)
   for (let at = 0; at < rows.length; at += PAGE)
     await writeRows(tx, [{ ...into, rows: rows.slice(at, at + PAGE) }])
-}
-
-/** The numbers of values that budgets have in each window. */
-function valueMoves(moves: readonly Move[]): Move[] {
-  const values = new Map(
-    moves.flatMap(({ subject, window }) =>
-      /^\*budget\/[^/]+\//.test(subject) ? [[`${subject} ${window}`, { subject, window }]] : [],
-    ),
-  )
-  return [...values.values()].map(({ subject, window }) => ({
-    subject: valuesOf({ uid: uidOf(subject) }),
-    window,
-    used: 1,
-    held: 0,
-  }))
 }
 
 /** Kinds of entries that move spend. */
@@ -244,14 +232,19 @@ interface SpendEntry {
 /** The spend of an organization, computed from nothing but its entries. */
 class SpendFold {
   readonly #orgId: string
+  readonly #present: ReadonlyMap<string, BudgetInput>
   readonly #holds = new Map<string, SpendHoldRow>()
   readonly #moves: Move[] = []
   readonly #removed = new Set<string>()
+  /** The windows in which counters of values moved. */
+  readonly #known = new Map<string, Set<string>>()
   /** By counter. */
   readonly budgets = new Map<string, CountedBudget>()
 
-  constructor(orgId: string) {
+  /** `present` are the budgets that exist, by their `uid`. */
+  constructor(orgId: string, present: ReadonlyMap<string, BudgetInput>) {
     this.#orgId = orgId
+    this.#present = present
   }
 
   /** Adds the next entry of the ledger. */
@@ -283,7 +276,10 @@ class SpendFold {
     const all = charges.map((one): Charge => {
       const { uid, value, window, expires_at: until } = one
       const held = toUnits(one.unit, one.held)
-      this.#moves.push({ subject: this.#counterOf(one), window, used: 0, held })
+      const subject = this.#counterOf(one)
+      const isNew = held > 0 && this.#isNewValue(one, subject, Date.parse(recordedAt))
+      if (isNew) this.#moves.push({ subject: valuesOf(one), window, used: 1, held: 0 })
+      this.#moves.push({ subject, window, used: 0, held })
       return {
         uid,
         ...(value !== undefined && { value }),
@@ -307,6 +303,17 @@ class SpendFold {
     this.#moves.push(...holdMoves(hold, 0, hold.held_micro))
   }
 
+  /** Returns whether a decision charges a value for the first time in its window; from then on it is known. */
+  #isNewValue(charge: Pick<Charge, 'uid' | 'value' | 'window'>, subject: string, at: number) {
+    const budget = this.#present.get(charge.uid)
+    if (charge.value == null || !budget) return false
+    const known = this.#known.get(subject) ?? new Set<string>()
+    this.#known.set(subject, known)
+    const isNew = !timeOf(budget, at).parts.some(({ id }) => known.has(id))
+    known.add(charge.window)
+    return isNew
+  }
+
   /** The counter of a charge. */
   #counterOf(charge: CountedBudget & { readonly uid: string }): string {
     const { budget, uid, value, unit } = charge
@@ -324,7 +331,9 @@ class SpendFold {
     for (const charge of charges) {
       const used = toUnits(charge.unit, charge.used)
       const { window } = charge
-      this.#moves.push({ subject: this.#counterOf(charge), window, used, held: 0 })
+      const subject = this.#counterOf(charge)
+      this.#moves.push({ subject, window, used, held: 0 })
+      this.#isNewValue(charge, subject, Date.parse(recordedAt))
     }
     if (typeof cost !== 'number') return
     const hold = typeof decisionId === 'string' ? this.#holds.get(decisionId) : undefined

@@ -90,7 +90,8 @@ export function budgetRoutes(deps: BudgetDeps, loadTree: LoadTree): Route[] {
             limit,
             query.cursor,
           ),
-        cursor: (subject) => valueIn(row, subject) ?? '',
+        // What follows the name of the counter: nothing for requests without a value, else `/` and the value.
+        cursor: (subject) => `:${subject.slice(subjectOf(row.uid).length)}`,
         items: async (subjects) => {
           const [node] = nodesOf([row], [row])
           if (!node) return []
@@ -113,6 +114,7 @@ export function budgetRoutes(deps: BudgetDeps, loadTree: LoadTree): Route[] {
       if (query.validate === 'true') {
         const rows = await listBudgets(db, caller.orgId)
         requireFree(params.id)
+        requireRevision(rows, params.id, expected)
         checkBudget(rows, params.id, input)
         const hasRegistry = offered('agentRegistry') !== undefined
         const warnings = budgetWarnings(rows, params.id, input, hasRegistry)
@@ -146,6 +148,22 @@ function requireFree(id: string): void {
     throw fail('budget_fixed', 'Ids that begin with spend: are those of spend limits')
 }
 
+/** Returns the budget that a change replaces, if there is one; throws if it is not the expected one. */
+function requireRevision(
+  rows: readonly BudgetRow[],
+  id: string,
+  expected: Expected,
+): BudgetRow | undefined {
+  const before = rows.find((row) => row.id === id)
+  if (!before && expected !== null) throw fail('budget_not_found')
+  if (before && typeof expected === 'number' && expected !== before.revision)
+    throw fail(
+      'version_mismatch',
+      `The budget has the revision ${before.revision}; read it again before changing it`,
+    )
+  return before
+}
+
 /** Creates or replaces a budget. */
 export const setBudget =
   (
@@ -158,13 +176,7 @@ export const setBudget =
   async ({ tx, orgId, now, recordedAt, organization }, caller) => {
     requireFree(id)
     const rows = await listBudgets(tx, orgId)
-    const before = rows.find((row) => row.id === id)
-    if (!before && expected !== null) throw fail('budget_not_found')
-    if (before && typeof expected === 'number' && expected !== before.revision)
-      throw fail(
-        'version_mismatch',
-        `The budget has the revision ${before.revision}; read it again before changing it`,
-      )
+    const before = requireRevision(rows, id, expected)
     if (!before) await checkCount(organization, 'budgets', () => Promise.resolve(rows.length))
     checkBudget(rows, id, input)
     const row: BudgetRow = {
@@ -305,7 +317,7 @@ async function withUsage(
   })
 }
 
-/** Warns of a parent that has less left than its slices need in this window. */
+/** Warns of a budget, or of the parent of a slice, that has less left than its slices need in this window. */
 async function uncoveredSlices(
   db: AnyDatabase,
   row: BudgetRow,
@@ -313,16 +325,15 @@ async function uncoveredSlices(
   now: number,
 ): Promise<string[]> {
   const placed = all.map((one) => ({ ...inputOf(one), id: one.id }))
-  const parentId = inputOf(row).reserved ? row.parent_id : row.id
-  const parent = all.find(({ id }) => id === parentId)
-  if (!parent || slicesOf(parent, placed).length === 0) return []
-  const [node] = nodesOf([parent], all)
-  if (!node) return []
-  const step = standingOf(node, now)
-  const counters = await readStanding(db, row.org_id, [step], now)
-  const { used, held } = sumOf(counters, step.subject, step.time)
-  const lacking = keptBy(node, counters, step.time) - (node.counted - used - held)
-  return lacking > 0 ? [`slice_not_covered: ${fromUnits(node.unit, lacking)} ${node.unit}`] : []
+  const parents = [row.id, ...(inputOf(row).reserved ? [row.parent_id] : [])]
+  const keeping = all.filter((one) => parents.includes(one.id) && slicesOf(one, placed).length > 0)
+  const steps = nodesOf(keeping, all).map((node) => standingOf(node, now))
+  const counters = await readStanding(db, row.org_id, steps, now)
+  return steps.flatMap(({ node, subject, time }) => {
+    const { used, held } = sumOf(counters, subject, time)
+    const lacking = keptBy(node, counters, time) - (node.counted - used - held)
+    return lacking > 0 ? [`slice_not_covered: ${fromUnits(node.unit, lacking)} ${node.unit}`] : []
+  })
 }
 
 /** Counters of a budget with something in the windows, in order of their values. */
@@ -340,7 +351,11 @@ async function usedSubjects(
     .select('agent_id')
     .distinct()
     .where('org_id', '=', row.org_id)
-    .where('agent_id', cursor === undefined ? '>=' : '>', subjectOf(row.uid, cursor ?? null))
+    .where(
+      'agent_id',
+      cursor === undefined ? '>=' : '>',
+      `${subjectOf(row.uid)}${cursor?.slice(1) ?? ''}`,
+    )
     .where('agent_id', below[0], below[1])
     .where('window_id', 'in', windows)
     .orderBy('agent_id')

@@ -2,7 +2,8 @@ import { isoTime } from '@remit/core/base'
 import type { Ask, CounterNeed, Counters, Pass, Stage, StageVerdict } from '@remit/core/decision'
 import type { EntryDraft } from '@remit/core/ledger/lanes'
 import type { Amount } from '../base/seen-context.ts'
-import { evaluatePath, needsOf as pathNeeds, stepsOf } from './evaluate.ts'
+import { evaluatePath, laterOf, needsOf as pathNeeds, stepsOf } from './evaluate.ts'
+import type { Retry } from './evaluate.ts'
 import { recordedCharge, reachedBy } from './settle.ts'
 import { overlaidBudgets, treeOf } from './tree.ts'
 import type { BudgetSource, BudgetTree } from './tree.ts'
@@ -166,7 +167,7 @@ function decideSpend(ask: Ask, state: State): StageVerdict {
   // Spend before a limit exists counts too, so amounts are held without one.
   if (!limit) {
     const pass = holding(amount, null, ask)
-    return tree ? withBudgets(pass, undefined, tree, ask, counters) : pass
+    return withBudgets(pass, 0, tree, ask, counters)
   }
   const isKnown = !measured || measured.get(agent_id) != null
   const verdict = evaluateSpend(limit, amount, isKnown ? counters : null, windows)
@@ -186,7 +187,7 @@ function decideSpend(ask: Ask, state: State): StageVerdict {
         data: { ...pass.notes?.data, spend: recorded(verdict.spend) },
       },
     }
-    return tree ? withBudgets(passed, undefined, tree, ask, counters) : passed
+    return withBudgets(passed, 0, tree, ask, counters)
   }
   const { retryAt } = verdict
   const denial: Denial = {
@@ -198,58 +199,50 @@ function decideSpend(ask: Ask, state: State): StageVerdict {
       answer: {
         ...(spend && { spend }),
         ...(verdict.limitUsd !== undefined && { limit_usd: verdict.limitUsd }),
-        ...retry(retryAt),
       },
       data: spend ? { spend: recorded(spend) } : {},
     },
   }
-  return tree ? withBudgets(denial, retryAt, tree, ask, counters) : denial
+  return withBudgets(denial, retryAt, tree, ask, counters)
 }
 
 type Denial = Extract<StageVerdict, { verdict: 'deny' }>
 
 /** The member `retry_at`: a time, null for never, or none. */
-const retry = (at: number | null | undefined) =>
-  at === undefined ? {} : { retry_at: at === null ? null : isoTime(at) }
+const retry = (at: Retry) =>
+  at === null ? { retry_at: null } : at ? { retry_at: isoTime(at) } : {}
 
 /** Returns the verdict of a spend limit together with that of the budgets; both have to pass. */
 function withBudgets(
   verdict: Pass | Denial,
-  retryAt: number | null | undefined,
-  tree: BudgetTree,
+  retryAt: Retry,
+  tree: BudgetTree | null,
   ask: Ask,
   counters: Counters,
 ): StageVerdict {
-  const steps = stepsOf(tree, ask)
-  if (steps.length === 0) return verdict
-  const path = evaluatePath(steps, ask, counters)
   const { notes } = verdict
-  const later =
-    retryAt === null || path.retryAt === null ? null : Math.max(retryAt ?? -1, path.retryAt ?? -1)
-  const isUnknown = verdict.verdict === 'deny' && verdict.reason === 'spend_unavailable'
-  const answer = {
-    ...notes?.answer,
-    ...path.shown,
-    ...retry(later === -1 || isUnknown ? undefined : later),
-  }
+  const steps = tree ? stepsOf(tree, ask) : []
+  if (steps.length === 0)
+    return retryAt === 0
+      ? verdict
+      : { ...verdict, notes: { ...notes, answer: { ...notes?.answer, ...retry(retryAt) } } }
+  const path = evaluatePath(steps, ask, counters)
+  const answer = { ...notes?.answer, ...path.shown, ...retry(laterOf(retryAt, path.retryAt)) }
   const warnings = [...(notes?.warnings ?? []), ...path.warnings]
   const more = { ...notes, answer, ...(warnings.length > 0 && { warnings }) }
   if (verdict.verdict === 'deny') return { ...verdict, notes: more }
   if (path.denied) {
     const { reason, message, node } = path.denied
-    const data = { ...notes?.data }
-    delete data.hold
     const matched = [{ kind: 'budget', id: node.id, revision: node.revision }]
-    return { verdict: 'deny', reason, message, notes: { ...more, matched, data } }
+    return { verdict: 'deny', reason, message, notes: { ...more, matched } }
   }
+  const charges = path.charges.map(({ charge }) => charge)
   return {
     ...verdict,
-    effect: {
-      ...(verdict.effect as Hold),
-      charges: path.charges.map(({ charge }) => charge),
-    } satisfies Hold,
+    effect: { ...(verdict.effect as Hold), charges } satisfies Hold,
     moves: [...(verdict.moves ?? []), ...path.moves],
-    notes: { ...more, data: { ...notes?.data, charges: path.charges.map(recordedCharge) } },
+    allowed: { ...verdict.allowed, charges: path.charges.map(recordedCharge) },
+    notes: more,
   }
 }
 
@@ -281,7 +274,7 @@ function holding(amount: Amount, limit: Limit | null, ask: Ask): Pass {
     verdict: 'pass',
     effect: hold,
     moves: agentMoves(ask.request.agent_id, isoTime(ask.now), 0, micro),
-    notes: { data: { hold: { usd: fromMicroUsd(micro), expires_at: hold.expiresAt } } },
+    allowed: { hold: { usd: fromMicroUsd(micro), expires_at: hold.expiresAt } },
   }
 }
 

@@ -26,7 +26,12 @@ export class StoredCounters implements Counters {
     this.#ended = ends.map(({ hold }) => hold)
     this.#ends = ends.flatMap(({ moves }) => moves)
     for (const { agent_id, window_id, spent_micro: used, held_micro: held } of stored)
-      Object.assign(this.of(agent_id, window_id), { used, held, before: used + held })
+      Object.assign(this.of(agent_id, window_id), {
+        used,
+        held,
+        before: used + held,
+        isKnown: true,
+      })
     for (const { subject, window, held } of this.#ends) {
       const counter = this.of(subject, window)
       counter.held += held
@@ -47,6 +52,7 @@ export class StoredCounters implements Counters {
       const counter = this.of(move.subject, move.window)
       counter.used += move.used
       counter.held += move.held
+      counter.isKnown = true
       this.#moves.push(move)
     }
   }

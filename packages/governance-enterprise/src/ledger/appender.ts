@@ -170,7 +170,7 @@ class Batch {
     }
     const agentId = hold?.agent_id ?? job.agent_id ?? null
     if (!hold) {
-      const charged = appendedCharges(this.#tree, job, agentId, this.#scope.now)
+      const charged = appendedCharges(this.#tree, job, agentId ?? agentIn(job), this.#scope.now)
       const draft = draftOf(job, agentId, caller, charged.used)
       this.#spend(job, draft)
       this.#move(charged.moves)
@@ -278,6 +278,12 @@ const scopeRequired = (): Failure =>
       },
     },
   )
+
+/** The agent that an append names as its actor, which spends as one that it names as its agent. */
+function agentIn({ actor }: AppendRequest): string | null {
+  if (typeof actor === 'object') return actor.type === 'agent' ? actor.id : null
+  return actor ?? null
+}
 
 const APPENDED = 'entry.appended'
 /** Something ran without an allow. */

@@ -255,6 +255,14 @@ describe.each(someDialects())('decisions under budgets on %s', (dialect) => {
     expect((await set('company', { limit: 10, mode: 'observe' })).warnings).toContain(
       'slice_not_kept',
     )
+    await set('company', { limit: 12 })
+    const part = { parent_id: 'finance', reserved: true, limit: 4, match: { agents: ['payer'] } }
+    await set('part', { ...part, match: { agents: ['payer'], actions: ['part'] } })
+    await pay(1)
+    // A slice whose own slices lack something.
+    expect((await set('finance', { ...slice, limit: 4 })).warnings).toEqual([
+      'slice_not_covered: 1 usd',
+    ])
   })
 
   it.each([
@@ -264,17 +272,46 @@ describe.each(someDialects())('decisions under budgets on %s', (dialect) => {
     ['month', '2026-12-01T00:00:00.000Z'],
     ['rolling_24h', '2026-11-27T09:00:00.000Z'],
     ['rolling_30d', '2026-12-27T00:00:00.000Z'],
-    ['total', null],
   ])('retry_at is when a request of the window %s passes', async (window, at) => {
     await set('company', { window, limit: 3 })
     await pay(3)
     expect(await pay(1)).toMatchObject({ decision: 'deny', retry_at: at })
     expect(await pay(4)).toMatchObject({ decision: 'deny', retry_at: null })
-    if (at === null) return
     clock.set(new Date(Date.parse(at) - 1).toISOString())
     expect((await pay(1)).decision).toBe('deny')
     clock.set(at)
     expect((await pay(3)).decision).toBe('allow')
+  })
+
+  it('retry_at is null where nothing ever has room, and absent where settlements give some', async () => {
+    await set('company', { window: 'total', limit: 3 })
+    const { decision_id } = await pay(3)
+
+    const held = await pay(1)
+    expect(held).not.toHaveProperty('retry_at')
+    expect(held.message).toContain('when holds are settled')
+    const large = await pay(4)
+    expect(large).toMatchObject({ decision: 'deny', retry_at: null })
+    expect(large.message).toContain('can never pass')
+    await settle(decision_id, { cost_usd: 2.5 })
+    expect(await pay(1)).toMatchObject({ decision: 'deny', retry_at: null })
+    expect((await pay(0.5)).decision).toBe('allow')
+  })
+
+  it('charges and the hold are recorded for allows alone', async () => {
+    await set('company')
+    await api.ok('createPolicy', { body: { effect: 'deny', actions: ['no.*'] } })
+    await api.ok('setApprovalRule', { params: { id: 'ask' }, body: { actions: ['ask.*'] } })
+    const dataOf = async (action: string) => {
+      const { decision, ledger } = await ask({ amount_usd: 2 }, { action })
+      const entry = await api.ok('getEntry', { params: { seq: String(ledger.seq) } })
+      return [decision, Object.keys(entry.data ?? {}).filter((key) => /charges|hold/.test(key))]
+    }
+
+    expect(await dataOf('no.way')).toEqual(['deny', []])
+    expect(await dataOf('ask.first')).toEqual(['needs_approval', []])
+    expect(await dataOf('a.b')).toEqual(['allow', ['charges', 'hold']])
+    expect(await usage('company')).toEqual([0, 2, 8])
   })
 
   it('retry_at is when the last of the windows that deny has ended', async () => {

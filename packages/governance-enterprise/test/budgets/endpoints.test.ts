@@ -117,6 +117,7 @@ describe.each(someDialects())('budgets on %s', (dialect) => {
     const invalid = { code: 'budget_tree_invalid', status: 422 }
     expect(await refused('b', { ...slice, unit: 'eur' })).toMatchObject(invalid)
     expect(await refused('b', { ...slice, hold_ttl_seconds: 5 })).toMatchObject(invalid)
+    expect(await refused('b', { ...slice, settlement_by_agent: 'any' })).toMatchObject(invalid)
     expect(await refused('b', { ...slice, per: 'agent' })).toMatchObject(invalid)
     expect(await refused('b', { ...slice, parent_id: 'loose' })).toMatchObject(invalid)
     expect(await refused('b', { reserved: true })).toMatchObject(invalid)
@@ -129,6 +130,33 @@ describe.each(someDialects())('budgets on %s', (dialect) => {
     expect(await refused('a', { ...slice, limit: 61 })).toMatchObject(over)
     expect(await refused('root', { limit: 99 })).toMatchObject(over)
     expect(await refused('root', { hold_ttl_seconds: 5 })).toMatchObject(invalid)
+  })
+
+  it('a test of a change refuses another revision, as the change does', async () => {
+    await set('company')
+    const body = { unit: 'usd', window: 'month', limit: 10 } as const
+    const headers = { 'if-match': '"99"' }
+    for (const query of [{}, { validate: 'true' } as const])
+      expect(
+        await api.refusal('setBudget', { params: { id: 'company' }, body, headers, query }),
+      ).toMatchObject({ code: 'version_mismatch' })
+  })
+
+  it('the values that used something are listed page by page, the shared one first', async () => {
+    await set('each', { per: 'user', unit: 'calls', limit: 9 })
+    for (const id of [null, ':', '/', 'a'])
+      await api.ok('authorize', {
+        body: { agent_id: 'x', action: 'y', ...(id && { subject: { type: 'user', id } }) },
+      })
+    const values: (string | null)[] = []
+    for (let cursor: string | null | undefined; cursor !== null;) {
+      const query = { limit: 1, ...(cursor !== undefined && { cursor }) }
+      const page = await api.ok('getBudgetUsage', { params: { id: 'each' }, query })
+      values.push(...page.data.map(({ value }) => value))
+      cursor = page.next_cursor
+      if (cursor !== null) expect(cursor).not.toBe('')
+    }
+    expect(values).toEqual([null, '/', ':', 'a'])
   })
 
   it('what it counts never changes', async () => {

@@ -146,6 +146,116 @@ describe.each(someDialects())('settlement under budgets on %s', (dialect) => {
     expect(await differences()).toEqual([])
   })
 
+  it('an append that names an agent as its actor is one of that agent', async () => {
+    await set('company', { match: { agents: ['payer'] } })
+    const append = (actor: unknown) =>
+      api.ok('appendEntry', { body: { action: 'x', actor: actor as string, cost_usd: 2 } })
+    await append('payer')
+    await append({ type: 'agent', id: 'payer' })
+    await append({ type: 'user', id: 'payer' })
+
+    expect(await usage('company')).toEqual([4, 0])
+    expect(await differences()).toEqual([])
+  })
+
+  it('the children of a budget use together what their parent uses', async () => {
+    await set('company')
+    await set('left', { parent_id: 'company', match: { agents: ['one'] } })
+    await set('right', { parent_id: 'company', match: { agents: ['two'] } })
+    const children = async () => {
+      const [left = [], right = []] = [await usage('left'), await usage('right')]
+      return left.map((amount, i) => (amount ?? 0) + (right[i] ?? 0))
+    }
+    for (const [i, more] of [
+      { cost_usd: 9 },
+      { cost_usd: 1 },
+      { settle: 'release' },
+      { settle: 'held' },
+      {},
+    ].entries())
+      for (const agent of ['one', 'two']) {
+        const id = await ask({ amount_usd: i + 2 }, agent)
+        expect(await children()).toEqual(await usage('company'))
+        if (Object.keys(more).length > 0) await settle(id, more)
+        expect(await children()).toEqual(await usage('company'))
+      }
+  })
+
+  it('a value is counted once in a window, also after releases, appends and a rebuild', async () => {
+    await set('hourly', { per: 'agent', window: 'rolling_24h', hold_ttl_seconds: 60 })
+    await set('month', { per: 'agent', window: 'month' })
+    const counted = async () => {
+      const rows = await api.remit.db
+        .selectFrom('spend_total' as never)
+        .selectAll()
+        .where('agent_id' as never, 'like', '*values/%' as never)
+        .where('org_id' as never, '=', api.org.id as never)
+        .orderBy('window_id' as never)
+        .execute()
+      return (rows as Record<string, unknown>[]).map((row) => [
+        row['window_id'],
+        Number(row['spent_micro']),
+      ])
+    }
+    for (let i = 0; i < 3; i++)
+      await settle(await ask({ amount_usd: 1 }, 'a'), { settle: 'release' })
+    await api.ok('appendEntry', { body: { action: 'x', agent_id: 'b', cost_usd: 1 } })
+    await ask({ amount_usd: 1 }, 'b')
+    clock.advance(2 * MINUTE)
+    await ask({ amount_usd: 1 }, 'a')
+    clock.advance(60 * MINUTE)
+    await ask({ amount_usd: 1 }, 'a')
+    await ask({ amount_usd: 1 }, 'c')
+    const expected = [
+      ['2026-11', 2],
+      ['2026-11-26T08', 1],
+      ['2026-11-26T09', 1],
+    ]
+    expect(await counted()).toEqual(expected)
+    expect(await differences()).toEqual([])
+    await api.remit.db
+      .updateTable('spend_total' as never)
+      .set({ spent_micro: 7 } as never)
+      .where('agent_id' as never, 'like', '*values/%' as never)
+      .execute()
+    expect(await differences()).toHaveLength(3)
+    await accounts().rebuild(api.org.id)
+    expect(await counted()).toEqual(expected)
+  })
+
+  it('a hold that names the counter of its charge settles and ends like any other', async () => {
+    await set('company', { hold_ttl_seconds: 600 })
+    await set('each', { per: 'agent' })
+    const settled = await ask({ amount_usd: 5 }, 'one')
+    await ask({ amount_usd: 4 }, 'two')
+    const holds = () => api.remit.db.selectFrom('spend_hold' as never)
+    const rows = await holds()
+      .select(['decision_id', 'charges'] as never)
+      .where('org_id' as never, '=', api.org.id as never)
+      .execute()
+    for (const { decision_id, charges } of rows as { decision_id: string; charges: string }[]) {
+      const old = (JSON.parse(charges) as { uid: string; value?: string }[]).map((charge) => ({
+        subject: ['*budget', charge.uid, ...(charge.value ? [charge.value] : [])].join('/'),
+        budget: 'company',
+        unit: 'usd',
+        until: null,
+        ...charge,
+      }))
+      await api.remit.db
+        .updateTable('spend_hold' as never)
+        .set({ charges: JSON.stringify(old) } as never)
+        .where('decision_id' as never, '=', decision_id as never)
+        .execute()
+    }
+
+    await settle(settled, { cost_usd: 7 })
+    expect(await usage('company')).toEqual([7, 4])
+    clock.advance(11 * MINUTE)
+    await ask({ amount_usd: 1 }, 'one')
+    expect(await usage('company')).toEqual([7, 1])
+    expect(await differences()).toEqual([])
+  })
+
   it.each([
     [{ amounts: { tokens: -1 } }, 'amounts'],
     [{ amounts: { tokens: 1.5 } }, 'amounts'],

@@ -40,7 +40,10 @@ interface Labelled {
 /** Returns whether requests of an agent can count: its id and its labels match. */
 export const mayCount = ({ agents, labels }: Budget['match'], agent: Labelled): boolean =>
   matchesSome(agents, agent.agent_id) &&
-  Object.entries(labels).every(([key, patterns]) => matchesSome(patterns, agent.labels[key] ?? ''))
+  Object.entries(labels).every(([key, patterns]) => {
+    const value = agent.labels[key] ?? ''
+    return value !== '' && matchesSome(patterns, value)
+  })
 
 const matchesSome = (patterns: readonly string[], text: string): boolean =>
   patterns.some((pattern) => matchesPattern(pattern, text))
