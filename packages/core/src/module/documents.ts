@@ -32,6 +32,12 @@ export interface DocumentLimit<Spec = DocumentSpec<ObjectKind>> {
   countsFor(spec: Spec): readonly string[]
 }
 
+/** The changes of objects of one kind. */
+export interface ObjectChanges {
+  readonly set: readonly DocumentObject[]
+  readonly remove: readonly string[]
+}
+
 /** A kind of object that a policy set can contain, with the spec of its documents. */
 export interface DocumentKind<Spec = DocumentSpec<ObjectKind>> {
   readonly kind: ObjectKind
@@ -43,6 +49,8 @@ export interface DocumentKind<Spec = DocumentSpec<ObjectKind>> {
   admit(name: string, spec: Spec): AdmittedDocument
   /** Deletes the object; null where objects cannot be deleted, but only leave the set. */
   readonly remove: ((id: string) => Change<unknown>) | null
+  /** Throws the refusal of objects that do not fit together after all changes; `set` then checks each alone. */
+  fit?(db: AnyDatabase, orgId: string, changes: ObjectChanges): Promise<void>
   /** Returns the limits that a plan compares the objects with; `set` refuses what is beyond them. */
   limits?(limits: OrganizationLimits): readonly DocumentLimit<Spec>[]
   /** Returns the objects that an entry of a change is about. */

@@ -34,15 +34,34 @@ const refuse = (
 
 /** Throws the refusal of a budget that does not fit to the others of the organization. */
 export function checkBudget(rows: readonly BudgetRow[], id: string, input: BudgetInput): void {
-  const others = rows.filter((row) => row.id !== id).map(placed)
   const row = rows.find((one) => one.id === id)
   const next: Placed = { ...input, id }
   if (row) checkFixed(placed(row), next)
-  checkCounts(others, next)
+  checkCounts(rows, id, input)
+  checkAmong(rows.map(placed), next)
+}
+
+/** Throws the refusal of budgets that do not fit to those around them once all of them have changed. */
+export function checkBudgets(
+  before: readonly BudgetRow[],
+  after: readonly BudgetRow[],
+  ids: readonly string[],
+): void {
+  const all = after.map(placed)
+  for (const next of all.filter(({ id }) => ids.includes(id))) {
+    const row = before.find(({ id }) => id === next.id)
+    if (row) checkFixed(placed(row), next)
+    checkAmong(all, next)
+  }
+}
+
+function checkAmong(all: readonly Placed[], next: Placed): void {
+  const { id, parent_id: parentId } = next
+  const others = all.filter((one) => one.id !== id)
   const byId = new Map(others.map((one) => [one.id, one]))
-  const parent = input.parent_id === null ? null : byId.get(input.parent_id)
+  const parent = parentId === null ? null : byId.get(parentId)
   if (parent === undefined)
-    throw refuse('budget_tree_invalid', 'parent_id', `${input.parent_id} is not another budget`)
+    throw refuse('budget_tree_invalid', 'parent_id', `${parentId} is not another budget`)
   if (parent) checkUnder(parent, next, byId)
   for (const child of others)
     if (child.parent_id === id) checkWithin(child, next, `the child ${child.id}`)
@@ -75,7 +94,9 @@ export const budgetLimits = (most = MAX_BUDGETS): readonly DocumentLimit<BudgetI
   },
 ]
 
-function checkCounts(others: readonly Placed[], next: Placed): void {
+/** Throws the refusal of a budget that is one too many. */
+export function checkCounts(rows: readonly BudgetRow[], id: string, next: BudgetInput): void {
+  const others = rows.filter((row) => row.id !== id).map(placed)
   if (others.length >= MAX_BUDGETS)
     throw fail('too_many_budgets', `An organization can have at most ${MAX_BUDGETS} budgets`)
   if (isBroad(next)) {
@@ -95,15 +116,16 @@ function checkCounts(others: readonly Placed[], next: Placed): void {
 
 function checkUnder(parent: Placed, next: Placed, byId: ReadonlyMap<string, Placed>): void {
   let depth = 1
-  for (let above: Placed | undefined = parent; above; depth++)
+  // Budgets that are set together can be their own ancestors.
+  for (let above: Placed | undefined = parent; above && depth <= MAX_DEPTH; depth++)
     above = above.parent_id === null ? undefined : byId.get(above.parent_id)
   if (depth > MAX_DEPTH)
     throw refuse(
       'budget_tree_invalid',
       'parent_id',
-      `${parent.id} is at level ${depth - 1}; a tree has at most ${MAX_DEPTH} levels`,
+      `${parent.id} is at level ${depth - 1} or below; a tree has at most ${MAX_DEPTH} levels`,
     )
-  checkWithin(next, parent, 'the budget')
+  checkWithin(next, parent, next.id)
 }
 
 /** A charge to a child is a charge to its parent, so a child must not match more. */

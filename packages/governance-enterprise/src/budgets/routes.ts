@@ -24,7 +24,7 @@ import { readCounters } from '../counters/store.ts'
 import { subjectOf } from '../counters/charges.ts'
 import type { BudgetRow, Tables } from '../tables/schema.ts'
 import { readSamples } from './samples.ts'
-import { budgetWarnings, checkBudget, slicesOf } from './checks.ts'
+import { budgetWarnings, checkBudget, checkCounts, slicesOf } from './checks.ts'
 import { keptBy, needsOf, sumOf, usageOf } from './evaluate.ts'
 import { deleteBudget, findBudget, listBudgets, putBudget } from './store.ts'
 import { inputOf, isOfAgent, treeOf } from './tree.ts'
@@ -164,7 +164,7 @@ function requireRevision(
   return before
 }
 
-/** Creates or replaces a budget. */
+/** Creates or replaces a budget. With `isChecked`, it fits to the others that change with it. */
 export const setBudget =
   (
     { ids, offered }: Pick<Deps, 'ids' | 'offered'>,
@@ -172,13 +172,15 @@ export const setBudget =
     input: BudgetInput,
     expected: Expected,
     reason?: BudgetChange['change_reason'],
+    isChecked = false,
   ): Change<Reply<ChangedBudget>> =>
   async ({ tx, orgId, now, recordedAt, organization }, caller) => {
     requireFree(id)
     const rows = await listBudgets(tx, orgId)
     const before = requireRevision(rows, id, expected)
     if (!before) await checkCount(organization, 'budgets', () => Promise.resolve(rows.length))
-    checkBudget(rows, id, input)
+    if (isChecked) checkCounts(rows, id, input)
+    else checkBudget(rows, id, input)
     const row: BudgetRow = {
       org_id: orgId,
       id,

@@ -10,9 +10,9 @@ import type { ReadRoster } from '../agents/agents.ts'
 import { deleteApprovalRule, putApprovalRule } from '../approvals/routes.ts'
 import { checkRule, wireRule } from '../approvals/rule.ts'
 import { listRules as listApprovalRules } from '../approvals/store.ts'
-import { budgetLimits } from '../budgets/checks.ts'
+import { budgetLimits, checkBudgets } from '../budgets/checks.ts'
 import { removeBudget, setBudget } from '../budgets/routes.ts'
-import { inputOf } from '../budgets/tree.ts'
+import { inputOf, overlaidBudgets } from '../budgets/tree.ts'
 import { listBudgets, listLimits } from '../budgets/store.ts'
 import { termsOf } from '../delegation/permission.ts'
 import { putAgentMode, putGrant, revokePermission } from '../delegation/routes.ts'
@@ -238,7 +238,21 @@ const budgets = (deps: Pick<Deps, 'ids' | 'offered'>): DocumentKind<DocumentSpec
   idOf: (name) => name,
   list: async (db, orgId, ids) =>
     (await listBudgets(db, orgId, whereId(ids))).map((row) => ({ id: row.id, spec: inputOf(row) })),
-  admit: (name, spec) => ({ warnings: none, set: setBudget(deps, name, spec, null) }),
+  admit: (name, spec) => ({
+    warnings: none,
+    set: setBudget(deps, name, spec, null, undefined, true),
+  }),
+  async fit(db, orgId, { set, remove }) {
+    const rows = await listBudgets(db, orgId)
+    const changed = set.map(({ id, spec }) => ({ ...(spec as DocumentSpec<'Budget'>), id }))
+    const source = { rows, registry: null, mayEnd: false }
+    const after = overlaidBudgets(source, { set: changed, remove: [...remove] })
+    checkBudgets(
+      rows,
+      after.rows,
+      set.map(({ id }) => id),
+    )
+  },
   remove: removeBudget,
   limits: ({ budgets: most }) => budgetLimits(most),
   changesOf(entry) {

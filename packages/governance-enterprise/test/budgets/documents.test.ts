@@ -74,14 +74,64 @@ describe.each(someDialects())('budgets in policy sets on %s', (dialect) => {
     expect(await ids()).toEqual([])
   })
 
-  it('parents in a circle are refused, and judge tests without an end all the same', async () => {
+  it('fit together after a change, whatever the order of its parts', async () => {
+    const tree = (root: object, a: object, b: object, both: object = {}) => [
+      document('root', { ...company, ...both, ...root }),
+      ...Object.entries({ a, b }).map(([name, more]) =>
+        document(name, {
+          ...company,
+          parent_id: 'root',
+          reserved: true,
+          match: { agents: [name] },
+          ...both,
+          ...more,
+        }),
+      ),
+    ]
+    await apply(tree({ limit: 100 }, { limit: 60 }, { limit: 40 }))
+    const narrow = { actions: ['pay.*'] }
+    for (const documents of [
+      tree({ limit: 100 }, { limit: 70 }, { limit: 30 }),
+      tree({ limit: 50 }, { limit: 30 }, { limit: 20 }),
+      tree({ limit: 100 }, { limit: 60 }, { limit: 40 }, { hold_ttl_seconds: 60 }),
+      tree(
+        { match: narrow },
+        { limit: 1, match: { agents: ['a'], ...narrow } },
+        { limit: 1, match: { agents: ['b'], ...narrow } },
+      ),
+      tree({ limit: 100 }, { limit: 60 }, { limit: 40 }),
+    ])
+      await apply(documents)
+
+    const before = (await api.ok('listBudgets')).data
+    const invalid = tree({ limit: 100 }, { limit: 70 }, { limit: 40 })
+    expect(
+      await api.refusal('planPolicySet', { params, body: { documents: invalid } }),
+    ).toMatchObject({
+      status: 422,
+      code: 'budget_overallocated',
+      detail: expect.stringContaining('exceed the limit of root'),
+    })
+    const wide = tree({ match: narrow }, { limit: 1 }, { limit: 1 })
+    expect(await api.refusal('planPolicySet', { params, body: { documents: wide } })).toMatchObject(
+      {
+        code: 'budget_wider_than_parent',
+        detail: expect.stringContaining('a matches'),
+      },
+    )
+    expect((await api.ok('listBudgets')).data).toEqual(before)
+    const empty = { documents: [], allow_empty: true }
+    const { plan_digest } = await api.ok('planPolicySet', { params, body: empty })
+    await api.ok('applyPolicySet', { params, body: { ...empty, plan_digest } })
+  })
+
+  it('parents in a circle are refused', async () => {
     const circle = [
       document('a', { ...company, parent_id: 'b' }),
       document('b', { ...company, parent_id: 'a' }),
     ]
-    const { plan_digest } = await api.ok('planPolicySet', { params, body: { documents: circle } })
     expect(
-      await api.refusal('applyPolicySet', { params, body: { documents: circle, plan_digest } }),
+      await api.refusal('planPolicySet', { params, body: { documents: circle } }),
     ).toMatchObject({ status: 422, code: 'budget_tree_invalid' })
     expect(await ids()).toEqual([])
   })
