@@ -117,8 +117,11 @@ export function checkCounts(rows: readonly BudgetRow[], id: string, next: Budget
 function checkUnder(parent: Placed, next: Placed, byId: ReadonlyMap<string, Placed>): void {
   let depth = 1
   // Budgets that are set together can be their own ancestors.
-  for (let above: Placed | undefined = parent; above && depth <= MAX_DEPTH; depth++)
+  for (let above: Placed | undefined = parent; above && depth <= MAX_DEPTH; depth++) {
+    if (above.parent_id === next.id)
+      throw refuse('budget_tree_invalid', 'parent_id', `${parent.id} is below ${next.id} itself`)
     above = above.parent_id === null ? undefined : byId.get(above.parent_id)
+  }
   if (depth > MAX_DEPTH)
     throw refuse(
       'budget_tree_invalid',

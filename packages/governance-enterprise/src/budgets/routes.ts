@@ -327,8 +327,8 @@ async function uncoveredSlices(
   now: number,
 ): Promise<string[]> {
   const placed = all.map((one) => ({ ...inputOf(one), id: one.id }))
-  const parents = [row.id, ...(inputOf(row).reserved ? [row.parent_id] : [])]
-  const keeping = all.filter((one) => parents.includes(one.id) && slicesOf(one, placed).length > 0)
+  const parents = new Set([row.id, ...(inputOf(row).reserved ? [row.parent_id] : [])])
+  const keeping = all.filter((one) => parents.has(one.id) && slicesOf(one, placed).length > 0)
   const steps = nodesOf(keeping, all).map((node) => standingOf(node, now))
   const counters = await readStanding(db, row.org_id, steps, now)
   return steps.flatMap(({ node, subject, time }) => {

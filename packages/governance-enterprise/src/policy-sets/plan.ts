@@ -143,10 +143,10 @@ export async function compareSet(
 ): Promise<ComparedSet> {
   const version = await versionOf(db, orgId)
   const comparison = compare(set.objects, await readState(db, orgId, set), set.kinds)
-  for (const [name, { fit }] of set.kinds) {
-    const changes = comparison.changes.filter(({ kind }) => kind === name)
-    if (!fit || changes.length === 0) continue
-    await fit(db, orgId, {
+  for (const [name, kind] of set.kinds) {
+    const changes = comparison.changes.filter((one) => one.kind === name)
+    if (changes.length === 0) continue
+    await kind.fit?.(db, orgId, {
       set: changes.flatMap(({ change, object_id: id, after: spec }) =>
         change === 'delete' || spec === null ? [] : [{ id, spec }],
       ),
