@@ -163,7 +163,7 @@ describe.each(someDialects())('settlement under budgets on %s', (dialect) => {
     await set('left', { parent_id: 'company', match: { agents: ['one'] } })
     await set('right', { parent_id: 'company', match: { agents: ['two'] } })
     const children = async () => {
-      const [left = [], right = []] = [await usage('left'), await usage('right')]
+      const [left, right] = [await usage('left'), await usage('right')]
       return left.map((amount, i) => (amount ?? 0) + (right[i] ?? 0))
     }
     for (const [i, more] of [
