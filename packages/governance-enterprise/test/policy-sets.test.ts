@@ -536,16 +536,11 @@ describe.each(someDialects())('policy sets on %s', (dialect) => {
     const many = (count: number, kind: string, spec: (i: number) => object) =>
       Array.from({ length: count }, (_, i) => document(kind, `${kind}-${i}`, spec(i)))
     const broad = (count: number) => many(count, 'Policy', () => ({ effect: 'deny' }))
-    const cap = { unit: 'usd', window: 'day', limit: 1 }
-    const pools = (count: number, agent: string) =>
-      many(count, 'Budget', () => ({ ...cap, match: { agents: [agent] } }))
     const denials = (count: number) =>
       many(count, 'Permission', (i) => ({ agent_id: `a${i}.*`, effect: 'deny' }))
     const cases: [code: string, most: number, of: (count: number) => object[]][] = [
       ['too_many_broad_rules', 1_000, broad],
       ['too_many_pattern_denies', 1_000, denials],
-      ['too_many_budgets', 24, (count) => pools(count, '*')],
-      ['too_many_budgets', 8, (count) => pools(count, 'payer')],
       ['too_many_policies', 2, (count) => broad(count)],
     ]
     for (const [code, most, of] of cases) {

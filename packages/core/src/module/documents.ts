@@ -32,12 +32,6 @@ export interface DocumentLimit<Spec = DocumentSpec<ObjectKind>> {
   countsFor(spec: Spec): readonly string[]
 }
 
-/** The changes of objects of one kind. */
-export interface ObjectChanges {
-  readonly set: readonly DocumentObject[]
-  readonly remove: readonly string[]
-}
-
 /** A kind of object that a policy set can contain, with the spec of its documents. */
 export interface DocumentKind<Spec = DocumentSpec<ObjectKind>> {
   readonly kind: ObjectKind
@@ -49,8 +43,11 @@ export interface DocumentKind<Spec = DocumentSpec<ObjectKind>> {
   admit(name: string, spec: Spec): AdmittedDocument
   /** Deletes the object; null where objects cannot be deleted, but only leave the set. */
   readonly remove: ((id: string) => Change<unknown>) | null
-  /** Throws the refusal of objects that do not fit together after all changes; `set` then checks each alone. */
-  fit?(db: AnyDatabase, orgId: string, changes: ObjectChanges): Promise<void>
+  /**
+   * Takes all objects of an organization as a plan leaves them. Returns the check of one change among them, which throws
+   * its refusal with paths in the spec. `set` does not check that again.
+   */
+  checkAmong?(objects: readonly DocumentObject[]): (change: DocumentChange) => void
   /** Returns the limits that a plan compares the objects with; `set` refuses what is beyond them. */
   limits?(limits: OrganizationLimits): readonly DocumentLimit<Spec>[]
   /** Returns the objects that an entry of a change is about. */

@@ -5,7 +5,6 @@ import { covers } from '@remit/contract/patterns'
 import { toUnits } from '@remit/contract/values'
 import { fail } from '@remit/core/base'
 import type { Failure } from '@remit/core/base'
-import type { DocumentLimit } from '@remit/core/module'
 import type { BudgetRow } from '../tables/schema.ts'
 import { inputOf } from './tree.ts'
 
@@ -20,7 +19,7 @@ const FIXED = ['parent_id', 'per', 'unit', 'window', 'time_zone'] as const
 /** A slice and its parent count the same. */
 const ALIKE = ['unit', 'window', 'time_zone', 'hold_ttl_seconds', 'settlement_by_agent'] as const
 
-interface Placed extends BudgetInput {
+export interface Placed extends BudgetInput {
   readonly id: string
 }
 
@@ -34,30 +33,16 @@ const refuse = (
 
 /** Throws the refusal of a budget that does not fit to the others of the organization. */
 export function checkBudget(rows: readonly BudgetRow[], id: string, input: BudgetInput): void {
-  const row = rows.find((one) => one.id === id)
-  const next: Placed = { ...input, id }
-  if (row) checkFixed(placed(row), next)
-  checkCounts(rows, id, input)
-  checkAmong(rows.map(placed), next)
+  const all = rows.map(placed)
+  checkAmong(all, { ...input, id }, all.find((one) => one.id === id) ?? null)
 }
 
-/** Throws the refusal of budgets that do not fit to those around them once all of them have changed. */
-export function checkBudgets(
-  before: readonly BudgetRow[],
-  after: readonly BudgetRow[],
-  ids: readonly string[],
-): void {
-  const all = after.map(placed)
-  for (const next of all.filter(({ id }) => ids.includes(id))) {
-    const row = before.find(({ id }) => id === next.id)
-    if (row) checkFixed(placed(row), next)
-    checkAmong(all, next)
-  }
-}
-
-function checkAmong(all: readonly Placed[], next: Placed): void {
+/** Throws the refusal of a budget among all as they will be; `before` is null for a new one. */
+export function checkAmong(all: readonly Placed[], next: Placed, before: Placed | null): void {
   const { id, parent_id: parentId } = next
   const others = all.filter((one) => one.id !== id)
+  if (before) checkFixed(before, next)
+  checkCounts(others, next)
   const byId = new Map(others.map((one) => [one.id, one]))
   const parent = parentId === null ? null : byId.get(parentId)
   if (parent === undefined)
@@ -66,6 +51,16 @@ function checkAmong(all: readonly Placed[], next: Placed): void {
   for (const child of others)
     if (child.parent_id === id) checkWithin(child, next, `the child ${child.id}`)
   checkSlices(next, parent, others)
+}
+
+/** Throws if a budget that is removed has children. */
+export function checkChildless(
+  all: readonly Pick<BudgetRow, 'id' | 'parent_id'>[],
+  id: string,
+): void {
+  const children = all.filter((one) => one.parent_id === id).map((one) => one.id)
+  if (children.length > 0)
+    throw fail('budget_has_children', `Remove the children first: ${children.join(', ')}`)
 }
 
 function checkFixed(before: Placed, next: Placed): void {
@@ -79,24 +74,7 @@ function checkFixed(before: Placed, next: Placed): void {
 const isBroad = ({ match }: Pick<Placed, 'match'>): boolean =>
   match.agents.some((agent) => agent.includes('*'))
 
-/** The limits of `checkCounts`, by which a plan warns. */
-export const budgetLimits = (most = MAX_BUDGETS): readonly DocumentLimit<BudgetInput>[] => [
-  { code: 'too_many_budgets', most, countsFor: () => ['all'] },
-  {
-    code: 'too_many_budgets',
-    most: MAX_BROAD,
-    countsFor: (budget) => (isBroad(budget) ? ['an agent pattern'] : []),
-  },
-  {
-    code: 'too_many_budgets',
-    most: MAX_OF_AGENT,
-    countsFor: (budget) => (isBroad(budget) ? [] : budget.match.agents),
-  },
-]
-
-/** Throws the refusal of a budget that is one too many. */
-export function checkCounts(rows: readonly BudgetRow[], id: string, next: BudgetInput): void {
-  const others = rows.filter((row) => row.id !== id).map(placed)
+function checkCounts(others: readonly Placed[], next: Placed): void {
   if (others.length >= MAX_BUDGETS)
     throw fail('too_many_budgets', `An organization can have at most ${MAX_BUDGETS} budgets`)
   if (isBroad(next)) {

@@ -24,7 +24,7 @@ import { readCounters } from '../counters/store.ts'
 import { subjectOf } from '../counters/charges.ts'
 import type { BudgetRow, Tables } from '../tables/schema.ts'
 import { readSamples } from './samples.ts'
-import { budgetWarnings, checkBudget, checkCounts, slicesOf } from './checks.ts'
+import { budgetWarnings, checkBudget, checkChildless, slicesOf } from './checks.ts'
 import { keptBy, needsOf, sumOf, usageOf } from './evaluate.ts'
 import { deleteBudget, findBudget, listBudgets, putBudget } from './store.ts'
 import { inputOf, isOfAgent, treeOf } from './tree.ts'
@@ -142,8 +142,8 @@ function expectedBy(request: ApiRequest): Expected {
 
 type Expected = number | '*' | null
 
-/** Ids of the caps of spend limits, which have endpoints of their own. */
-function requireFree(id: string): void {
+/** Throws for ids of the caps of spend limits, which have endpoints of their own. */
+export function requireFree(id: string): void {
   if (id.startsWith('spend:'))
     throw fail('budget_fixed', 'Ids that begin with spend: are those of spend limits')
 }
@@ -164,7 +164,7 @@ function requireRevision(
   return before
 }
 
-/** Creates or replaces a budget. With `isChecked`, it fits to the others that change with it. */
+/** Creates or replaces a budget. With `isChecked`, it is not checked again among others. */
 export const setBudget =
   (
     { ids, offered }: Pick<Deps, 'ids' | 'offered'>,
@@ -179,8 +179,7 @@ export const setBudget =
     const rows = await listBudgets(tx, orgId)
     const before = requireRevision(rows, id, expected)
     if (!before) await checkCount(organization, 'budgets', () => Promise.resolve(rows.length))
-    if (isChecked) checkCounts(rows, id, input)
-    else checkBudget(rows, id, input)
+    if (!isChecked) checkBudget(rows, id, input)
     const row: BudgetRow = {
       org_id: orgId,
       id,
@@ -225,11 +224,7 @@ export const removeBudget =
   (id: string): Change<undefined> =>
   async ({ tx, orgId }, caller) => {
     requireFree(id)
-    const children = (await listBudgets(tx, orgId, { where: { parent_id: id } })).map(
-      (one) => one.id,
-    )
-    if (children.length > 0)
-      throw fail('budget_has_children', `Remove the children first: ${children.join(', ')}`)
+    checkChildless(await listBudgets(tx, orgId, { where: { parent_id: id } }), id)
     const row = existing(await deleteBudget(tx, orgId, id), 'budget_not_found')
     for (const table of ['spend_total', 'spend_hour'] as const)
       await on<Tables>(tx)

@@ -2,7 +2,7 @@
 import { SETTINGS_ID } from '@remit/contract'
 import type { DocumentSpec } from '@remit/contract'
 import type { Ids } from '@remit/core/base'
-import type { Deps, DocumentChange, DocumentKind } from '@remit/core/module'
+import type { Deps, DocumentChange, DocumentKind, DocumentObject } from '@remit/core/module'
 import type { EntryData, EntryDraft } from '@remit/core/ledger/lanes'
 import { settingsChange } from '@remit/core/orgs'
 import { readOrganization } from '@remit/core/orgs/settings'
@@ -10,9 +10,10 @@ import type { ReadRoster } from '../agents/agents.ts'
 import { deleteApprovalRule, putApprovalRule } from '../approvals/routes.ts'
 import { checkRule, wireRule } from '../approvals/rule.ts'
 import { listRules as listApprovalRules } from '../approvals/store.ts'
-import { budgetLimits, checkBudgets } from '../budgets/checks.ts'
-import { removeBudget, setBudget } from '../budgets/routes.ts'
-import { inputOf, overlaidBudgets } from '../budgets/tree.ts'
+import { checkAmong, checkChildless } from '../budgets/checks.ts'
+import type { Placed } from '../budgets/checks.ts'
+import { removeBudget, requireFree, setBudget } from '../budgets/routes.ts'
+import { inputOf } from '../budgets/tree.ts'
 import { listBudgets, listLimits } from '../budgets/store.ts'
 import { termsOf } from '../delegation/permission.ts'
 import { putAgentMode, putGrant, revokePermission } from '../delegation/routes.ts'
@@ -233,28 +234,29 @@ const budgetSpec = ({
   ...spec
 }: EntryData<'budget.set'>['budget']) => spec
 
+// Documents were read with the shape of a budget.
+const placedIn = ({ id, spec }: DocumentObject) => ({ ...spec, id }) as unknown as Placed
+
 const budgets = (deps: Pick<Deps, 'ids' | 'offered'>): DocumentKind<DocumentSpec<'Budget'>> => ({
   kind: 'Budget',
   idOf: (name) => name,
   list: async (db, orgId, ids) =>
     (await listBudgets(db, orgId, whereId(ids))).map((row) => ({ id: row.id, spec: inputOf(row) })),
-  admit: (name, spec) => ({
-    warnings: none,
-    set: setBudget(deps, name, spec, null, undefined, true),
-  }),
-  async fit(db, orgId, { set, remove }) {
-    const rows = await listBudgets(db, orgId)
-    const changed = set.map(({ id, spec }) => ({ ...(spec as DocumentSpec<'Budget'>), id }))
-    const source = { rows, registry: null, mayEnd: false }
-    const after = overlaidBudgets(source, { set: changed, remove: [...remove] })
-    checkBudgets(
-      rows,
-      after.rows,
-      set.map(({ id }) => id),
-    )
+  admit(name, spec) {
+    requireFree(name)
+    return { warnings: none, set: setBudget(deps, name, spec, null, undefined, true) }
+  },
+  checkAmong(objects) {
+    const all = objects.map(placedIn)
+    return ({ id, before, after }) =>
+      after
+        ? checkAmong(all, placedIn({ id, spec: after }), before && placedIn({ id, spec: before }))
+        : checkChildless(all, id)
   },
   remove: removeBudget,
-  limits: ({ budgets: most }) => budgetLimits(most),
+  limits: ({ budgets: most }) => [
+    { code: 'too_many_budgets', most: most ?? Infinity, countsFor: () => ['all'] },
+  ],
   changesOf(entry) {
     const { kind, data } = entry
     if (kind !== 'budget.set' && kind !== 'budget.removed') return []

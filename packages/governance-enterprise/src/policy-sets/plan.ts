@@ -143,20 +143,34 @@ export async function compareSet(
 ): Promise<ComparedSet> {
   const version = await versionOf(db, orgId)
   const comparison = compare(set.objects, await readState(db, orgId, set), set.kinds)
-  for (const [name, kind] of set.kinds) {
-    const changes = comparison.changes.filter((one) => one.kind === name)
-    if (changes.length === 0) continue
-    await kind.fit?.(db, orgId, {
-      set: changes.flatMap(({ change, object_id: id, after: spec }) =>
-        change === 'delete' || spec === null ? [] : [{ id, spec }],
-      ),
-      remove: changes.flatMap(({ change, object_id: id }) => (change === 'delete' ? [id] : [])),
-    })
-  }
   return { comparison, digest: planDigestOf(set, comparison), version }
 }
 
-/** Runs the tests and the searches of properties in the organization as it would be. */
+/** Throws the refusal of a change that does not fit to the objects as they would be after all changes. */
+async function checkTarget(
+  db: AnyDatabase,
+  orgId: string,
+  { kinds }: AdmittedSet,
+  { changes }: Comparison,
+  { rest }: Pace,
+): Promise<void> {
+  for (const [name, kind] of kinds) {
+    const own = changes.filter((one) => one.kind === name && one.change !== 'release')
+    if (own.length === 0 || !kind.checkAmong) continue
+    const changed = new Set(own.map(({ object_id: id }) => id))
+    const check = kind.checkAmong([
+      ...(await kind.list(db, orgId)).filter(({ id }) => !changed.has(id)),
+      ...own.flatMap(({ object_id: id, after }) => (after ? [{ id, spec: after }] : [])),
+    ])
+    for (const { at, object_id: id, before, after } of own) {
+      const path = at === null ? `${name} ${id}` : `documents.${at}.spec`
+      placed(path, () => check({ id, before, after }))
+      await rest()
+    }
+  }
+}
+
+/** Checks the objects, and runs the tests and the searches of properties, in the organization as it would be. */
 export async function checkRules(
   deps: SetDeps,
   asker: Asker,
@@ -164,6 +178,7 @@ export async function checkRules(
   { comparison }: ComparedSet,
   pace: Pace,
 ): Promise<CheckedRules> {
+  await checkTarget(deps.db, asker.orgId, set, comparison, pace)
   const rules = overlayOf(comparison, set.objects)
   const tests = await runTests(deps, asker, set, rules, pace.signal)
   const named = set.documents.flatMap((one) => (one.kind === 'Property' ? [one] : []))

@@ -1,5 +1,5 @@
 import { someDialects } from '@remit/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApi } from '../support/api.ts'
 import type { Api } from '../support/api.ts'
 
@@ -13,11 +13,15 @@ const company = { unit: 'usd', window: 'day', limit: 10 }
 const params = { id: 'main' }
 
 describe.each(someDialects())('budgets in policy sets on %s', (dialect) => {
+  let server: Api
   let api: Api
   beforeAll(async () => {
-    api = await createApi({ dialect })
+    server = await createApi({ dialect })
   })
-  afterAll(() => api.remit.close())
+  beforeEach(async () => {
+    api = server.as(await server.remit.organization())
+  })
+  afterAll(() => server.remit.close())
 
   const apply = async (documents: readonly object[]) => {
     const plan = await api.ok('planPolicySet', { params, body: { documents } })
@@ -74,65 +78,94 @@ describe.each(someDialects())('budgets in policy sets on %s', (dialect) => {
     expect(await ids()).toEqual([])
   })
 
-  it('fit together after a change, whatever the order of its parts', async () => {
-    const tree = (root: object, a: object, b: object, both: object = {}) => [
-      document('root', { ...company, ...both, ...root }),
-      ...Object.entries({ a, b }).map(([name, more]) =>
-        document(name, {
-          ...company,
-          parent_id: 'root',
-          reserved: true,
-          match: { agents: [name] },
-          ...both,
-          ...more,
-        }),
-      ),
-    ]
-    await apply(tree({ limit: 100 }, { limit: 60 }, { limit: 40 }))
-    const narrow = { actions: ['pay.*'] }
-    for (const documents of [
-      tree({ limit: 100 }, { limit: 70 }, { limit: 30 }),
-      tree({ limit: 50 }, { limit: 30 }, { limit: 20 }),
-      tree({ limit: 100 }, { limit: 60 }, { limit: 40 }, { hold_ttl_seconds: 60 }),
-      tree(
-        { match: narrow },
-        { limit: 1, match: { agents: ['a'], ...narrow } },
-        { limit: 1, match: { agents: ['b'], ...narrow } },
-      ),
-      tree({ limit: 100 }, { limit: 60 }, { limit: 40 }),
-    ])
-      await apply(documents)
-
-    const before = (await api.ok('listBudgets')).data
-    const invalid = tree({ limit: 100 }, { limit: 70 }, { limit: 40 })
-    expect(
-      await api.refusal('planPolicySet', { params, body: { documents: invalid } }),
-    ).toMatchObject({
-      status: 422,
-      code: 'budget_overallocated',
-      detail: expect.stringContaining('exceed the limit of root'),
-    })
-    const wide = tree({ match: narrow }, { limit: 1 }, { limit: 1 })
-    expect(await api.refusal('planPolicySet', { params, body: { documents: wide } })).toMatchObject(
-      {
-        code: 'budget_wider_than_parent',
-        detail: expect.stringContaining('a matches'),
-      },
+  const child = { ...company, parent_id: 'root', reserved: true }
+  const agents = (...all: string[]) => ({ match: { agents: all } })
+  const tree = (root: object, a: object, b: object) => [
+    document('root', { ...company, limit: 100, ...root }),
+    document('a', { ...child, limit: 60, ...agents('pay.a'), ...a }),
+    document('b', { ...child, limit: 40, ...agents('pay.b'), ...b }),
+  ]
+  /** Budgets of the agent payer, but for one of another agent. */
+  const named = (count: number, other?: number) =>
+    Array.from({ length: count }, (_, i) =>
+      document(`own-${i}`, { ...company, ...agents(i === other ? 'other' : 'payer') }),
     )
-    expect((await api.ok('listBudgets')).data).toEqual(before)
-    const empty = { documents: [], allow_empty: true }
-    const { plan_digest } = await api.ok('planPolicySet', { params, body: empty })
-    await api.ok('applyPolicySet', { params, body: { ...empty, plan_digest } })
+  const ttl = { hold_ttl_seconds: 60 }
+  const targets: [what: string, target: object[]][] = [
+    ['shares of slices', tree({}, { limit: 70 }, { limit: 30 })],
+    ['all limits', tree({ limit: 50 }, { limit: 30 }, { limit: 20 })],
+    ['what slices and parents have in common', tree(ttl, ttl, ttl)],
+    [
+      'the match of parents and children',
+      tree(agents('pay.*'), agents('pay.a.*'), agents('pay.b.*')),
+    ],
+    ['which eight budgets name an agent', [...named(9, 1), ...tree({}, {}, {})]],
+    ['the share of a slice that goes', tree({}, { limit: 100 }, {}).slice(0, 2)],
+  ]
+  it.each(targets)('can change %s, and change them back', async (_, target) => {
+    const wide = [...named(9, 0), ...tree(agents('*'), agents('pay.*'), agents('pay.b', 'pay.b.*'))]
+    const specs = async () =>
+      (await api.ok('getPolicySetDocuments', { params, query: {} })).documents
+    await apply(wide)
+    const before = await specs()
+    expect((await apply(target)).warnings).toEqual([])
+    const plan = await api.ok('planPolicySet', { params, body: { documents: target } })
+    expect(plan.changes).toEqual([])
+    expect(await specs()).not.toEqual(before)
+    await apply(wide)
+    expect(await specs()).toEqual(before)
   })
 
-  it('parents in a circle are refused', async () => {
-    const circle = [
-      document('a', { ...company, parent_id: 'b' }),
-      document('b', { ...company, parent_id: 'a' }),
-    ]
-    expect(
-      await api.refusal('planPolicySet', { params, body: { documents: circle } }),
-    ).toMatchObject({ status: 422, code: 'budget_tree_invalid' })
-    expect(await ids()).toEqual([])
+  it('are refused by plan and apply where they would not fit together', async () => {
+    const root = async (limit: number) =>
+      api.ok('setBudget', { params: { id: 'root' }, body: { ...company, limit } })
+    const slices = (a: number, b: number) => tree({}, { limit: a }, { limit: b }).slice(1)
+    await root(110)
+    const documents = slices(70, 40)
+    const { plan_digest } = await api.ok('planPolicySet', { params, body: { documents } })
+    await root(100)
+    const refusal = {
+      status: 422,
+      code: 'budget_overallocated',
+      errors: [{ path: 'documents.0.spec.limit', message: expect.any(String) as string }],
+    }
+    const planned = await api.refusal('planPolicySet', { params, body: { documents } })
+    expect(planned).toMatchObject(refusal)
+    const body = { documents, plan_digest }
+    expect(await api.refusal('applyPolicySet', { params, body })).toMatchObject(refusal)
+    expect(await ids()).toEqual(['root'])
+  })
+
+  it('are refused by a plan that names the document', async () => {
+    await apply(tree({}, {}, {}))
+    const refused = async (documents: readonly object[]) => {
+      const body = { documents, allow_empty: true }
+      const { code, errors, detail } = await api.refusal('planPolicySet', { params, body })
+      return [code, errors?.[0]?.path ?? detail]
+    }
+    const circle = ['c', 'd', 'e'].map((name, i) =>
+      document(name, { ...company, parent_id: ['e', 'c', 'd'][i] }),
+    )
+    expect(await refused(circle)).toEqual(['budget_tree_invalid', 'documents.1.spec.parent_id'])
+    const overallocated = tree({}, { limit: 70 }, {})
+    expect(await refused(overallocated)).toEqual(['budget_overallocated', 'documents.1.spec.limit'])
+    const wider = tree(agents('pay.a', 'pay.b'), agents('other'), {})
+    expect(await refused(wider)).toEqual([
+      'budget_wider_than_parent',
+      'documents.0.spec.match.agents',
+    ])
+    const other = tree({ unit: 'calls' }, { unit: 'calls' }, { unit: 'calls' })
+    expect(await refused(other)).toEqual(['budget_fixed', 'documents.0.spec.unit'])
+    const ninth = 'documents.0.spec: At most 8 budgets can name the agent payer'
+    expect(await refused(named(9))).toEqual(['too_many_budgets', ninth])
+    const broad = Array.from({ length: 25 }, (_, i) => document(`all-${i}`, company))
+    expect((await refused(broad))[0]).toBe('too_many_budgets')
+    expect((await refused([document('spend:a:day', company)]))[0]).toBe('budget_fixed')
+    const outside = { ...child, limit: 0, ...agents('pay.c') }
+    await api.ok('setBudget', { params: { id: 'outside' }, body: outside })
+    expect(await refused([])).toEqual([
+      'budget_has_children',
+      'Budget root: Remove the children first: outside',
+    ])
   })
 })
