@@ -26,6 +26,8 @@ type answer struct {
 	}
 	Budgets []Budget
 	RetryAt string
+	// A null retry_at; an answer without it leaves open when the call can pass.
+	neverPasses bool
 	// An allow that an earlier check got, which may have run.
 	isOld bool
 }
@@ -108,6 +110,7 @@ func decision(response *Response, body map[string]any) (*answer, error) {
 			isOne = json.Unmarshal(raw, target) == nil && isOne
 		}
 	}
+	found.neverPasses = found.Decision == "deny" && string(members["retry_at"]) == "null"
 	agent, _ := body["agent_id"].(string)
 	isOne = isOne && found.DecisionID != "" && found.Action == body["action"] && (agent == "" || found.AgentID == agent)
 	switch found.Decision {

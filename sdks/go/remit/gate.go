@@ -40,8 +40,11 @@ type Verdict struct {
 	ApprovalID, Until string
 	// Budgets are those on the path of an allowed or denied call.
 	Budgets []Budget
-	// RetryAt is when a call can pass that a budget or spend limit denied, in RFC 3339; empty for never.
+	// RetryAt is when a call can pass that a budget or spend limit denied, in RFC 3339. It is empty where the call never
+	// can (see NeverPasses), where nobody knows, and for other verdicts.
 	RetryAt string
+	// NeverPasses is true where a budget or spend limit, as it is set, can never let the call pass: do not repeat it.
+	NeverPasses bool
 }
 
 // Budget is the state of a budget before a call. ResetsAt is empty for one that never ends.
@@ -403,7 +406,8 @@ func (g *Gate) decide(ctx context.Context, call *Call, request map[string]any) V
 			return failed(call.ID, failure)
 		}
 		verdict := Verdict{Kind: Kind(found.Decision), CallID: call.ID, DecisionID: found.DecisionID,
-			Reason: found.Reason, Message: found.Message, Budgets: found.Budgets, RetryAt: found.RetryAt}
+			Reason: found.Reason, Message: found.Message, Budgets: found.Budgets, RetryAt: found.RetryAt,
+			NeverPasses: found.neverPasses}
 		deny := func(reason, message string) Verdict {
 			return Verdict{Kind: Deny, CallID: call.ID, DecisionID: found.DecisionID, Reason: reason, Message: message}
 		}

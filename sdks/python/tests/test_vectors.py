@@ -58,6 +58,8 @@ def snake(name):
 def camel(verdict):
     members = dataclasses.asdict(verdict)
     told = {re.sub("_([a-z])", lambda found: found[1].upper(), name): v for name, v in members.items()}
+    if told.pop("neverPasses", False):
+        return {**told, "retryAt": None}
     # Members that the answer lacks are None.
     return {name: v for name, v in told.items() if v is not None or name not in ("budgets", "retryAt")}
 

@@ -321,6 +321,8 @@ def _verdict(answer: Answer, call: str, action: str, approval_id: str | None) ->
     budgets = cast(list[dict[str, Any]], listed) if isinstance(listed, list) else None
     if answer.kind == "deny":
         message, retry_at = answer.body.get("message") or "", answer.body.get("retry_at")
-        return Deny(reason, message, call, decision_id, budgets, retry_at)
+        # Null means never; an answer without the member leaves it open.
+        never_passes = "retry_at" in answer.body and retry_at is None
+        return Deny(reason, message, call, decision_id, budgets, retry_at, never_passes)
     approval: dict[str, Any] = answer.body.get("approval") or {}
     return Allow(decision_id, call, action, reason, approval.get("id") or approval_id, budgets)

@@ -30,8 +30,11 @@ class Deny:
     decision_id: str | None = None
     #: The budgets on the path of the call, as in the API; None without any.
     budgets: list[dict[str, Any]] | None = field(default=None, hash=False)
-    #: Of a denial by a budget or spend limit: when it can pass, in RFC 3339; None for never, and for others.
+    #: Of a denial by a budget or spend limit: when the call can pass, in RFC 3339. None where it never can (see
+    #: `never_passes`), where nobody knows, and for other denials.
     retry_at: str | None = None
+    #: True where a budget or spend limit, as it is set, can never let the call pass: do not repeat it.
+    never_passes: bool = False
     kind: Literal["deny"] = "deny"
 
 
