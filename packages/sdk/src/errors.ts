@@ -84,7 +84,7 @@ export interface Deny {
   readonly decisionId: string | null
   /** The budgets on the path of the call, as in the API; absent without any. */
   readonly budgets?: readonly BudgetState[]
-  /** Of a denial by a budget or spend limit: when it can pass, in RFC 3339; null for never, absent where nobody knows. */
+  /** Of a denial by a budget or spend limit: when it can pass, in RFC 3339; null for never, absent if unknown. */
   readonly retryAt?: string | null
 }
 

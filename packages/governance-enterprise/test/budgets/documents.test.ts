@@ -103,7 +103,7 @@ describe.each(someDialects())('budgets in policy sets on %s', (dialect) => {
     ['the share of a slice that goes', tree({}, { limit: 100 }, {}).slice(0, 2)],
   ]
   it.each(targets)('can change %s, and change them back', async (_, target) => {
-    const wide = [...named(9, 0), ...tree(agents('*'), agents('pay.*'), agents('pay.b', 'pay.b.*'))]
+    const wide = [...named(9, 0), ...tree(agents('*'), agents('*'), agents('pay.b', 'pay.b.*'))]
     const specs = async () =>
       (await api.ok('getPolicySetDocuments', { params, query: {} })).documents
     await apply(wide)
