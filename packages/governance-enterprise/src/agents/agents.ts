@@ -4,8 +4,17 @@ import { on } from '@remit/core/db'
 import type { AnyDatabase, CoreTables } from '@remit/core/db'
 import { settingsOf } from '@remit/core/orgs/settings'
 import { findOrganizationById } from '@remit/core/orgs'
-import type { Roster } from './state.ts'
 import { readStops } from './stop.ts'
+
+/** The known agents of an organization, without their permissions. */
+export interface Roster {
+  /** Registered agents, including removed ones. */
+  readonly registry: ReadonlyMap<string, RegisteredAgent>
+  /** Suspended agents outside the registry, with the reason. */
+  readonly suspended: ReadonlyMap<string, string>
+  /** The treatment of agents outside the registry. */
+  readonly unknownAgents: 'allow' | 'deny'
+}
 
 /** Reads the known agents of the organization in the given handle or transaction. */
 export type ReadRoster = (

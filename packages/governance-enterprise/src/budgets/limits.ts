@@ -3,12 +3,12 @@ import type { Reason, SpendLimit, SpendState } from '@remit/contract'
 import { byWindow, fromMicroUsd, toMicroUsd, WINDOWS } from '@remit/contract/values'
 import type { ByWindow, Window } from '@remit/contract/values'
 import { actorOf } from '@remit/core/caller'
-import type { CounterNeed, Counters } from '@remit/core/decision'
+import type { CounterNeed, Counters, Move } from '@remit/core/decision'
 import type { EntryDraft } from '@remit/core/ledger/lanes'
 import type { Amount } from '../base/seen-context.ts'
 import type { SpendLimitRow } from '../tables/schema.ts'
-import { fits, laterOf, reachedPercents, roomAt, sumOf, takenOf } from './evaluate.ts'
-import type { Retry, Taken } from './evaluate.ts'
+import { laterOf, reachedPercents, roomAt } from './evaluate.ts'
+import type { Retry } from './evaluate.ts'
 import { timeOf } from './windows.ts'
 import type { CalendarTime } from './windows.ts'
 
@@ -28,34 +28,29 @@ export const microOf = (usd: number | null): number | null =>
 export type Windows = ByWindow<CalendarTime>
 
 /** Windows of `now`, milliseconds since the epoch. */
-export const windowsAt = (now: number): Windows =>
-  byWindow('name', ({ name: window }) => timeOf({ window, time_zone: 'UTC' }, now))
+export function windowsAt(now: number): Windows {
+  const windows: Partial<Record<Window['name'], CalendarTime>> = {}
+  for (const { name: window } of WINDOWS)
+    windows[window] = timeOf({ window, time_zone: 'UTC' }, now)
+  return windows as Windows
+}
 
 /** The counters of an agent in all windows. */
-export const needsOf = (subject: string, windows: Windows, mayEnd: boolean): CounterNeed[] =>
-  WINDOWS.map(({ name }) => ({ subject, window: windows[name].id, mayEnd }))
+export function needsOf(subject: string, windows: Windows, mayEnd: boolean): CounterNeed[] {
+  const needs: CounterNeed[] = []
+  for (const { name } of WINDOWS) needs.push({ subject, window: windows[name].id, mayEnd })
+  return needs
+}
+
+/** The moves by which an allow holds an amount, micro-USD. */
+export function heldMoves(subject: string, windows: Windows, held: number): Move[] {
+  const moves: Move[] = []
+  for (const { name } of WINDOWS) moves.push({ subject, window: windows[name].id, used: 0, held })
+  return moves
+}
 
 /** What an agent used and holds in each window, micro-USD. */
 export type SpendUsage = Pick<Counters, 'of'>
-
-/** A cap in a window, as a place of a budget. */
-interface Cap {
-  readonly word: Window['word']
-  readonly node: { readonly counted: number; readonly keeps: readonly [] }
-  readonly subject: string
-  readonly time: CalendarTime
-}
-
-/** The caps of a limit, those of the shortest window first. */
-function capsOf({ agentId, caps }: Pick<Limit, 'agentId' | 'caps'>, windows: Windows): Cap[] {
-  const all: Cap[] = []
-  for (const { name, word } of WINDOWS) {
-    const counted = caps[name]
-    if (counted === null) continue
-    all.push({ word, node: { counted, keeps: [] }, subject: agentId, time: windows[name] })
-  }
-  return all
-}
 
 export type SpendVerdict =
   | { readonly denied: null; readonly spend: SpendState }
@@ -73,7 +68,7 @@ export type SpendVerdict =
  * window that denies gives the reason.
  */
 export function evaluateSpend(
-  limit: Limit,
+  { agentId, caps, onMissingAmount }: Limit,
   amount: Amount,
   usage: SpendUsage | null,
   windows: Windows,
@@ -87,14 +82,24 @@ export function evaluateSpend(
   const counted = typeof amount === 'object' ? amount.micro : amount
   const spend: SpendState = { amount_usd: null, ...UNCAPPED }
   if (typeof counted === 'number') spend.amount_usd = fromMicroUsd(counted)
-  let over: Cap | undefined
+  let over: { readonly word: Window['word']; readonly cap: number } | undefined
   let retryAt: Retry = 0
-  for (const cap of capsOf(limit, windows)) {
-    const taken = takenOf(cap, usage)
-    spend[cap.word] = stateOf(cap, taken)
-    if (fits(cap.node, counted, taken)) continue
-    over ??= cap
-    retryAt = laterOf(retryAt, roomAt(cap, counted, usage))
+  for (const { name, word } of WINDOWS) {
+    const cap = caps[name]
+    if (cap === null) continue
+    const time = windows[name]
+    const { used, held } = usage.of(agentId, time.id)
+    const left = cap - used - held
+    spend[word] = {
+      limit_usd: fromMicroUsd(cap),
+      spent_usd: fromMicroUsd(used + held),
+      remaining_usd: fromMicroUsd(Math.max(0, left)),
+      resets_at: time.resetsAt,
+    }
+    if (cap > 0 && (typeof counted === 'number' ? counted <= left : left > 0)) continue
+    over ??= { word, cap }
+    const place = { node: { counted: cap, keeps: [] }, subject: agentId, time }
+    retryAt = laterOf(retryAt, roomAt(place, counted, usage))
   }
   if (amount === 'invalid') {
     return {
@@ -104,7 +109,7 @@ export function evaluateSpend(
       retryAt: null,
     }
   }
-  if (amount === 'missing' && limit.onMissingAmount === 'deny') {
+  if (amount === 'missing' && onMissingAmount === 'deny') {
     return {
       denied: 'amount_invalid',
       message: 'The spend limit requires an amount, and the request has none.',
@@ -113,7 +118,7 @@ export function evaluateSpend(
     }
   }
   if (!over) return { denied: null, spend }
-  const limitUsd = fromMicroUsd(over.node.counted)
+  const limitUsd = fromMicroUsd(over.cap)
   return {
     denied: `spend_limit_${over.word}`,
     message: `The ${over.word} limit of ${limitUsd} USD would be exceeded.`,
@@ -125,13 +130,6 @@ export function evaluateSpend(
 
 export const UNCAPPED = byWindow('word', () => null)
 
-const stateOf = ({ node, time }: Cap, { used, held }: Taken) => ({
-  limit_usd: fromMicroUsd(node.counted),
-  spent_usd: fromMicroUsd(used + held),
-  remaining_usd: fromMicroUsd(Math.max(0, node.counted - used - held)),
-  resets_at: time.resetsAt,
-})
-
 /** Shares of a cap that are recorded. */
 const WARN_AT = [50, 80, 100]
 
@@ -140,26 +138,34 @@ const WARN_AT = [50, 80, 100]
  * again is recorded again.
  */
 export function thresholdEntries(
-  limit: Pick<Limit, 'agentId' | 'caps'>,
+  { agentId, caps }: Pick<Limit, 'agentId' | 'caps'>,
   windows: Windows,
   counters: Pick<Counters, 'of'>,
 ): EntryDraft<'spend.threshold'>[] {
-  const { agentId } = limit
-  return capsOf(limit, windows).flatMap(({ node, time }) => {
-    const sum = sumOf(counters, agentId, time)
-    return reachedPercents(node.counted, WARN_AT, sum).map((percent) => ({
-      kind: 'spend.threshold' as const,
-      actor: actorOf(null),
-      agent_id: agentId,
-      data: {
+  const entries: EntryDraft<'spend.threshold'>[] = []
+  for (const { name } of WINDOWS) {
+    const cap = caps[name]
+    if (cap === null) continue
+    const window = windows[name].id
+    const counter = counters.of(agentId, window)
+    const { used, held } = counter
+    // Nearly all batches end below all shares.
+    if ((used + held) * 2 < cap) continue
+    for (const percent of reachedPercents(cap, WARN_AT, counter))
+      entries.push({
+        kind: 'spend.threshold',
+        actor: actorOf(null),
         agent_id: agentId,
-        window: time.id,
-        threshold_percent: percent,
-        limit_usd: fromMicroUsd(node.counted),
-        spent_usd: fromMicroUsd(sum.used + sum.held),
-      },
-    }))
-  })
+        data: {
+          agent_id: agentId,
+          window,
+          threshold_percent: percent,
+          limit_usd: fromMicroUsd(cap),
+          spent_usd: fromMicroUsd(used + held),
+        },
+      })
+  }
+  return entries
 }
 
 /** A limit in an entry. */

@@ -13,11 +13,19 @@ import type { SpendLimitInput, SpendState } from '@remit/contract'
 import { byWindow, fromMicroUsd, toMicroUsd, WINDOWS } from '@remit/contract/values'
 import type { Window } from '@remit/contract/values'
 import { amountOf, seenContext } from '../base/seen-context.ts'
-import { agentMoves, subjectOf, withCharges } from '../counters/charges.ts'
+import { subjectOf, withCharges } from '../counters/charges.ts'
 import { agentsWithEndingHolds, holdRows } from '../counters/store.ts'
 import type { Charge } from '../counters/charges.ts'
 import { compiledLimits } from './store.ts'
-import { evaluateSpend, microOf, needsOf, thresholdEntries, UNCAPPED, windowsAt } from './limits.ts'
+import {
+  evaluateSpend,
+  heldMoves,
+  microOf,
+  needsOf,
+  thresholdEntries,
+  UNCAPPED,
+  windowsAt,
+} from './limits.ts'
 import type { Limit, Windows } from './limits.ts'
 import type { MeasureSpend, MeasuredSpend } from './measure.ts'
 
@@ -166,15 +174,15 @@ function decideSpend(ask: Ask, state: State): StageVerdict {
   const limit = limits.get(agent_id)
   // Spend before a limit exists counts too, so amounts are held without one.
   if (!limit) {
-    const pass = holding(amount, null, ask)
-    return withBudgets(pass, 0, tree, ask, counters)
+    const pass = holding(amount, null, ask, windows)
+    return tree ? withBudgets(pass, 0, tree, ask, counters) : pass
   }
   const isKnown = !measured || measured.get(agent_id) != null
   const verdict = evaluateSpend(limit, amount, isKnown ? counters : null, windows)
   const matched = [{ kind: 'spend_limit', id: agent_id }]
   const { spend } = verdict
   if (verdict.denied === null) {
-    const pass = holding(amount, limit, ask)
+    const pass = holding(amount, limit, ask, windows)
     // Nothing of this month was spent or is held: neither requests nor entries may name amounts.
     const { used, held } = counters.of(agent_id, windows.month.id)
     const countsNothing = !measured && amount === 'missing' && used + held === 0
@@ -187,7 +195,7 @@ function decideSpend(ask: Ask, state: State): StageVerdict {
         data: { ...pass.notes?.data, spend: recorded(verdict.spend) },
       },
     }
-    return withBudgets(passed, 0, tree, ask, counters)
+    return tree ? withBudgets(passed, 0, tree, ask, counters) : passed
   }
   const { retryAt } = verdict
   const denial: Denial = {
@@ -258,7 +266,7 @@ function recorded(spend: SpendState) {
   return { amount_usd: spend.amount_usd, ...windows }
 }
 
-function holding(amount: Amount, limit: Limit | null, ask: Ask): Pass {
+function holding(amount: Amount, limit: Limit | null, ask: Ask, windows: Windows): Pass {
   const micro = typeof amount === 'object' ? amount.micro : 0
   // An allow without an amount also has a hold, of zero: it can be settled once.
   if (micro === 0) {
@@ -273,7 +281,7 @@ function holding(amount: Amount, limit: Limit | null, ask: Ask): Pass {
   return {
     verdict: 'pass',
     effect: hold,
-    moves: agentMoves(ask.request.agent_id, isoTime(ask.now), 0, micro),
+    moves: heldMoves(ask.request.agent_id, windows, micro),
     allowed: { hold: { usd: fromMicroUsd(micro), expires_at: hold.expiresAt } },
   }
 }

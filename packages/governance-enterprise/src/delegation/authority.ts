@@ -1,12 +1,29 @@
 import { DECISION_MS } from '@remit/core/decision'
 import type { Ask, Meter, StageVerdict } from '@remit/core/decision'
 import { MAX_DELEGATION_DEPTH } from '@remit/contract/values'
-import type { AgentRules } from '../agents/agents.ts'
-import { agentAdmission } from '../agents/state.ts'
-import type { Roster } from '../agents/state.ts'
+import type { AgentRules, Roster } from '../agents/agents.ts'
 import { matchRule, RuleIndex } from '../rules/rule-index.ts'
 import type { Rule } from '../rules/rule-index.ts'
 import type { CompiledPermission } from './permission.ts'
+
+/** The state of an agent with regard to acting at all. */
+export type AgentAdmission =
+  | { readonly state: 'active' }
+  | { readonly state: 'suspended'; readonly reason: string }
+  | { readonly state: 'removed' }
+  | { readonly state: 'not_registered' }
+
+const ACTIVE: AgentAdmission = { state: 'active' }
+
+/** For registered agents the registry decides. */
+export function agentAdmission(agentId: string, roster: Roster): AgentAdmission {
+  const agent = roster.registry.get(agentId)
+  if (agent?.status === 'active') return ACTIVE
+  if (agent?.status === 'removed') return { state: 'removed' }
+  const reason = agent ? agent.reason : roster.suspended.get(agentId)
+  if (agent || reason !== undefined) return { state: 'suspended', reason: reason ?? '' }
+  return roster.unknownAgents === 'allow' ? ACTIVE : { state: 'not_registered' }
+}
 
 /** A grant with its chain; its rule is that of its last link. */
 export interface ChainGrant extends Rule {

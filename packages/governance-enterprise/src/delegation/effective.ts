@@ -1,7 +1,7 @@
 import type { EffectivePermissions } from '@remit/contract'
 import { matchesPattern } from '@remit/contract/patterns'
 import { fail, isoTime } from '@remit/core/base'
-import type { Roster } from '../agents/state.ts'
+import type { Roster } from '../agents/agents.ts'
 import { chainBreakOf } from './authority.ts'
 import type { PermissionChain } from './authority.ts'
 import { listsOverlap, narrowed } from './permission.ts'

@@ -1,6 +1,6 @@
 import type { PermissionInput } from '@remit/contract'
 import { fail, isoTime } from '@remit/core/base'
-import type { Roster } from '../agents/state.ts'
+import type { Roster } from '../agents/agents.ts'
 import type { PermissionRow } from '../tables/delegation.ts'
 import { chainBreakOf, chainOf } from './authority.ts'
 import type { PermissionChain } from './authority.ts'

@@ -1,4 +1,4 @@
-import type { Roster } from '../../src/agents/state.ts'
+import type { Roster } from '../../src/agents/agents.ts'
 import type { PermissionRow } from '../../src/tables/delegation.ts'
 
 /** An organization without registered agents, with some suspended ones. */
