@@ -88,10 +88,12 @@ describe('spend under a budget', () => {
     const onRoot = { ...charge, uid: 'bud_0' }
 
     // Budgets from before the period count, since their parents never change.
-    expect(shareOf(root, child, spent([onRoot, charge]), spent([onRoot]), spent([]))).toMatchObject({
-      value: { numerator: 5_000_000, denominator: 15_000_000, text: '0.3333' },
-      population: 3,
-    })
+    expect(shareOf(root, child, spent([onRoot, charge]), spent([onRoot]), spent([]))).toMatchObject(
+      {
+        value: { numerator: 5_000_000, denominator: 15_000_000, text: '0.3333' },
+        population: 3,
+      },
+    )
     expect(shareOf(root, child, spent([{ ...charge, observed: true }]))).toMatchObject({
       value: { numerator: 0, denominator: 5_000_000 },
     })
