@@ -122,14 +122,14 @@ export interface Place extends Pick<Step, 'subject' | 'time'> {
 }
 
 /** The counted amounts that are not free in a window, without its oldest `without` parts. */
-export interface Taken {
+interface Taken {
   readonly used: number
   readonly held: number
   /** For reserved children, except those for which `takes` is true. */
   readonly kept: number
 }
 
-export function takenOf(
+function takenOf(
   { node, subject, time }: Place,
   counters: Read,
   takes?: (child: Node) => boolean,
@@ -140,7 +140,7 @@ export function takenOf(
 }
 
 /** Without an amount, something has to be left. */
-export function fits(
+function fits(
   { counted }: Place['node'],
   amount: Counted,
   { used, held, kept }: Taken,
