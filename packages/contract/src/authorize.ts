@@ -128,7 +128,7 @@ export const budgetFacts = {
   retry_at: Timestamp.nullable()
     .optional()
     .describe(
-      'On a denial by a budget or spend limit: when the windows that deny have ended. Null: the request can never pass',
+      'On a denial by a budget or spend limit: when the windows that deny have ended. Null: the request can never pass. Absent where only settlements can make room',
     ),
 }
 
