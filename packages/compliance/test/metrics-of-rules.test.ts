@@ -97,7 +97,8 @@ describe('spend under a budget', () => {
     expect(shareOf(root, child, spent([{ ...charge, observed: true }]))).toMatchObject({
       value: { numerator: 0, denominator: 5_000_000 },
     })
-    expect(shareOf(root, child)).toMatchObject({ value: null, population: 0 })
+    const before = { ...spent([charge]), at: day(-3) }
+    expect(shareOf(root, child, before)).toMatchObject({ value: null, population: 0 })
   })
 })
 

@@ -258,6 +258,16 @@ const reading = { plan: 'enterprise', roles: ['read', 'approver'] } as const
 const changing = { plan: 'enterprise', viaWriter: true } as const
 const large = { maxBodyBytes: 4 * 1024 * 1024, maxSeconds: 60 } as const
 
+/** Refusals of budgets that do not fit together after all changes. */
+const OF_BUDGETS = [
+  'budget_fixed',
+  'budget_has_children',
+  'budget_overallocated',
+  'budget_tree_invalid',
+  'budget_wider_than_parent',
+  'too_many_budgets',
+] as const
+
 export const policySets = {
   listPolicySets: endpoint('GET /v1/policy-sets', {
     ...reading,
@@ -293,12 +303,7 @@ export const policySets = {
       'rules_changed',
       'ledger_pruned',
       'jobs_busy',
-      'budget_fixed',
-      'budget_has_children',
-      'budget_overallocated',
-      'budget_tree_invalid',
-      'budget_wider_than_parent',
-      'too_many_budgets',
+      ...OF_BUDGETS,
     ],
     params: Id,
     body: PlanInput,
@@ -326,12 +331,7 @@ export const policySets = {
       'permission_parent_fixed',
       'permission_parent_unusable',
       'permission_too_wide',
-      'budget_fixed',
-      'budget_has_children',
-      'budget_overallocated',
-      'budget_tree_invalid',
-      'budget_wider_than_parent',
-      'too_many_budgets',
+      ...OF_BUDGETS,
       'agent_in_chain',
     ],
     params: Id,

@@ -121,10 +121,10 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
 }
 
 /**
- * M53: the share of the allowed spend that an enforced budget with a parent counts: what agents share is limited
- * within something larger. In millionths of a US dollar.
+ * M53: the share of the allowed spend, in millionths of a US dollar, that is charged to an enforced budget with a
+ * parent.
  */
-export const sharedMeter: CreateMeter = () => {
+export const sharedMeter: CreateMeter = ({ question: { from } }) => {
   /** The `uid` of each budget with a parent, which never changes. */
   const children = new Set<string>()
   let shared = 0
@@ -132,14 +132,16 @@ export const sharedMeter: CreateMeter = () => {
   let allows = 0
   return {
     reads: ['authorization.decided', 'budget.set'],
-    since: () => 0,
-    entry(entry, _, inPeriod) {
-      const { decided, decision, kind } = entry
-      if (kind === 'budget.set') {
+    // Budgets of before the period count in it; its decisions alone are read.
+    since: (kind) => (kind === 'budget.set' ? 0 : from),
+    entry(entry) {
+      if (entry.kind === 'budget.set') {
         const { budget } = entry.read('budget.set')
         if (budget?.parent_id != null && budget.uid != null) children.add(budget.uid)
+        return
       }
-      if (!inPeriod || !decided || decision !== 'allow') return
+      const { decided, decision } = entry
+      if (!decided || decision !== 'allow') return
       const micro = amountOf(decided)
       if (micro === 0) return
       allows += 1

@@ -140,11 +140,7 @@ function takenOf(
 }
 
 /** Without an amount, something has to be left. */
-function fits(
-  { counted }: Place['node'],
-  amount: Counted,
-  { used, held, kept }: Taken,
-): boolean {
+function fits({ counted }: Place['node'], amount: Counted, { used, held, kept }: Taken): boolean {
   const taken = used + held + kept
   return typeof amount === 'number' ? counted > 0 && taken + amount <= counted : taken < counted
 }

@@ -49,7 +49,7 @@ export function heldMoves(subject: string, windows: Windows, held: number): Move
   return moves
 }
 
-/** What an agent used and holds in each window, micro-USD. */
+/** The used and held amounts of an agent by window, micro-USD. */
 export type SpendUsage = Pick<Counters, 'of'>
 
 export type SpendVerdict =
@@ -131,7 +131,7 @@ export function evaluateSpend(
 export const UNCAPPED = byWindow('word', () => null)
 
 /** Shares of a cap that are recorded. */
-const WARN_AT = [50, 80, 100]
+const WARN_AT = [50, 80, 100] as const
 
 /**
  * Entries for shares of caps that the moves of a batch reach. A share that spend falls below and reaches
@@ -149,8 +149,8 @@ export function thresholdEntries(
     const window = windows[name].id
     const counter = counters.of(agentId, window)
     const { used, held } = counter
-    // Nearly all batches end below all shares.
-    if ((used + held) * 2 < cap) continue
+    // Nearly all batches end below the first share.
+    if ((used + held) / cap < WARN_AT[0] / 100) continue
     for (const percent of reachedPercents(cap, WARN_AT, counter))
       entries.push({
         kind: 'spend.threshold',

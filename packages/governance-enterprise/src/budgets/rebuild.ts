@@ -277,7 +277,7 @@ class SpendFold {
       const { uid, value, window, expires_at: until } = one
       const held = toUnits(one.unit, one.held)
       const subject = this.#counterOf(one)
-      const isNew = held > 0 && this.#isNewValue(one, subject, Date.parse(recordedAt))
+      const isNew = held > 0 && this.#noteValue(one, subject, Date.parse(recordedAt))
       if (isNew) this.#moves.push({ subject: valuesOf(one), window, used: 1, held: 0 })
       this.#moves.push({ subject, window, used: 0, held })
       return {
@@ -303,8 +303,12 @@ class SpendFold {
     this.#moves.push(...holdMoves(hold, 0, hold.held_micro))
   }
 
-  /** Returns whether a decision charges a value for the first time in its window; from then on it is known. */
-  #isNewValue(charge: Pick<Charge, 'uid' | 'value' | 'window'>, subject: string, at: number) {
+  /** Notes that a charge moves the counter of its value. Returns true for the first time in the window. */
+  #noteValue(
+    charge: Pick<Charge, 'uid' | 'value' | 'window'>,
+    subject: string,
+    at: number,
+  ): boolean {
     const budget = this.#present.get(charge.uid)
     if (charge.value == null || !budget) return false
     const known = this.#known.get(subject) ?? new Set<string>()
@@ -333,7 +337,7 @@ class SpendFold {
       const { window } = charge
       const subject = this.#counterOf(charge)
       this.#moves.push({ subject, window, used, held: 0 })
-      this.#isNewValue(charge, subject, Date.parse(recordedAt))
+      this.#noteValue(charge, subject, Date.parse(recordedAt))
     }
     if (typeof cost !== 'number') return
     const hold = typeof decisionId === 'string' ? this.#holds.get(decisionId) : undefined

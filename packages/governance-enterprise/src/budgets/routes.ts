@@ -90,7 +90,7 @@ export function budgetRoutes(deps: BudgetDeps, loadTree: LoadTree): Route[] {
             limit,
             query.cursor,
           ),
-        // What follows the name of the counter: nothing for requests without a value, else `/` and the value.
+        // The suffix of the counter's name: empty for requests without a value, otherwise `/` and the value.
         cursor: (subject) => `:${subject.slice(subjectOf(row.uid).length)}`,
         items: async (subjects) => {
           const [node] = nodesOf([row], [row])

@@ -1,4 +1,4 @@
-/** What holds charge, and how their moves count. Pure. */
+/** The charges of holds, and the moves of counters that holds cause. Pure. */
 import { WINDOWS } from '@remit/contract/values'
 import type { Move } from '@remit/core/decision'
 import type { SpendHoldRow } from '../tables/schema.ts'
