@@ -2,9 +2,9 @@
  * Tests the community edition (`node scripts/community.ts [--quick]`): the tree without the
  * commercial folders installs with the lockfile unchanged, builds, passes types and the tests of
  * the start of its server (`--quick`: none; `REMIT_TEST_RUNS=complete`: all of its server), boots and
- * returns 404 for everything that is not open. Then the same for the deployed server without
- * optional packages, built from the full tree: it must contain no file of a commercial package.
- * Then the container images of both editions; with `REMIT_TEST_RUNS=complete`, of the second from two folders.
+ * returns 404 for everything that is not open; then its container image. With `REMIT_TEST_RUNS=complete` the same
+ * for the server that is deployed without optional packages from the full tree, which must contain no file of a
+ * commercial package, and for the image of the enterprise edition, made in two folders.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, rmSync } from 'node:fs'
@@ -145,6 +145,23 @@ async function* filesBelow(folder: string): AsyncGenerator<{ path: string; conte
   }
 }
 
+/** Of an image: refuses what the commercial packages of a tree have. */
+const serverOf = (stage: string) => (root: string) =>
+  refuseCommercial(stage, join(root, HOME, 'server'))
+
+/** What a deployment and an image of the tree with all packages contain. */
+function checkFullTree(built: Promise<void>): Promise<void>[] {
+  const [full, copy] = [join(temp, 'full'), join(temp, 'elsewhere/copy')]
+  // The full tree takes the outputs of the open packages from the tree without commercial folders.
+  const fullBuilt = built.then(() => buildIn(full))
+  const server = ['--filter', '@remit/server...', '--filter', '@remit/console...']
+  const copyBuilt = buildIn(copy, ['--force', ...server])
+  return [
+    fullBuilt.then(() => deployWithoutOptional(full, join(temp, 'deployed'))),
+    allOf([fullBuilt, copyBuilt]).then(() => makeAndBoot(full, 'enterprise', { copy })),
+  ]
+}
+
 /** Waits for all before it throws the first error: the others work in folders that are deleted then. */
 async function allOf(works: readonly Promise<void>[]): Promise<void> {
   const failed = (await Promise.allSettled(works)).find(({ status }) => status === 'rejected')
@@ -161,22 +178,13 @@ const temp = await mkdtemp(join(tmpdir(), 'remit-editions-'))
 // The programs of PostgreSQL run as a separate user, who needs access.
 await chmod(temp, 0o755)
 try {
-  const [tree, full] = [join(temp, 'tree'), join(temp, 'full')]
-  const copy = join(temp, 'elsewhere/copy')
-  // The full tree takes the outputs of the open packages from the tree without commercial folders.
+  const tree = join(temp, 'tree')
   const built = buildWithoutCommercialFolders(tree)
-  const fullBuilt = built.then(() => buildIn(full))
-  const server = ['--filter', '@remit/server...', '--filter', '@remit/console...']
-  const copyBuilt = isComplete ? buildIn(copy, ['--force', ...server]) : undefined
-  const inspect = (root: string) => refuseCommercial(full, join(root, HOME, 'server'))
-  await allOf([
+  const community = [
     built.then(() => testCommunity(tree)),
-    fullBuilt.then(() => deployWithoutOptional(full, join(temp, 'deployed'))),
-    fullBuilt.then(() => makeAndBoot(tree, 'community', { inspect })),
-    allOf([fullBuilt, copyBuilt ?? fullBuilt]).then(() =>
-      makeAndBoot(full, 'enterprise', isComplete ? { copy } : {}),
-    ),
-  ])
+    built.then(() => makeAndBoot(tree, 'community', { inspect: serverOf(ROOT) })),
+  ]
+  await allOf(isComplete ? [...community, ...checkFullTree(built)] : community)
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1

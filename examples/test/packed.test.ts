@@ -19,7 +19,8 @@ import type { RemitServer } from './support/server.ts'
 const root = resolve(import.meta.dirname, '../..')
 const run = promisify(execFile)
 
-const COMPILERS = ['5.9', '7'] as const
+/** Versions of TypeScript; a complete run has the oldest one too. */
+const COMPILERS = isCompleteRun ? ['5.9', '7'] : ['7']
 /** Without `skipLibCheck`, a compiler needs a minute for the types of the frameworks. */
 const THOROUGH: readonly string[] = isCompleteRun ? COMPILERS : []
 
@@ -198,7 +199,7 @@ await transfer({ amount_usd: 4000 }).catch((error: Error) => console.log(error.m
     expect(
       readdirSync(join(folder, 'node_modules')).filter((name) => !/^[.]|^undici-types$/.test(name)),
     ).toEqual(['@remit', '@types', 'zod'])
-    for (const version of isCompleteRun ? COMPILERS : ['7'])
+    for (const version of COMPILERS)
       expect(await errorsOf(folder, version, ['example.mts']), version).toEqual([])
     expect((await run('node', ['example.mts'], { cwd: folder, env })).stdout).toMatch(PAID_ONCE)
   }, 600_000)

@@ -169,7 +169,7 @@ describe.skipIf(!canRunAll)('people, with an OpenID provider, in Chromium', () =
       ['no issuer', (url: URL) => url.searchParams.delete('iss')],
       ['an error beside the code', (url: URL) => url.searchParams.set('error', 'access_denied')],
     ]
-    test.each(sampled(changes, 3))('with %s is refused', async (_, change) => {
+    test.each(sampled(changes, 3, 1))('with %s is refused', async (_, change) => {
       const url = await returnOf(mine.context.request, mapped.url)
       change(url)
       await expectRefused(url)
@@ -226,7 +226,7 @@ describe.skipIf(!canRunAll)('people, with an OpenID provider, in Chromium', () =
       'javascript:alert(1)',
       '/console/../v1/session',
     ]
-    test.each(sampled(elsewhere, 3))(
+    test.each(sampled(elsewhere, 3, 1))(
       'that wants to lead to %s ends on the start page',
       async (next) => {
         await mine.page.goto(`/console/login?next=${encodeURIComponent(next)}`)

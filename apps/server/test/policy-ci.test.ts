@@ -11,6 +11,7 @@ import {
   inFullRun,
   isCompleteRun,
   packedOnce,
+  sampled,
   scratchFolder,
 } from '@remit/testing'
 import type { Api } from '@remit/testing'
@@ -21,6 +22,9 @@ import { hasModules, loadModules } from '../src/boot/modules.ts'
 
 const POLICIES = resolve(import.meta.dirname, '../../../examples/policies')
 const isRun = inFullRun('the CI examples of the policy packs') && hasModules()
+
+/** Their steps are the same commands. */
+const NAMES = sampled(['GitHub', 'GitLab'] as const)
 
 type Env = Readonly<Record<string, string>>
 type Job = 'test' | 'plan' | 'apply'
@@ -115,7 +119,7 @@ async function startComments() {
   return { url, comments, stop: () => server.close() }
 }
 
-describe.skipIf(!isRun).each(['GitHub', 'GitLab'] as const)('the CI example for %s', (name) => {
+describe.skipIf(!isRun).each(NAMES)('the CI example for %s', (name) => {
   const service = SERVICES[name]
   const folder = scratchFolder('ci')
   const [origin, prefix] = [join(folder, 'origin'), join(folder, 'npm')]

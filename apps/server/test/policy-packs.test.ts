@@ -72,7 +72,9 @@ describe.skipIf(!hasModules()).each(PACKS)('the pack %s', (pack) => {
 
   test('has no rule whose weakening its tests do not notice', async () => {
     const kept: string[] = []
-    for (const { what, documents } of weakened(documentsOf(pack))) {
+    // The search for properties is another test.
+    const rules = documentsOf(pack).filter(({ kind }) => kind !== 'Property')
+    for (const { what, documents } of weakened(rules)) {
       const response = await commands.api.call('planPolicySet', {
         params: { id: 'pack' },
         body: { documents },

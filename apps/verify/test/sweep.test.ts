@@ -78,7 +78,7 @@ describe('a changed export is judged as the server judges it', () => {
     expect(await sweep(files.map(bytesOf), kept)).not.toHaveProperty('ok')
   })
 
-  test.each(sampled(ATTACKS, 3))('each entry: $name', async ({ change }) => {
+  test.each(sampled(ATTACKS, 3, 1))('each entry: $name', async ({ change }) => {
     for (const reseal of [false, true]) {
       const files = lines.slice(1, -1).flatMap((_, seq) => {
         const changed = change(lines, seq, reseal)

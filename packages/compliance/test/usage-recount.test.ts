@@ -10,7 +10,7 @@ import {
   createClock,
   createTestRemit,
   handMade,
-  isFullRun,
+  isCompleteRun,
   someDialects,
 } from '@remit/testing'
 import { pino } from 'pino'
@@ -19,8 +19,8 @@ import compliance from '../src/index.ts'
 import { UsageKeeper } from '../src/usage/keeper.ts'
 
 const HOURS = 20
-const ENTRIES = isFullRun ? 100_000 : 5_000
-const BATCH = isFullRun ? 500 : 250
+const ENTRIES = isCompleteRun ? 100_000 : 5_000
+const BATCH = isCompleteRun ? 500 : 250
 const RESTARTS = 50
 const MINUTE = 60_000
 /** A prime steps through the kinds and numbers without a pattern by hour. */

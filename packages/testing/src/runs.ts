@@ -3,11 +3,11 @@ const extent = process.env['REMIT_TEST_RUNS']
 if (extent !== undefined && extent !== 'full' && extent !== 'complete')
   throw new Error('REMIT_TEST_RUNS must be full or complete')
 
-/** `REMIT_TEST_RUNS=complete`: all repetitions, each test on both databases, and each combination of two lists. */
+/** `REMIT_TEST_RUNS=complete`: all repetitions, all cases, each test on both databases, and each combination of two lists. */
 export const isCompleteRun: boolean = extent === 'complete'
 
 /**
- * `REMIT_TEST_RUNS=full`, as in `pnpm check`, or a complete run: all tests, and all cases of a list. Otherwise a
+ * `REMIT_TEST_RUNS=full`, as in `pnpm check`, or a complete run: all tests that every change must pass. Otherwise a
  * part, with different values in every run.
  */
 export const isFullRun: boolean = extent === 'full' || isCompleteRun
@@ -21,13 +21,14 @@ export function inFullRun(tests: string): boolean {
   return isFullRun
 }
 
-const RUNS_SHARE = isFullRun ? 8 : 20
+const RUNS_SHARE = 20
 const LEAST = 10
 const CASES_SHARE = 5
+const CASES_SHARE_OF_FULL = 2
 
 /**
- * Returns the number of repetitions: `all` in a complete run, an eighth of them in a full one, otherwise a
- * twentieth; but at least `least`.
+ * Returns the number of repetitions: `all` in a complete run, otherwise a twentieth of them, but at least
+ * `least`.
  */
 export const runs = (all: number, least = LEAST): number =>
   isCompleteRun ? all : Math.min(all, Math.max(least, Math.ceil(all / RUNS_SHARE)))
@@ -46,10 +47,14 @@ export function pairs<A, B>(first: readonly A[], second: readonly B[]): (readonl
 }
 
 /**
- * Returns all cases, or one in `share` of them from a random start; in a full run one in `full`, for lists of
- * thousands of cases that are much alike.
+ * Returns one in `share` of the cases from a random start; in a full run one in `full`, and in a complete run all.
+ * A list of attacks is whole in a full run: `full` is 1.
  */
-export function sampled<T>(cases: readonly T[], share = CASES_SHARE, full = 1): readonly T[] {
+export function sampled<T>(
+  cases: readonly T[],
+  share = CASES_SHARE,
+  full = CASES_SHARE_OF_FULL,
+): readonly T[] {
   const every = isCompleteRun ? 1 : isFullRun ? full : share
   const first = Math.floor(Math.random() * Math.min(every, cases.length))
   return cases.filter((_, at) => at % every === first)

@@ -1,5 +1,5 @@
 import type { PropertyResult } from '@remit/contract'
-import { isFullRun } from '@remit/testing'
+import { isCompleteRun, runs } from '@remit/testing'
 import fc from 'fast-check'
 import { afterEach, expect, it, vi } from 'vitest'
 import { storedRule } from '../approvals/rule.ts'
@@ -422,10 +422,10 @@ it('a search agrees with an oracle that decides every request of a domain by its
 
       expect(faultOf(one, found)).toBeNull()
     }),
-    { numRuns: isFullRun ? 500 : 25 },
+    { numRuns: runs(500) },
   )
   // Few runs may have none of one kind by chance.
-  const least = isFullRun ? 20 : 0
+  const least = isCompleteRun ? 20 : 0
   expect(Object.values(counts).filter((count) => count < least)).toEqual([])
 }, 300_000)
 
