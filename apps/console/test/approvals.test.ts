@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
-  canRun,
+  canRunAll,
   openBrowser,
   openTab,
   renew,
@@ -22,7 +22,7 @@ const transfer = (n: number, amount: number, more: object = {}) => ({
   context: { amount_usd: amount, payee: 'ACME GmbH', ...more },
 })
 
-describe.skipIf(!canRun)('an approver in the console', () => {
+describe.skipIf(!canRunAll)('an approver in the console', () => {
   let server: Server
   let browser: Browser
   let tab: Tab

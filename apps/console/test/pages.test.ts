@@ -104,7 +104,7 @@ describe.skipIf(!canRun)('the console in Chromium', () => {
     await server?.stop()
   })
 
-  describe.each(sampled(PATHS, 2, 1))('%s', (path) => {
+  describe.each(sampled(PATHS, 4, 1))('%s', (path) => {
     test('is shown without another host or an error, and shows hostile texts as text', async () => {
       const { page, complaints } = tab
       await go(page, path)

@@ -17,9 +17,8 @@ const isWhole = readdirSync(PACKAGES).some((name) => {
 export const canLaunch: boolean = CHROMIUM !== null
 export const canRun: boolean = isWhole && canLaunch
 if (CHROMIUM === null) process.stderr.write('skipped: the console needs a Chromium\n')
-/** All but the pages and the approvals, which open in every run. */
-export const canRunAll: boolean =
-  canRun && inFullRun('the console in Chromium, except its pages and approvals,')
+/** All but the pages, which open in every run. */
+export const canRunAll: boolean = canRun && inFullRun('the console in Chromium, except its pages,')
 
 /** No name but that of this machine has an address. A route per request would switch off the cache. */
 const OFFLINE = '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1'
