@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
+import { sampled } from '@remit/testing/pure'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
@@ -157,7 +158,7 @@ describe.skipIf(!canRunAll)('forms of the console', () => {
     expect(message).toContain('Key leaked')
   })
 
-  test.each(['user/ada@example.com', 'spiffe://td/ns/x', 'Köln-Bot 100%', 'trust/new'])(
+  test.each(sampled(['user/ada@example.com', 'spiffe://td/ns/x', 'Köln-Bot 100%', 'trust/new']))(
     'an agent of any id is registered, opened again by its address, limited and stopped: %s',
     async (id) => {
       await open('/agents')

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { isFullRun } from '@remit/testing/pure'
+import { isCompleteRun } from '@remit/testing/pure'
 import { describe, expect, it } from 'vitest'
 import { readWeights, signatureDigest, WEIGHTS, writeWeights } from '@remit/core/guard/internals'
 import { GRAMMARS, readConcepts } from './digest.ts'
@@ -36,14 +36,14 @@ describe('the grammars', () => {
   })
 
   // `pnpm check` trains from all of them, and compares the weights.
-  it.runIf(isFullRun)('make the same texts from the same seed, and others from another', () => {
+  it.runIf(isCompleteRun)('make the same texts from the same seed, and others from another', () => {
     expect(expandAll(GRAMMARS, 1).rows).toEqual(rows)
     expect(expandAll(GRAMMARS, 2).rows).not.toEqual(rows)
   })
 })
 
 describe('training', () => {
-  it.runIf(isFullRun)('gives the same weights from the same texts and seed, to the bit', () => {
+  it.runIf(isCompleteRun)('gives the same weights from the same texts and seed, to the bit', () => {
     const some = rows.filter((_, i) => i % 240 === 0)
     const once = train(some, readConcepts(), 1)
 
