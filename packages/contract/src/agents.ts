@@ -7,6 +7,7 @@ import {
   component,
   integer,
   page,
+  mapOf,
   Paging,
   PathId,
   Scope,
@@ -28,14 +29,10 @@ const line = (max: number) =>
 
 const LABEL_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._/-]{0,61}[A-Za-z0-9])?$/
 
-const Labels = z
-  .record(
-    z
-      .string()
-      .regex(LABEL_NAME, 'must be 1 to 63 of A-Z a-z 0-9 . _ / -, alphanumeric at its ends'),
-    z.union([z.literal(''), line(255)]),
-  )
-  .refine((labels) => Object.keys(labels).length <= 32, 'must be at most 32 labels')
+const Labels = mapOf(
+  z.string().regex(LABEL_NAME, 'must be 1 to 63 of A-Z a-z 0-9 . _ / -, alphanumeric at its ends'),
+  z.union([z.literal(''), line(255)]),
+).refine((labels) => Object.keys(labels).length <= 32, 'must be at most 32 labels')
 
 /** A person or team that is accountable for an agent. */
 export const Owner = strictComponent('AgentOwner', {

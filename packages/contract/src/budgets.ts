@@ -3,7 +3,17 @@ import { endpoint } from './endpoint.ts'
 import { isUnitAmount, isWholeUnit } from './fit/values.ts'
 import { Receipt } from './ledger.ts'
 import { ChangeReason } from './policies.ts'
-import { AgentId, component, integer, page, Paging, PathId, Timestamp, Unit } from './primitives.ts'
+import {
+  AgentId,
+  component,
+  integer,
+  mapOf,
+  page,
+  Paging,
+  PathId,
+  Timestamp,
+  Unit,
+} from './primitives.ts'
 import { Description, Patterns, RuleMode } from './rules.ts'
 import { Validating, Validation } from './validation.ts'
 
@@ -51,8 +61,7 @@ const node = {
       actions: Patterns,
       resources: Patterns,
       users: Patterns.describe('Ids of the users that the agent acts for; `*` also matches none'),
-      labels: z
-        .record(z.string().min(1).max(64), Patterns)
+      labels: mapOf(z.string().min(1).max(64), Patterns)
         .refine((labels) => Object.keys(labels).length <= 8, 'must have at most 8 labels')
         .default({})
         .describe('Labels of the registered agent; every key must match'),

@@ -1,9 +1,49 @@
 import { describe, expect, it } from 'vitest'
+import type { $ZodTypes } from 'zod/v4/core'
+import { z } from 'zod'
 import { endpoints } from './contract.ts'
+import { mapOf } from './primitives.ts'
 import { REASONS } from './reasons.ts'
 import type { ReasonFacts } from './reasons.ts'
 
 const all = Object.entries(endpoints)
+
+interface Schema {
+  readonly def: $ZodTypes['_zod']['def']
+}
+
+/** The schemas in a schema, by name. */
+function partsOf({ def }: Schema): [name: string, part: unknown][] {
+  switch (def.type) {
+    case 'object':
+      return Object.entries(def.shape)
+    case 'array':
+      return [['[]', def.element]]
+    case 'union':
+      return def.options.map((option, i) => [`|${i}`, option])
+    case 'record':
+      return [['{}', def.valueType]]
+    case 'pipe':
+      return [
+        ['in', def.in],
+        ['out', def.out],
+      ]
+    case 'lazy':
+      return [['()', def.getter()]]
+    default:
+      return 'innerType' in def ? [['', def.innerType]] : []
+  }
+}
+
+/** The records of a schema that are not made by `mapOf`. */
+function recordsIn(schema: unknown, place: string, isMap = false): string[] {
+  const parts = partsOf(schema as Schema)
+  const checks = parts.some(([, part]) => (part as Schema).def.type === 'transform')
+  return [
+    ...((schema as Schema).def.type === 'record' && !isMap ? [place] : []),
+    ...parts.flatMap(([name, part]) => recordsIn(part, `${place}.${name}`, checks)),
+  ]
+}
 
 describe('the contract', () => {
   it('has every method of a path once', () => {
@@ -37,6 +77,11 @@ describe('the contract', () => {
         expect(codes ?? ['unrecognized_keys']).toContain('unrecognized_keys')
       }
     },
+  )
+
+  it.each(all.filter(([, { lenient }]) => !lenient))(
+    '%s loses no member of a map: it has no record that would drop __proto__',
+    (_, { body }) => expect(body === undefined ? [] : recordsIn(body, 'body')).toEqual([]),
   )
 
   it.each(all)(
@@ -81,6 +126,23 @@ describe('the contract', () => {
 
   it('lets nobody but admins in where no role is named, and never names admin', () => {
     expect(all.filter(([, { roles }]) => roles.includes('admin'))).toEqual([])
+  })
+})
+
+describe('mapOf', () => {
+  const labels = mapOf(z.string().max(5), z.string())
+
+  it('takes what a record takes', () => {
+    expect(labels.parse({ team: 'a' })).toEqual({ team: 'a' })
+    expect(labels.safeParse({ longer_name: 'a' }).success).toBe(false)
+    expect(labels.safeParse([]).success).toBe(false)
+  })
+
+  it('refuses a member __proto__, which a record would lose', () => {
+    const given: unknown = JSON.parse('{"team":"a","__proto__":"b"}')
+    const messages = labels.safeParse(given).error?.issues.map(({ message }) => message)
+
+    expect(messages).toEqual(['must have no member named __proto__'])
   })
 })
 

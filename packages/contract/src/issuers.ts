@@ -6,6 +6,7 @@ import {
   AgentId,
   component,
   integer,
+  mapOf,
   page,
   Paging,
   PathId,
@@ -78,7 +79,7 @@ export const KeySource = z
     z.strictObject({ type: z.literal('url'), url: Address(2048) }),
     z.strictObject({
       type: z.literal('inline'),
-      keys: z.array(z.record(z.string(), z.unknown())).min(1).max(100),
+      keys: z.array(mapOf(z.string(), z.unknown())).min(1).max(100),
     }),
   ])
   .meta({ id: 'KeySource' })

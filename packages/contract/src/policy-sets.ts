@@ -8,7 +8,15 @@ import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
 import { OrganizationSettings } from './organization.ts'
 import { ChangeReason, PolicyInput } from './policies.ts'
-import { AgentId, component, integer, PathId, strictComponent, Timestamp } from './primitives.ts'
+import {
+  AgentId,
+  component,
+  integer,
+  mapOf,
+  PathId,
+  strictComponent,
+  Timestamp,
+} from './primitives.ts'
 import { PropertyResult, PropertySpec } from './properties.ts'
 import { Reason } from './reasons.ts'
 import { SpendLimitInput } from './spend-limits.ts'
@@ -104,7 +112,7 @@ export type DocumentSpec<Kind extends DocumentKindName> = Extract<
   { kind: Kind }
 >['spec']
 
-const JsonObject = z.record(z.string(), z.unknown())
+const JsonObject = mapOf(z.string(), z.unknown())
 const ObjectKindName = z.enum(OBJECT_KINDS)
 
 /** A document as it is read back. */

@@ -81,6 +81,23 @@ export const FreeForm = z
     additionalProperties: {},
   }) as unknown as z.ZodType<Record<string, unknown>, Record<string, unknown>>
 
+/**
+ * A map with names that the caller chooses. Zod's record would drop a member `__proto__`, and with it a label of a
+ * selector: it is refused.
+ */
+export const mapOf = <V extends z.ZodType>(
+  names: z.ZodType<string, string>,
+  values: V,
+): z.ZodType<Record<string, z.output<V>>, Record<string, z.input<V>>> =>
+  z.preprocess(
+    (given, context) => {
+      if (isObject(given) && Object.hasOwn(given, '__proto__'))
+        context.addIssue({ code: 'custom', message: 'must have no member named __proto__' })
+      return given
+    },
+    z.record(names, values),
+  ) as never
+
 /** US dollars: 0 to 1e9 with at most 6 decimals; stored as integer micro-USD. */
 export const Usd = z
   .number()
@@ -99,8 +116,7 @@ const AMOUNTS_RULE =
   'must have at most 8 units other than usd and calls, each with an amount from 0 to 1000000000 with at most 6 decimals; tokens are a whole number'
 
 /** Amounts in other units than US dollars and calls. */
-export const Amounts = z
-  .record(z.string(), z.number())
+export const Amounts = mapOf(z.string(), z.number())
   .refine(
     (amounts) =>
       Object.keys(amounts).length <= 8 &&

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { component, FreeForm, page, Paging, Share, strictComponent } from './primitives.ts'
+import { component, FreeForm, mapOf, page, Paging, Share, strictComponent } from './primitives.ts'
 
 const Json = z.unknown().describe('Any JSON value; a missing value is null')
 const JsonList = z.array(z.unknown()).nullable()
@@ -30,7 +30,7 @@ export type ResultToScore = z.infer<typeof ResultToScore>
 
 export const ScorersRequest = strictComponent('ScorersRequest', {
   scorer: z.string().min(1).max(128),
-  params: z.record(z.string(), z.unknown()).optional(),
+  params: mapOf(z.string(), z.unknown()).optional(),
   threshold: Share.optional().describe(
     'Lowest score that passes. Default: the threshold of the scorer',
   ),

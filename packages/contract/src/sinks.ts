@@ -6,6 +6,7 @@ import {
   integer,
   issuesOf,
   page,
+  mapOf,
   Paging,
   PathId,
   strictComponent,
@@ -35,18 +36,17 @@ const Ca = z
 /** Set by the sink itself, or by HTTP. */
 const RESERVED =
   /^(?:host|content-.*|transfer-encoding|connection|accept-encoding|user-agent|expect|upgrade|te|trailer|keep-alive|proxy-.*)$/i
-const Headers = z
-  .record(
-    z
-      .string()
-      .max(64)
-      .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'must be the name of an HTTP header')
-      .refine((name) => !RESERVED.test(name), 'must not be a header that Remit sets'),
-    z
-      .string()
-      .max(4096)
-      .regex(/^[ -~]*$/, 'must be printable ASCII'),
-  )
+const Headers = mapOf(
+  z
+    .string()
+    .max(64)
+    .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'must be the name of an HTTP header')
+    .refine((name) => !RESERVED.test(name), 'must not be a header that Remit sets'),
+  z
+    .string()
+    .max(4096)
+    .regex(/^[ -~]*$/, 'must be printable ASCII'),
+)
   .refine((headers) => Object.keys(headers).length <= 20, 'must be at most 20 headers')
   .optional()
   .describe('Headers of every request, for example `authorization`; never shown again')
@@ -91,11 +91,9 @@ const Kinds = z
 const Description = z.string().max(1000).nullable()
 const FromSeq = integer(0, Number.MAX_SAFE_INTEGER)
 
-const TargetInput = z
-  .record(z.string(), z.unknown())
-  .describe(
-    'The receiver. otlp, https: `url`, `headers?`, `ca?`; splunk_hec: `url`, `token`, `index?`, `ca?`; syslog: `url` as `syslog+tls://host:port`, `ca?`; s3: `endpoint`, `bucket`, `prefix?`, `region`, `access_key_id`, `secret_access_key`, `ca?`. Headers, token and secret key are never shown again',
-  )
+const TargetInput = mapOf(z.string(), z.unknown()).describe(
+  'The receiver. otlp, https: `url`, `headers?`, `ca?`; splunk_hec: `url`, `token`, `index?`, `ca?`; syslog: `url` as `syslog+tls://host:port`, `ca?`; s3: `endpoint`, `bucket`, `prefix?`, `region`, `access_key_id`, `secret_access_key`, `ca?`. Headers, token and secret key are never shown again',
+)
 
 export const SinkInput = z
   .strictObject({

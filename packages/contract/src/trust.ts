@@ -8,6 +8,7 @@ import {
   component,
   FreeForm,
   page,
+  mapOf,
   Paging,
   PathId,
   strictComponent,
@@ -18,12 +19,10 @@ import { Validating, Validation } from './validation.ts'
 
 /** Labels that an agent must have, each with this value. */
 const LabelSelector = z.strictObject({
-  labels: z
-    .record(z.string().min(1).max(63), z.string().max(255))
-    .refine(
-      (labels) => Object.keys(labels).length >= 1 && Object.keys(labels).length <= 32,
-      'must be 1 to 32 labels; omit the selector to match all agents',
-    ),
+  labels: mapOf(z.string().min(1).max(63), z.string().max(255)).refine(
+    (labels) => Object.keys(labels).length >= 1 && Object.keys(labels).length <= 32,
+    'must be 1 to 32 labels; omit the selector to match all agents',
+  ),
 })
 
 /** Registered agents: by a pattern of their id, or by their labels. */

@@ -65,6 +65,8 @@ function valuesOf(schema: Schema, odd: fc.Arbitrary<unknown> | null): fc.Arbitra
       case 'nullable':
       case 'default':
         return fc.option(valuesOf(def.innerType, odd))
+      case 'pipe':
+        return valuesOf(def.out, odd)
       case 'number':
         return isCount(schema) ? fc.maxSafeNat() : fc.double({ noNaN: true })
       case 'boolean':
@@ -127,6 +129,8 @@ function membersOf(schema: Schema, value: unknown): unknown {
       )
       return Object.fromEntries(members)
     }
+    case 'pipe':
+      return membersOf(def.out, value)
     case 'record':
       if (Array.isArray(value)) throw new TypeError('a list for a record')
       return hasType('object')

@@ -41,6 +41,9 @@ function build(schema: z.ZodType): Read {
     case 'nullable':
     case 'default':
       return readerOf(def.innerType)
+    // A check before a map.
+    case 'pipe':
+      return readerOf(def.out)
     case 'string':
     case 'enum':
       return ofType('string')
