@@ -147,11 +147,11 @@ async function* filesBelow(folder: string): AsyncGenerator<{ path: string; conte
   }
 }
 
-/** Of an image: refuses what the commercial packages of a tree have. */
-const serverOf = (stage: string) => (root: string) =>
+/** Checks the server of an image for files of the commercial packages of a tree. */
+const inspectServer = (stage: string) => (root: string) =>
   refuseCommercial(stage, join(root, HOME, 'server'))
 
-/** What a deployment and an image of the tree with all packages contain. */
+/** Deploys the tree with all packages, makes its image in two folders, and checks both. */
 function checkFullTree(built: Promise<void>): Promise<void>[] {
   const [full, copy] = [join(temp, 'full'), join(temp, 'elsewhere/copy')]
   // The full tree takes the outputs of the open packages from the tree without commercial folders.
@@ -184,7 +184,7 @@ try {
   const built = buildWithoutCommercialFolders(tree)
   const community = [
     built.then(() => testCommunity(tree)),
-    built.then(() => makeAndBoot(tree, 'community', { inspect: serverOf(ROOT) })),
+    built.then(() => makeAndBoot(tree, 'community', { inspect: inspectServer(ROOT) })),
   ]
   await allOf(isComplete ? [...community, ...checkFullTree(built)] : community)
 } catch (error) {

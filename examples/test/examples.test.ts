@@ -19,7 +19,7 @@ describe.skipIf(!isRun)('the example', () => {
   })
   afterAll(() => server.stop())
 
-  it.each(sampled(['vercel-ai', 'openai-agents', 'langchain', 'mastra', 'openai-loop'], 2))(
+  it.each(sampled(['vercel-ai', 'openai-agents', 'langchain', 'mastra', 'openai-loop'], 2, 1))(
     '%s pays what is allowed, and nothing else',
     async (name) => {
       const env = programEnv({ REMIT_URL: server.url, REMIT_KEY: server.org.key })

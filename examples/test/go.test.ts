@@ -102,12 +102,14 @@ describe.skipIf(!hasGo)('the gate in Go', () => {
       },
     )
 
-    it('is well formed', async ({ skip }) => {
+    it('is formatted, and vet finds nothing', async () => {
       const { stdout } = await run('gofmt', ['-l', SDK, 'examples/go'], { cwd: root })
 
       expect(stdout).toBe('')
       await go(SDK, ['vet', './...'])
-      if (!isCompleteRun) return
+    })
+
+    it.runIf(isCompleteRun)('has no finding of staticcheck', async ({ skip }) => {
       await go(SDK, ['run', STATICCHECK, '-version']).catch(() =>
         skip('no staticcheck for this Go'),
       )

@@ -58,64 +58,70 @@ describe.skipIf(!hasPublicCases || !hasModules())('situations from public bug re
     }
   }
 
-  it.each(sampled(casesOf(isHttp)).map((one) => [one.id, one] as const))('%s', async (_, one) => {
-    const { key } = await remit.remit.organization()
-    const { setup, call } = partsOf(one)
-    let last: unknown
-    const filled = (step: HttpCall): HttpCall => ({
-      ...step,
-      path: step.path.replace(/\{(\S+?)\}/g, (_all, path: string) => String(at(last, path))),
-    })
-    for (const step of setup) {
-      if (!isHttp(step)) continue
-      const { status, body } = await send(key, filled(step))
-      expect(status, JSON.stringify(body)).toBeLessThan(300)
-      last = body
-    }
-    const { status, body } = await send(key, filled(call as HttpCall))
-    expect(differences(one.expect, status, body)).toEqual([])
-  })
-
-  describe.each(sampled(casesOf(isMcp)).map((one) => [one.id, one] as const))('%s', (_, one) => {
-    it('behind the gateway', async () => {
-      const org = await remit.remit.organization()
+  it.each(sampled(casesOf(isHttp), 5, 1).map((one) => [one.id, one] as const))(
+    '%s',
+    async (_, one) => {
+      const { key } = await remit.remit.organization()
       const { setup, call } = partsOf(one)
-      const { mcp, params, gateway: options } = call as McpCall
-      const folder = mkdtempSync(join(tmpdir(), 'remit-case-'))
-      const map = join(folder, 'map.json')
-      writeFileSync(map, JSON.stringify(options?.map ?? {}))
-      const inputSchema = { type: 'object' as const }
-      const server = await startCounting({
-        tools: () => ['pay', 'read_file'].map((name) => ({ name, inputSchema })),
+      let last: unknown
+      const filled = (step: HttpCall): HttpCall => ({
+        ...step,
+        path: step.path.replace(/\{(\S+?)\}/g, (_all, path: string) => String(at(last, path))),
       })
-      for (const step of setup) if (isHttp(step)) await send(org.key, step)
-      const gateway = await startGateway(
-        { url: remit.url, org },
-        { agent: 'coder', map_file: map, upstreams: { remote: { url: server.url } } },
-      )
-      const { client } = await connect(`${gateway.url}/mcp/remote`, org.key)
-      const ask = (method: string, asked: object) =>
-        client.request({ method, params: asked } as never).then(
-          (result) => ({ result }),
-          (error: unknown) => ({ error }),
-        )
       for (const step of setup) {
-        if (!isMcp(step)) continue
-        const first = ask(step.mcp, step.params)
-        await approveAll(org.key)
-        await first
+        if (!isHttp(step)) continue
+        const { status, body } = await send(key, filled(step))
+        expect(status, JSON.stringify(body)).toBeLessThan(300)
+        last = body
       }
-      server.calls.length = 0
-      const answer = await ask(mcp, params)
-      await client.close()
-      await gateway.stop()
-      await server.stop()
-      rmSync(folder, { recursive: true })
-      for (const [path, value] of Object.entries(one.expect))
-        expect(at(answer, path), JSON.stringify(answer)).toEqual(value)
-      expect(server.calls).toEqual([])
-    })
-  })
+      const { status, body } = await send(key, filled(call as HttpCall))
+      expect(differences(one.expect, status, body)).toEqual([])
+    },
+  )
+
+  describe.each(sampled(casesOf(isMcp), 5, 1).map((one) => [one.id, one] as const))(
+    '%s',
+    (_, one) => {
+      it('behind the gateway', async () => {
+        const org = await remit.remit.organization()
+        const { setup, call } = partsOf(one)
+        const { mcp, params, gateway: options } = call as McpCall
+        const folder = mkdtempSync(join(tmpdir(), 'remit-case-'))
+        const map = join(folder, 'map.json')
+        writeFileSync(map, JSON.stringify(options?.map ?? {}))
+        const inputSchema = { type: 'object' as const }
+        const server = await startCounting({
+          tools: () => ['pay', 'read_file'].map((name) => ({ name, inputSchema })),
+        })
+        for (const step of setup) if (isHttp(step)) await send(org.key, step)
+        const gateway = await startGateway(
+          { url: remit.url, org },
+          { agent: 'coder', map_file: map, upstreams: { remote: { url: server.url } } },
+        )
+        const { client } = await connect(`${gateway.url}/mcp/remote`, org.key)
+        const ask = (method: string, asked: object) =>
+          client.request({ method, params: asked } as never).then(
+            (result) => ({ result }),
+            (error: unknown) => ({ error }),
+          )
+        for (const step of setup) {
+          if (!isMcp(step)) continue
+          const first = ask(step.mcp, step.params)
+          await approveAll(org.key)
+          await first
+        }
+        server.calls.length = 0
+        const answer = await ask(mcp, params)
+        await client.close()
+        await gateway.stop()
+        await server.stop()
+        rmSync(folder, { recursive: true })
+        for (const [path, value] of Object.entries(one.expect))
+          expect(at(answer, path), JSON.stringify(answer)).toEqual(value)
+        expect(server.calls).toEqual([])
+      })
+    },
+  )
 
   async function approveAll(key: string): Promise<void> {
     const list = { method: 'GET', path: '/v1/approvals?status=pending' }

@@ -48,7 +48,7 @@ export function pairs<A, B>(first: readonly A[], second: readonly B[]): (readonl
 
 /**
  * Returns one in `share` of the cases from a random start; in a full run one in `full`, and in a complete run all.
- * A list of attacks is whole in a full run: `full` is 1.
+ * With `full` 1, a full run has the whole list, as it must for attacks and for cases of known faults.
  */
 export function sampled<T>(
   cases: readonly T[],

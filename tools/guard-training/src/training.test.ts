@@ -35,7 +35,7 @@ describe('the grammars', () => {
     expect([...languages(1)].filter((lang) => !harmless.has(lang))).toEqual([])
   })
 
-  // `pnpm check` trains from all of them, and compares the weights.
+  // `train --check`, a step of complete runs, trains from all of them and compares the weights.
   it.runIf(isCompleteRun)('make the same texts from the same seed, and others from another', () => {
     expect(expandAll(GRAMMARS, 1).rows).toEqual(rows)
     expect(expandAll(GRAMMARS, 2).rows).not.toEqual(rows)

@@ -41,7 +41,7 @@ function build(schema: z.ZodType): Read {
     case 'nullable':
     case 'default':
       return readerOf(def.innerType)
-    // A check before a map.
+    // `mapOf` checks the value, and then reads a record.
     case 'pipe':
       return readerOf(def.out)
     case 'string':

@@ -68,6 +68,7 @@ describe.each(someDialects())('budgets on %s', (dialect) => {
   it.each([
     [{ per: 'user', window: 'total' }, 'per'],
     [{ per: 'session' }, 'per'],
+    [{ match: { labels: JSON.parse('{"__proto__":["a"]}') as object } }, 'match.labels'],
     [{ unit: 'calls', limit: 1.5 }, 'limit'],
     [{ limit: -1 }, 'limit'],
     [{ time_zone: 'Mars/Olympus' }, 'time_zone'],

@@ -190,6 +190,13 @@ for (const dialect of DIALECTS) {
       [{ effect: 'maybe' }, 'effect'],
       [{ effect: 'allow', source_agents: [] }, 'source_agents'],
       [{ effect: 'allow', target_agents: [{ labels: {} }] }, 'target_agents.0.labels'],
+      [
+        {
+          effect: 'allow',
+          target_agents: [{ labels: JSON.parse('{"a":"b","__proto__":"c"}') as object }],
+        },
+        'target_agents.0.labels',
+      ],
       [{ effect: 'allow', agents: ['x'] }, 'agents'],
     ])('is not given by %j', async (policy, path) => {
       const response = await f.post('/v1/identity/trust', policy)
